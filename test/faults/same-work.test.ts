@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import type { Queries } from '../../db/database.ts'
 import { refuse } from '../../src/domain/errors.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
@@ -21,27 +20,21 @@ import {
   findRefused,
 } from '../../src/operations/authenticate.ts'
 import { findBySecret } from '../../src/operations/find-token.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf, sessionOf } from '../operations/support/owner.ts'
 import { addEmbeddedInstall, embedOrigin, openInstall } from '../support/embedding.ts'
 import { type Either, forged, freshKey, type Which } from '../support/forged.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import { watchStore } from '../support/watched-store.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, type Login, verifier } from '../support/world.ts'
+import { addApp, addUser, authorizeBody, verifier } from '../support/world.ts'
 
 /*
  * The time of a refusal must not reveal whether a key, a client or a user exists. What a clock says is for `bun run prove
  * timing`; here known and unknown ask the same of the store, find something as often, and write the same.
  */
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'same-work.db'))
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 /** What is done until a call is refused, in no order. */
 const workOf = async (call: (watched: Platform) => Promise<unknown>): Promise<readonly string[]> => {

@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { appOf, bearer, requireBearer, userOrPageOf } from '../../src/http/bearer.ts'
 import type { Door } from '../../src/http/door.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf, sessionOf } from '../operations/support/owner.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { trace } from '../support/operator.ts'
+import { addApp, addUser, authorizeBody, exchangeBody } from '../support/world.ts'
 import { callWith, doorOf } from './support/door.ts'
 
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'bearer.db'))
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 const bearing = (token: string) =>
   callWith(new Request('http://localhost/', { headers: { authorization: `Bearer ${token}` } }))

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Database as SqliteDatabase } from 'bun:sqlite'
-import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Database, StoreHealth } from '../../db/database.ts'
 import { createQueries } from '../../db/queries/index.ts'
@@ -10,15 +9,10 @@ import { endpointsOf } from '../../src/http/table.ts'
 import { watchConditionsJob } from '../../src/jobs/jobs.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { callWith, doorOf } from './support/door.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'ready.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const answer = async (door: Door, path: string): Promise<Response> => {
   const app = baseApp(door.log, () => null).use(endpointRoutes(door, endpointsOf(door)))

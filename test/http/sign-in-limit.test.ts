@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { refuse } from '../../src/domain/errors.ts'
 import type { Door } from '../../src/http/door.ts'
 import { withSignInLimit } from '../../src/http/sign-in-limit.ts'
-import type { Platform } from '../../src/operations/platform.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf } from '../operations/support/owner.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { callFrom, doorOf } from './support/door.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'limits.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 /** A door with limits of two refused credentials and three failed sign-ins. */
 const openDoor = () => doorOf(platform, { failed: { count: 2, seconds: 600 }, sign_in: { count: 3, seconds: 600 } })

@@ -1,18 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, mock, spyOn, test } from 'bun:test'
-import { join } from 'node:path'
+import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { baseApp, endpointRoutes } from '../../src/http/app.ts'
 import { endpoint, uploadBody } from '../../src/http/endpoint.ts'
-import type { Platform } from '../../src/operations/platform.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { callWith, doorOf } from './support/door.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'uploads.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const openApp = () => {
   const upload = endpoint({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { actingAs, isOperator, ownsApp } from '../../src/operations/acting-as.ts'
 import { createApp } from '../../src/operations/apps/create-app.ts'
@@ -6,18 +6,13 @@ import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import { addApp, addUser, type Login } from '../support/world.ts'
 
-let platform: Platform
-let user: Login
-beforeAll(async () => {
-  platform = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
-  user = await addUser(platform)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const user = await addUser(platform)
 
 const sessionOf = async (login: Login): Promise<SessionCaller> => {
   const { sessionToken } = await signIn(platform, trace, login)

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { renameApp } from '../../src/operations/apps/change-app.ts'
 import { type AppEvent, describeEvents, listAppEvents, listAuditEvents } from '../../src/operations/audit/lists.ts'
@@ -7,25 +6,17 @@ import { listAppInstalls } from '../../src/operations/installs/lists.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, installApp, type Login } from '../support/world.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, authorizeBody, installApp } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
-let platform: Platform
-let owner: Login
-let visitor: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'trail.db'))
-  owner = await addUser(platform)
-  visitor = await addUser(platform, 'Grace Example')
-  app = await addApp(platform, owner)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const owner = await addUser(platform)
+const visitor = await addUser(platform, 'Grace Example')
+const app = await addApp(platform, owner)
 
 const from = (address: string) => ({ ...trace, address })
 const trail = async (action: string | null = null, limit = 50, cursor: string | null = null) =>

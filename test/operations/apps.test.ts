@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { actingAs } from '../../src/operations/acting-as.ts'
 import { appOverview } from '../../src/operations/apps/overview.ts'
 import { changeAppScopes, renameApp, setAppStatus } from '../../src/operations/apps/change-app.ts'
@@ -11,23 +10,16 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Page } from '../../src/operations/page.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
+import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf, unspentTicket, uploadVersion } from './support/owner.ts'
 
-let platform: Platform
-let owner: Login
-let stranger: Login
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'apps.db'))
-  owner = await addUser(platform)
-  stranger = await addUser(platform, 'Grace Example')
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const owner = await addUser(platform)
+const stranger = await addUser(platform, 'Grace Example')
 
 const newApp = (login: Login, slug: string) => ({ ownerEmail: login.email, name: 'App', slug, scopes: 'site:read' })
 const createWellFormed = async (change: object) =>

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { actingAs } from '../../src/operations/acting-as.ts'
 import { authenticateClient, isClientUseUnrecorded, presentClient } from '../../src/operations/authenticate-client.ts'
 import {
@@ -20,20 +19,14 @@ import { introspect } from '../../src/operations/oauth/introspect.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody } from '../support/world.ts'
 import { refusalOf, sessionOf, unspentTicket } from './support/owner.ts'
 
-let platform: Platform
-let owner: Login
-let stranger: Login
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'credentials.db'))
-  owner = await addUser(platform)
-  stranger = await addUser(platform)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const owner = await addUser(platform)
+const stranger = await addUser(platform)
 
 const at = (offsetMs: number): Platform => ({
   ...platform,

@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { trace } from '../support/operator.ts'
+import { addApp, addUser } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
-let platform: Platform
-let user: Login
-let app: AppInWorld
-let install: string
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'embedded-revocation.db'))
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-  install = await addEmbeddedInstall(platform, app, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const user = await addUser(platform)
+const app = await addApp(platform, user)
+const install = await addEmbeddedInstall(platform, app, user)
 
 const freshCode = async (): Promise<string> =>
   (await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)).code

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { keyDigitsOf, secretUnder } from '../support/forged.ts'
 import { type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
@@ -9,7 +9,6 @@ import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue
 import { introspect } from '../../src/operations/oauth/introspect.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import {
   authenticateAppToken,
@@ -18,22 +17,15 @@ import {
   authenticateUserToken,
 } from '../../src/operations/authenticate.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { trace } from '../support/operator.ts'
+import { addApp, addUser, authorizeBody, exchangeBody } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
 // Anyone who knows the key of a row can make a well-formed secret for it. The hash decides.
 
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'forged.db'))
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 /** A secret of the same kind and row, with other random bits and a right checksum. */
 const forged = (kind: SecretKind, text: string): string => secretUnder(kind, keyDigitsOf(kind, text))

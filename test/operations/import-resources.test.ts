@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import type { Platform } from '../../src/operations/platform.ts'
+import { expect, test } from 'bun:test'
 import { importResources } from '../../src/operations/resources/import-resources.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addUser, type Login } from '../support/world.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addUser } from '../support/world.ts'
 
-let platform: Platform
-let owner: Login
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'imports.db'))
-  owner = await addUser(platform)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const owner = await addUser(platform)
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

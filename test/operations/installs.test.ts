@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { agreeToScopes, endInstall, moveInstall } from '../../src/operations/installs/move-install.ts'
 import { createInstall, prepareInstall } from '../../src/operations/installs/create-install.ts'
 import { listInstalls, listOwnInstalls } from '../../src/operations/installs/lists.ts'
 import { ownsInstall } from '../../src/operations/installs/install-record.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedVersion, installEmbedded, scopesIn } from '../support/embedding.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, type AppInWorld } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
-let platform: Platform
-let developer: Login
-let user: Login
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'installs.db'))
-  developer = await addUser(platform, 'Dora Developer')
-  user = await addUser(platform)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const developer = await addUser(platform, 'Dora Developer')
+const user = await addUser(platform)
 
 const asked = scopesIn('profile:read site:read')
 const liveApp = async (): Promise<AppInWorld> => {

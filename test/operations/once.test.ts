@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { type ErrorCode, refuse } from '../../src/domain/errors.ts'
 import { once, type RepeatableRequest } from '../../src/operations/once.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf } from './support/owner.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'once.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const now = Date.UTC(2026, 7, 1)
 const dayMs = 24 * 3_600_000

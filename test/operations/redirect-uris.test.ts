@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { maximumRedirectUris } from '../../src/domain/registered-url.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'redirect-uris.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 test('an environment has at most 100 redirect URIs; adding one again changes nothing', async () => {
   const app = await addApp(platform, await addUser(platform))

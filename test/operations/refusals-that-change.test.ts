@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { mostDeviceFailures } from '../../src/domain/device.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
@@ -7,23 +6,17 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import { watchStore } from '../support/watched-store.ts'
-import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { addApp, addUser, authorizeBody, exchangeBody } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
-let platform: Platform
-let user: Login
-let app: AppInWorld
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'refusals.db'))
-  user = await addUser(platform)
-  app = await addApp(platform, user)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const user = await addUser(platform)
+const app = await addApp(platform, user)
 
 const codeOfUser = async () =>
   (await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)).code

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import type { Platform } from '../../src/operations/platform.ts'
+import { expect, test } from 'bun:test'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
+import { operator, trace } from '../support/operator.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'users.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery', isOperator: false }
 /** The refused field of a new user; 'done' if none is refused. */

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { authenticateAppToken } from '../../src/operations/authenticate.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
@@ -9,19 +7,14 @@ import { findVersion } from '../../src/operations/versions/version-record.ts'
 import { listRollbacks, listVersionSummaries } from '../../src/operations/versions/lists.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type Login } from '../support/world.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser } from '../support/world.ts'
 import { developmentCaller, refusalOf, uploadVersion } from './support/owner.ts'
 
-let platform: Platform
-let owner: Login
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'versions.db'))
-  owner = await addUser(platform)
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
+const owner = await addUser(platform)
 
 test('only the revision that was shown is submitted', async () => {
   const app = await addApp(platform, owner)

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { baseApp } from '../../src/http/app.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { openAppRoutes } from '../../src/pages/account/open-app.tsx'
 import { installCodePath, openInstallPath } from '../../src/pages/account/account-page.tsx'
 import { ticketBook } from '../../src/pages/visit.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import { addApp, addUser } from '../support/world.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'open-page.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 test('opening an app and renewing its codes share one limit of the user', async () => {
   const app = await addApp(platform, await addUser(platform))

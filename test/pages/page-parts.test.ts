@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { PlatformError, refuse } from '../../src/domain/errors.ts'
 import { callOf } from '../../src/http/call.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
 import { artifactDownload, readSeen, seenField } from '../../src/pages/version.ts'
 import { assetRoutes, embedScript, siteScript, siteStylesheet } from '../../src/pages/assets.ts'
@@ -13,6 +12,7 @@ import { listPart, noticeFor, olderPath } from '../../src/pages/query.ts'
 import { pageRule } from '../../src/pages/pages.ts'
 import { signInRoutes, visitorOf } from '../../src/pages/sign-in.tsx'
 import { refuseVisit } from '../../src/pages/visit.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
 import { openAsOperator } from '../support/operator.ts'
@@ -20,11 +20,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { uploadVersion } from '../support/version.ts'
 import { addApp, addUser } from '../support/world.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'visits.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 const requestWith = (headers: Readonly<Record<string, string>> = {}, path = '/') => {
   const request = new Request(`http://localhost${path}`, { headers })

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import type { Database } from '../../db/database.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { pages } from '../../src/pages/pages.ts'
 import { ticketBook } from '../../src/pages/visit.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import { addUser } from '../support/world.ts'
 import { pageTable } from './support/page-table.ts'
 
-let platform: Platform
-beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'session-reads.db'))
-})
-afterAll(async () => await platform.database.close())
+const platform = await platformOfFile()
 
 /** The platform, and how often it has looked up a session by its key. */
 const countingReads = () => {

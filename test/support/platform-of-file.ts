@@ -1,0 +1,12 @@
+import { afterAll } from 'bun:test'
+import { join } from 'node:path'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openAsOperator } from './operator.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** One platform without a server for all tests of the calling file, on a new database. It is closed after the last of them. */
+export const platformOfFile = async (): Promise<Platform> => {
+  const platform = await openAsOperator(join(temporaryFolder(), 'app-platform.db'))
+  afterAll(async () => await platform.database.close())
+  return platform
+}
