@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import { createHttpApp, endpointRules } from '../../src/http/app.ts'
 import { createShell, type Shell } from '../../src/http/shell.ts'
 import { standardRefusal } from '../../src/http/standard-refusal.ts'
 import { endpointsOf } from '../../src/http/table.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { sessionOf } from '../operations/support/owner.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import {
   addApp,
   addUser,
@@ -20,16 +18,14 @@ import {
 } from '../support/world.ts'
 import { doorOf } from './support/door.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let user: Login
 let app: AppInWorld
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'both-ways.db'))
   user = await addUser(platform)
   app = await addApp(platform, user)
   await installApp(platform, app, user)
 })
-afterAll(async () => await platform.database.close())
 
 /** The shell around the whole API; hot endpoints are answered by it directly, or by Elysia. */
 const shellOf = (isDirect: boolean): Shell => {

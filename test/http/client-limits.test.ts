@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import { refuse } from '../../src/domain/errors.ts'
 import { withClientLimits, withGrantLimits } from '../../src/http/limits.ts'
 import type { Door } from '../../src/http/door.ts'
-import type { Platform } from '../../src/operations/platform.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf } from '../operations/support/owner.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser } from '../support/world.ts'
 import { callFrom, doorOf } from './support/door.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let clientId: string
 let otherId: string
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'client-limits.db'))
   const user = await addUser(platform)
   clientId = (await addApp(platform, user)).development.clientId
   otherId = (await addApp(platform, user)).development.clientId
 })
-afterAll(async () => await platform.database.close())
 
 const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
 const succeed = async () => await Promise.resolve()

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Door } from '../../src/http/door.ts'
 import { readCookie } from '../../src/http/session-cookie.ts'
-import type { Platform } from '../../src/operations/platform.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { doorOf } from './support/door.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let door: Door
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'cookies.db'))
   door = doorOf(platform)
 })
-afterAll(async () => await platform.database.close())
 
 const read = (cookie: string | null, at: Door = door) =>
   readCookie(at, new Request('http://localhost/', { headers: cookie === null ? {} : { cookie } }), 'session')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { type AuditSearch, searchEvents } from '../../src/operations/audit/search-events.ts'
@@ -10,6 +10,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -17,12 +18,11 @@ import { uploadVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
 import { sessionOf } from './support/owner.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let user: Login
 let app: AppInWorld
 let other: AppInWorld
 beforeAll(async () => {
-  platform = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
   user = await addUser(platform)
   app = await addApp(platform, user)
   other = await addApp(platform, user)
@@ -36,7 +36,6 @@ beforeAll(async () => {
     await exchangeCode(platform, trace, exchangeBody(asked, code), null)
   }
 })
-afterAll(async () => await platform.database.close())
 
 const everything: AuditSearch = {
   app: null,

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { searchApps } from '../../src/operations/apps/lists.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { listDecidedInstalls, listPendingInstalls } from '../../src/operations/installs/lists.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import type { Page, PageRequest } from '../../src/operations/page.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { searchUsers } from '../../src/operations/users/find-user.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let people: readonly Login[]
 let apps: readonly AppInWorld[]
 beforeAll(async () => {
-  platform = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
   people = [
     await addUser(platform, 'Ünal 100%'),
     await addUser(platform, 'Grace_Hopper'),
@@ -25,7 +24,6 @@ beforeAll(async () => {
   if (owner === undefined) throw new Error('nobody is there')
   apps = [await addApp(platform, owner), await addApp(platform, owner)]
 })
-afterAll(async () => await platform.database.close())
 
 /** Every row of a list, page by page. */
 const everyPage = async <T>(list: (page: PageRequest) => Promise<Page<T>>, limit: number): Promise<T[]> => {

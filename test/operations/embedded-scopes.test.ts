@@ -1,27 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Environment } from '../../src/domain/app.ts'
 import type { ScopeName } from '../../src/domain/scope.ts'
 import type { VersionStep } from '../../src/domain/version.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
 import { developmentCaller, sessionOf } from './support/owner.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let user: Login
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'embedded-scopes.db'))
   user = await addUser(platform)
   await installed('production') // another app whose version must not count
 })
-afterAll(async () => await platform.database.close())
 
 const wide: readonly ScopeName[] = ['profile:read', 'site:read']
 const narrow: readonly ScopeName[] = ['profile:read']

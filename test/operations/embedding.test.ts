@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { isKnownOrigin, issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
@@ -8,24 +7,22 @@ import { endInstall } from '../../src/operations/installs/move-install.ts'
 import type { Platform, Trace } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let user: Login
 let app: AppInWorld
 let install: string
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'embedding.db'))
   user = await addUser(platform)
   app = await addApp(platform, await addUser(platform, 'Dora Developer'))
   install = await addEmbeddedInstall(platform, app, user)
 })
-afterAll(async () => await platform.database.close())
 
 const open = async (login: Login, id: string, where = platform) =>
   await refusalOf(issueInstallSessionCode(where, trace, await sessionOf(platform, login), id))

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import { authenticateAppToken } from '../../src/operations/authenticate.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient, revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let app: AppInWorld
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'once.db'))
   app = await addApp(platform, await addUser(platform))
 })
-afterAll(async () => await platform.database.close())
 
 const later = (): Platform => ({
   ...platform,

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
+import { platformOfFile } from '../support/platform-of-file.ts'
 import { callFrom, doorOf } from '../http/support/door.ts'
-import { join } from 'node:path'
 import type { Consent } from '../../src/operations/oauth/consent.ts'
-import type { Platform } from '../../src/operations/platform.ts'
 import { ConsentPage } from '../../src/pages/front-door/consent.tsx'
 import { page } from '../../src/pages/page.ts'
 import { ticketBook, type Visit } from '../../src/pages/visit.ts'
 import { sessionOf } from '../operations/support/owner.ts'
-import { openAsOperator } from '../support/operator.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser } from '../support/world.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let visit: Visit
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'consent-page.db'))
   const session = await sessionOf(platform, await addUser(platform))
   const door = doorOf(platform)
   visit = {
@@ -27,7 +23,6 @@ beforeAll(async () => {
     platformName: 'Acme',
   }
 })
-afterAll(async () => await platform.database.close())
 
 const plain: Consent = {
   appName: 'Newsletter',

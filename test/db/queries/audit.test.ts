@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Queries } from '../../../db/database.ts'
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator, trace } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
+import { trace } from '../../support/operator.ts'
 import { addFamily } from '../../support/grant-family.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let q: Queries
 let sides: readonly [Side, Side]
 /** The time between what happened to both sides first and what happened to both later. */
 let between: number
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'audit.db'))
   q = platform.database.queries
   sides = [await addSide(platform), await addSide(platform)]
   await Bun.sleep(2)
@@ -24,7 +21,6 @@ beforeAll(async () => {
     await addFamily(platform, app, user, 1)
   }
 })
-afterAll(async () => await platform.database.close())
 
 const list = async (appId: string | null, since: number, limit = 1_000) => await q.audit.list({ appId, since, limit })
 const kinds = ['app_token.issued', 'user_tokens.issued', 'credential.created']

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Queries } from '../../../db/database.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let q: Queries
 let sides: readonly [Side, Side]
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'health.db'))
   q = platform.database.queries
   sides = [await addSide(platform), await addSide(platform)]
 })
-afterAll(async () => await platform.database.close())
 
 const hour = 3_600_000
 type Kind = 'liveAppTokens' | 'liveSessions' | 'liveGrants'

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import { timeKeyAt } from '../../../src/domain/time-key.ts'
 import type { Queries } from '../../../db/database.ts'
 import { hashSecret } from '../../../src/domain/secret.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 import { developmentCaller, sessionOf } from '../../operations/support/owner.ts'
 import { addFamily } from '../../support/grant-family.ts'
-import { openAsOperator, trace } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { trace } from '../../support/operator.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
 
 // Everything ends at the millisecond of its expiry, not earlier.
 
-let platform: Platform
+const platform = await platformOfFile()
 let q: Queries
 let user: Login
 let app: AppInWorld
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'moments.db'))
   q = platform.database.queries
   user = await addUser(platform)
   app = await addApp(platform, user)
 })
-afterAll(async () => await platform.database.close())
 
 const write = async <T>(work: (writing: Queries) => Promise<T>) => await platform.database.transaction(work)
 /** Whether the newest row counts as live. */

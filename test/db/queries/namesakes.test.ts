@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Queries } from '../../../db/database.ts'
 import { rowKey } from '../../../src/domain/identifier.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 import { addUser } from '../../support/world.ts'
 import { addSide } from '../support/two-sides.ts'
 
 // Rows that are alike in some columns are told apart by the others.
 
-let platform: Platform
+const platform = await platformOfFile()
 let q: Queries
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'namesakes.db'))
   q = platform.database.queries
 })
-afterAll(async () => await platform.database.close())
 
 test('a website and a store may have the same slug', async () => {
   const { id: ownerId } = await addUser(platform)

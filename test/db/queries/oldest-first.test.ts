@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
 import { type TimeKey, timeKeyAt } from '../../../src/domain/time-key.ts'
 import { keyOfUuidTime, rowKey } from '../../../src/domain/identifier.ts'
 import { hashSecret } from '../../../src/domain/secret.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
 import { createRandom } from '../../../src/runtime/random.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 import { sessionOf } from '../../operations/support/owner.ts'
-import { openAsOperator, trace } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { trace } from '../../support/operator.ts'
 import { addApp, addUser, type Login } from '../../support/world.ts'
 import { addSide } from '../support/two-sides.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let user: Login
 let credentialId: string
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'tokens.db'))
   user = await addUser(platform)
   const { development } = await addApp(platform, user)
   credentialId = (await platform.database.queries.credentials.listByClient(development.clientId))[0]?.id ?? ''
 })
-afterAll(async () => await platform.database.close())
 
 const random = createRandom() // a new one, because it never goes back in time
 const day = 24 * 3_600_000

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Queries } from '../../../db/database.ts'
 import { revokeCredential } from '../../../src/operations/credentials/change-credentials.ts'
-import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator, operator, trace } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { platformOfFile } from '../../support/platform-of-file.ts'
+import { operator, trace } from '../../support/operator.ts'
 import { moveThrough, uploadVersion } from '../../support/version.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 
 // There are two of everything. A query for one must return nothing of the other.
 
-let platform: Platform
+const platform = await platformOfFile()
 let q: Queries
 let sides: readonly [Side, Side]
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'questions.db'))
   q = platform.database.queries
   sides = [await addSide(platform), await addSide(platform)]
 })
-afterAll(async () => await platform.database.close())
 
 const end = Number.MAX_SAFE_INTEGER
 const beyond = '~'

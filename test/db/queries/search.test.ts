@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator } from '../../support/operator.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { beforeAll, expect, test } from 'bun:test'
+import { platformOfFile } from '../../support/platform-of-file.ts'
 import { addApp, addUser } from '../../support/world.ts'
 
-let platform: Platform
+const platform = await platformOfFile()
 let emails: string[]
 let slugs: string[]
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'search.db'))
   const users = [await addUser(platform), await addUser(platform), await addUser(platform), await addUser(platform)]
   emails = users.map(({ email }) => email).toSorted()
   const apps = await Promise.all(users.map(async (user) => await addApp(platform, user)))
   slugs = apps.map(({ slug }) => slug).toSorted()
 })
-afterAll(async () => await platform.database.close())
 
 /** Searches two rows at a time to the end. Returns what was found and where each search stopped. */
 const walk = async <T>(
