@@ -1,3 +1,5 @@
+import { remembered } from './remembered.ts'
+
 /** The scopes of version 2026-08 (contract section 4). */
 export const scopeCatalogue = {
   'profile:read': { callers: ['user'], availability: 'available', words: 'See your name and picture' },
@@ -29,22 +31,9 @@ export type ParsedScope =
 
 const maximumLength = 1000
 
+/** Apps send the same few scopes with every call. */
 const rememberedTexts = 256
-/**
- * Apps send the same few scopes with every call, so the results for recent texts are kept, up to a limit, and then all
- * dropped. A text that is too long to be a scope is not kept.
- */
-const remembered = <T>(read: (text: string) => T): ((text: string) => T) => {
-  const known = new Map<string, T>()
-  return (text) => {
-    const kept = known.get(text)
-    if (kept !== undefined) return kept
-    const value = read(text)
-    if (known.size >= rememberedTexts) known.clear()
-    if (text.length <= maximumLength) known.set(text, value)
-    return value
-  }
-}
+const isShort = (_: unknown, text: string): boolean => text.length <= maximumLength
 
 const entries: readonly (readonly [string, ScopeEntry])[] = Object.entries(scopeCatalogue)
 const catalogued = new Set(entries.map(([name]) => name))
@@ -61,7 +50,7 @@ const ordered = (scopes: readonly ScopeName[]): readonly ScopeName[] =>
 export const parseScope = (text: string): ParsedScope =>
   text.length > maximumLength ? { kind: 'refused', code: 'invalid_scope' } : readScope(text)
 
-const readScope = remembered((text: string): ParsedScope => {
+const readScope = remembered(rememberedTexts, (text: string): ParsedScope => {
   const names = text.split(' ').filter((name) => name !== '')
   const known = names.filter(isScopeName)
   if (names.length === 0 || known.length !== names.length) return { kind: 'refused', code: 'invalid_scope' }
@@ -70,7 +59,11 @@ const readScope = remembered((text: string): ParsedScope => {
 })
 
 /** Scopes from the store. `formatScope` wrote them, so every name was known then. */
-export const parseStoredScope = remembered((text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName))
+export const parseStoredScope = remembered(
+  rememberedTexts,
+  (text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName),
+  isShort,
+)
 
 /** The scopes for the store and for answers: sorted, separated by one space. */
 export const formatScope = (scopes: readonly ScopeName[]): string => ordered(scopes).join(' ')

@@ -1,4 +1,5 @@
 import { formatIpAddress, type IpNetwork, isWithin, limitKeyOf, parseIpAddress } from '../domain/ip-address.ts'
+import { remembered } from '../domain/remembered.ts'
 
 /** Where a request came from, and the key that limits count it by. */
 type ClientAddress = { readonly address: string; readonly limitKey: string }
@@ -16,20 +17,17 @@ const rememberedAddresses = 4096
  * header says was written by someone who is not trusted. An entry that is not an address ends the walk at the last known hop.
  */
 export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]) => {
-  const known = new Map<string, { readonly client: ClientAddress; readonly trusted: boolean }>()
-
   /** Only addresses are remembered, because they are short. */
-  const describe = (text: string) => {
-    const found = known.get(text)
-    if (found !== undefined) return found
-    const parsed = parseIpAddress(text)
-    if (parsed === null) return { client: unknown, trusted: false }
-    const client = { address: formatIpAddress(parsed), limitKey: limitKeyOf(parsed) }
-    const described = { client, trusted: trustedProxies.some((network) => isWithin(parsed, network)) }
-    if (known.size >= rememberedAddresses) known.clear()
-    known.set(text, described)
-    return described
-  }
+  const describe = remembered(
+    rememberedAddresses,
+    (text: string) => {
+      const parsed = parseIpAddress(text)
+      if (parsed === null) return { client: unknown, trusted: false }
+      const client = { address: formatIpAddress(parsed), limitKey: limitKeyOf(parsed) }
+      return { client, trusted: trustedProxies.some((network) => isWithin(parsed, network)) }
+    },
+    ({ client }) => client !== unknown,
+  )
 
   const walk = (proxy: ClientAddress, forwardedFor: string): ClientAddress => {
     let nearest = proxy

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/limits.ts'
+import { remembered } from '../domain/remembered.ts'
 
 /** The state of a key under a policy. */
 export type RateLimitState = {
@@ -33,18 +34,11 @@ const rememberedMarks = 4096
  * than the rest of a count, and a request counts the same few keys several times. So the marks of recent keys are remembered,
  * and all forgotten at once. Keys must be of bounded length.
  */
-export const createLimitMarks = (secret: string): ((key: string) => LimitMark) => {
-  const marks = new Map<string, LimitMark>()
-  return (key) => {
-    const known = marks.get(key)
-    if (known !== undefined) return known
+export const createLimitMarks = (secret: string): ((key: string) => LimitMark) =>
+  remembered(rememberedMarks, (key) => {
     const digest = hash('sha256', secret + key, 'buffer')
-    const mark = { number: digest.readUInt32LE(0), fingerprint: digest.readUIntLE(4, 6) }
-    if (marks.size >= rememberedMarks) marks.clear()
-    marks.set(key, mark)
-    return mark
-  }
-}
+    return { number: digest.readUInt32LE(0), fingerprint: digest.readUIntLE(4, 6) }
+  })
 
 const ways = 8
 const sets = 4096

@@ -1,20 +1,13 @@
 import type { VersionRecord } from '../operations/versions/version-record.ts'
+import { remembered } from '../domain/remembered.ts'
 
 const rememberedTimes = 4096
-const times = new Map<number, string>()
 
 /**
  * A time on the wire: RFC 3339, UTC, milliseconds. Answers repeat the same times (of apps, of resources), and writing one out
- * takes 0.2 µs, so recent texts are remembered and all forgotten at once.
+ * takes 0.2 µs, so recent texts are remembered.
  */
-export const wireTime = (epochMs: number): string => {
-  const known = times.get(epochMs)
-  if (known !== undefined) return known
-  const text = new Date(epochMs).toISOString()
-  if (times.size >= rememberedTimes) times.clear()
-  times.set(epochMs, text)
-  return text
-}
+export const wireTime = remembered(rememberedTimes, (epochMs: number): string => new Date(epochMs).toISOString())
 export const wireTimeOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : wireTime(epochMs))
 
 export const wireVersion = (version: VersionRecord) => ({

@@ -1,0 +1,19 @@
+/**
+ * The function, with the results of recent inputs kept: at most so many, and then all are dropped. Only for pure functions, and
+ * never for anything that a revocation could change. `isKept` keeps out inputs of unbounded length.
+ */
+export const remembered = <Input, Result>(
+  most: number,
+  read: (input: Input) => Result,
+  isKept: (result: Result, input: Input) => boolean = () => true,
+): ((input: Input) => Result) => {
+  const known = new Map<Input, Result>()
+  return (input) => {
+    const kept = known.get(input)
+    if (kept !== undefined) return kept
+    const result = read(input)
+    if (known.size >= most) known.clear()
+    if (isKept(result, input)) known.set(input, result)
+    return result
+  }
+}
