@@ -13,12 +13,6 @@ const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConf
   }
 }
 
-/** `_FAILED` after `RATE_LIMIT_TOKEN` stands for `RATE_LIMIT_FAILED`. */
-const wholeName = (first: string, name: string): string => {
-  const common = ['RATE_LIMIT', 'LIFETIME'].find((start) => first.startsWith(start)) ?? ''
-  return name.startsWith('_') ? common + name : name
-}
-
 describe('settings', () => {
   test('without any, the server is private to this machine and limits are on', () => {
     const config = readConfig({}, {})
@@ -215,18 +209,6 @@ describe('settings', () => {
       }
     },
   )
-
-  test('the table in the README has a row for every setting, and for nothing else', async () => {
-    const asked = new Set<string>()
-    readConfig({}, new Proxy({}, { get: (_, name) => void asked.add(String(name)) }))
-    const readme = await Bun.file(`${import.meta.dir}/../README.md`).text()
-    const table = /## Settings\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ''
-    const listed = table.split('\n').flatMap((row) => {
-      const [first = '', ...more] = row.split('|')[1]?.match(/(?<=`)[A-Z_]+(?=`)/g) ?? []
-      return [first, ...more.map((name) => wholeName(first, name))].filter((name) => name !== '')
-    })
-    expect(listed.toSorted()).toEqual([...asked].toSorted())
-  })
 
   test('a limit is count/seconds, and the others keep theirs', () => {
     const { rateLimits } = readConfig({}, { RATE_LIMIT_SIGN_IN: '3/60' })

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
+import { guide, marked } from './support/documents.ts'
 import { programCommand } from './support/program.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { needs } from './support/needs.ts'
@@ -7,11 +8,12 @@ import { needs } from './support/needs.ts'
 const { test } = needs('bash', 'curl')
 
 const root = join(import.meta.dir, '..')
-const readme = await Bun.file(join(root, 'README.md')).text()
-const block = (name: string) =>
-  readme.match(new RegExp(`<!-- ${name} -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\`\\n<!-- /${name} -->`))?.[1] ?? ''
-const walk = block('walk')
-const standardWalk = block('standard-walk')
+const walkIn = (text: string, name: string) =>
+  marked(text, name)
+    .replace(/^```sh\n/, '')
+    .replace(/```\n$/, '')
+const walk = walkIn(await Bun.file(join(root, 'README.md')).text(), 'walk')
+const standardWalk = walkIn(await guide('develop/wire-formats'), 'standard-walk')
 
 /** Starts the demo and gives the lines it prints for pasting, once it has printed them all. */
 const startDemo = async () => {
@@ -30,8 +32,9 @@ const startDemo = async () => {
   return { child, printed }
 }
 
-test('the walk in the README is the one that the demo prints, and every step of it does what it says', async () => {
+test('the demo prints the walk of the README, and every step of it and of the guide to wire formats does what it says', async () => {
   expect(walk.length).toBeGreaterThan(1000)
+  expect(standardWalk.length).toBeGreaterThan(500)
   const { child, printed } = await startDemo()
   expect(printed).toContain(walk.trim())
   const settings = printed.match(/^(BASE|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|EMAIL|PASSWORD)=.*$/gm) ?? []
@@ -75,9 +78,3 @@ const followWalk = async (settings: readonly string[]): Promise<void> => {
   expect(dead).toEqual({ active: false })
   expect(appToken).toMatchObject({ token_type: 'Bearer' })
 }
-
-test('every script that the README names exists', async () => {
-  const { scripts } = await Bun.file(join(root, 'package.json')).json()
-  for (const [, script = ''] of readme.matchAll(/bun(?:@1\.4\.5)? run ([a-z]+)/g))
-    expect(Object.keys(scripts)).toContain(script)
-})

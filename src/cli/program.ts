@@ -48,7 +48,8 @@ Settings come from flags, then from the environment:
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
 an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`
 
-const createProgram = (): Command => {
+/** The whole command line, with its commands and their options. */
+export const createProgram = (): Command => {
   const program = new Command('app-platform')
     .description('A self-hosted app platform: one program, one SQLite file.')
     .addHelpText('after', notes)

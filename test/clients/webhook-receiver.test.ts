@@ -13,7 +13,7 @@ const { test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 
-test('the webhook receiver in the README accepts signed events only', async () => {
+test('the webhook receiver of the guide accepts signed events only', async () => {
   const { certificate, key } = await receiverCertificates()
   const port = await freePort()
   const world = await createWebhookWorld()

@@ -2,7 +2,7 @@ import * as story from './support/story.mjs'
 
 const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE, APP_SCOPE } = story
 
-// #region readme
+// #region guide
 import * as oauth from 'oauth4webapi'
 
 const issuer = new URL(ISSUER)

@@ -2,7 +2,7 @@ import * as story from './support/story.mjs'
 
 const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE, APP_SCOPE } = story
 
-// #region readme
+// #region guide
 import * as client from 'openid-client'
 
 const config = await client.discovery(new URL(ISSUER), CLIENT_ID, CLIENT_SECRET, undefined, { algorithm: 'oauth2' })

@@ -3,7 +3,7 @@ import sys
 sys.path.insert(0, f"{sys.path[0]}/support")
 from story import APP_SCOPE, CLIENT_ID, CLIENT_SECRET, ISSUER, REDIRECT_URI, SCOPE, live
 
-# region readme
+# region guide
 import requests
 from authlib.common.errors import AuthlibBaseError
 from authlib.common.security import generate_token

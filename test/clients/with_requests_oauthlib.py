@@ -3,7 +3,7 @@ import sys
 sys.path.insert(0, f"{sys.path[0]}/support")
 from story import APP_SCOPE, CLIENT_ID, CLIENT_SECRET, ISSUER, REDIRECT_URI, SCOPE, live
 
-# region readme
+# region guide
 import requests
 from oauthlib.oauth2 import BackendApplicationClient, WebApplicationClient
 from requests.auth import HTTPBasicAuth

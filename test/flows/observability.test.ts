@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { call } from '../support/call.ts'
+import { guide, marked, namesOf } from '../support/documents.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { appToken, authorize, exchange, exchangeBody, grantTokens, refresh, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
@@ -41,12 +41,10 @@ describe('monitoring', () => {
       expect(line).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^{}]*\})? (?:[0-9.e+-]+|NaN|[+-]?Inf)(?: \d+)?$/)
   })
 
-  test('gets every metric that the README lists, and no other', async () => {
+  test('gets every metric that the guide to monitoring lists, and no other', async () => {
     const text = await metrics()
     const served = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name).toSorted()
-    const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text()
-    const table = /<!-- metrics -->([\s\S]*)<!-- \/metrics -->/.exec(readme)?.[1] ?? ''
-    const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/(?<=`)[a-z_]+/g) ?? [])
+    const listed = namesOf(marked(await guide('operate/monitoring'), 'metrics'))
     expect(served).toEqual(listed.toSorted())
   })
 

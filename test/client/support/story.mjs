@@ -1,4 +1,4 @@
-// A whole flow of an app's backend, as in the README. Runs on Node and on Bun with the bundled library.
+// A whole flow of an app's backend, as in the guide. Runs on Node and on Bun with the bundled library.
 import { createInterface } from 'node:readline'
 
 const { createPlatformClient } = await import(process.env.LIBRARY)

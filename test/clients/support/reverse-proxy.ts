@@ -13,7 +13,7 @@ const running = new Set<Bun.Subprocess>()
 process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
 
 /**
- * nginx in front of the server, with TLS, as the README configures it.
+ * nginx in front of the server, with TLS, as the guide to proxies configures it.
  * @throws Error with the output of nginx, or with a sentence that says how to install it
  */
 export const startReverseProxy = async (options: ProxyOptions): Promise<ReverseProxy> => {

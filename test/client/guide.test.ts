@@ -2,14 +2,13 @@ import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { call } from '../support/call.ts'
+import { codeLines, guide, marked } from '../support/documents.ts'
 import { appToken, createWorld, endWorld } from '../support/world.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { bundledLibrary } from './support/bundled-library.ts'
 import { consent, publicUrlOf } from './support/client.ts'
 
-const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text()
-const [, section = ''] = readme.split('### The client library\n')
-const lines = (section.match(/```ts\n([\s\S]*?)```/)?.[1] ?? '').trimEnd().split('\n')
+const lines = codeLines(marked(await guide('develop/client-library'), 'client'), 'ts').slice(0, -1)
 const turn = lines.findIndex((line) => line.startsWith('//')) + 1
 
 /** The variables that the lines use, and the browser that signs in between two of them. */
@@ -35,7 +34,7 @@ const runtimes = [
 ] as const
 
 for (const { name, runtime, test } of runtimes)
-  test(`the ten lines of the README complete a whole flow on ${name}, unchanged`, async () => {
+  test(`the ten lines of the guide complete a whole flow on ${name}, unchanged`, async () => {
     expect(lines.length).toBe(10)
     const world = await createWorld()
     const file = join(dirname(await bundledLibrary()), 'app.mjs')

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'bun:test'
+import type { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createProgram } from '../src/cli/program.ts'
+import { readConfig } from '../src/config.ts'
+import { isErrorCode, statusOf } from '../src/domain/errors.ts'
+import { webhookKinds } from '../src/domain/webhook-event.ts'
+import { conditionNames } from '../src/operations/health/conditions.ts'
+import { codeLines, documents, fragmentsOf, guide, inlineCode, linksOf, marked, namesOf } from './support/documents.ts'
+import { commandsOf } from './support/shell-line.ts'
+
+const root = join(import.meta.dir, '..')
+const all = await documents()
+const { scripts, dependencies, devDependencies } = await Bun.file(join(root, 'package.json')).json()
+
+describe('length and links', () => {
+  test('the README has at most 200 lines, and every other document at most 250', () => {
+    const long = all.filter(({ path, text }) => text.split('\n').length - 1 > (path === 'README.md' ? 200 : 250))
+    expect(long.map(({ path }) => path)).toEqual([])
+  })
+
+  test('every link between documents leads to a file and a heading that exist', () => {
+    const broken = all.flatMap((document) =>
+      linksOf(document)
+        .filter(({ file, fragment }) => {
+          const target = all.find(({ path }) => path === file)
+          return target === undefined
+            ? !existsSync(join(root, file)) || fragment !== ''
+            : fragment !== '' && !fragmentsOf(target.text).includes(fragment)
+        })
+        .map(({ target }) => `${document.path}: ${target}`),
+    )
+    expect(broken).toEqual([])
+    expect(all.flatMap(linksOf).length).toBeGreaterThan(60)
+  })
+
+  test('a guide links to guides only, because the program contains nothing else', () => {
+    const outside = all
+      .filter(({ path }) => path.startsWith('src/guides/'))
+      .flatMap((document) => linksOf(document).map(({ file }) => `${document.path}: ${file}`))
+      .filter((link) => !link.includes(': src/guides/'))
+    expect(outside).toEqual([])
+  })
+
+  test('every guide is linked from the README', () => {
+    const linked = all.filter(({ path }) => path === 'README.md').flatMap(linksOf)
+    const guides = all.map(({ path }) => path).filter((path) => path.startsWith('src/guides/'))
+    expect(guides.filter((path) => !linked.some(({ file }) => file === path))).toEqual([])
+  })
+})
+
+/** The command that the words name, and what follows its name. */
+const findCommand = (words: readonly string[]): { readonly command: Command; readonly rest: readonly string[] } => {
+  let command = createProgram()
+  let at = 0
+  for (;;) {
+    const child = command.commands.find((one) => one.name() === words[at])
+    if (child === undefined) return { command, rest: words.slice(at) }
+    command = child
+    at += 1
+  }
+}
+
+/** Why the command line does not accept the words; null if it does. Nothing is run. */
+const faultOf = (words: readonly string[]): string | null => {
+  const { command, rest } = findCommand(words)
+  if (rest.join() === '--version' && command.parent === null) return null
+  if (command.commands.length > 0) return `${rest[0] ?? 'nothing'} is no command of ${command.name()}`
+  command.configureOutput({ writeErr: () => undefined })
+  try {
+    const { operands, unknown } = command.parseOptions([...rest])
+    if (unknown.length > 0) return `${unknown.join(' ')} is unknown`
+    const given = command.opts()
+    const missing = command.options.find((option) => option.mandatory && given[option.attributeName()] === undefined)
+    if (missing !== undefined) return `${missing.long} is missing`
+    const required = command.registeredArguments.filter((argument) => argument.required).length
+    const most = command.registeredArguments.length
+    if (operands.length < required || operands.length > most) return `takes ${required} to ${most} arguments`
+    const wrong = operands.find((word, at) => command.registeredArguments[at]?.argChoices?.includes(word) === false)
+    return wrong === undefined ? null : `${wrong} is no choice`
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/** The words after the program's name, or null for the command of another program. */
+const wordsForUs = ([first = '', second = '', ...more]: readonly string[]): readonly string[] | null => {
+  if (/^(.*\/)?app-platform$/.test(first)) return second === '' ? [] : [second, ...more]
+  return first === 'bun' && second === 'src/main.ts' ? more : null
+}
+
+describe('commands', () => {
+  test('every line of a code block that calls the program is accepted by the command line', () => {
+    const lines = all.flatMap(({ path, text }) => codeLines(text, 'sh').map((line) => ({ path, line })))
+    const ours = lines.flatMap(({ path, line }) =>
+      commandsOf(line).flatMap((command) => {
+        const words = wordsForUs(command)
+        return words === null ? [] : [{ path, line, words }]
+      }),
+    )
+    const faults = ours.map(({ path, line, words }) => ({ where: `${path}: ${line}`, fault: faultOf(words) }))
+    expect(faults.filter(({ fault }) => fault !== null)).toEqual([])
+    expect(ours.length).toBeGreaterThan(70)
+  })
+
+  test('every command that a sentence names exists, with the flags that it names', () => {
+    const named = all.flatMap(({ path, text }) =>
+      inlineCode(text)
+        .map((code) => ({ path, code, words: wordsForUs(code.split(' ')) }))
+        .filter(({ words }) => words !== null && words.length > 0),
+    )
+    const faults = named.flatMap(({ path, code, words }) => {
+      const { command, rest } = findCommand(words ?? [])
+      const flags = rest.filter((word) => word.startsWith('--')).map((word) => word.replace(/=.*/, ''))
+      const known = new Set(['--help', '--version', ...command.options.map(({ long }) => long)])
+      const isKnown = (command.parent !== null || rest[0] === '--version') && flags.every((flag) => known.has(flag))
+      return isKnown ? [] : [`${path}: ${code}`]
+    })
+    expect(faults).toEqual([])
+    expect(named.length).toBeGreaterThan(20)
+  })
+
+  test('every script that a document names exists', () => {
+    const named = all.flatMap(({ path, text }) =>
+      [...text.matchAll(/bun(?:@1\.4\.5)? run ([a-z:]+)/g)].map(([, script = '']) => ({ path, script })),
+    )
+    expect(named.filter(({ script }) => !Object.hasOwn(scripts, script))).toEqual([])
+    expect(named.length).toBeGreaterThan(20)
+  })
+
+  test('src/README.md gives a reason for every dependency', () => {
+    const reasons = all.find(({ path }) => path === 'src/README.md')?.text ?? ''
+    const names = Object.keys({ ...dependencies, ...devDependencies })
+    expect(names.filter((name) => !reasons.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('every proof that a document names exists', async () => {
+    const proofs = await Bun.file(join(root, 'test/prove.ts')).text()
+    const table =
+      all
+        .find(({ path }) => path === 'test/PROOFS.md')
+        ?.text.split('## Results')[1]
+        ?.split('\n## ')[0] ?? ''
+    const named = namesOf(table).map((name) => name.split(' ')[0] ?? '')
+    const known = [...proofs.matchAll(/^ {2}'?([a-z-]+)'?: \{$/gm)].map(([, name = '']) => name)
+    expect(known.filter((name) => !named.includes(name))).toEqual([])
+    const unknown = named.filter((name) => !known.includes(name))
+    expect(unknown.filter((name) => !name.startsWith('bun') && !name.startsWith('TMPDIR'))).toEqual([])
+  })
+})
+
+/** Variables in the guides that are not settings of the server. */
+const otherVariables =
+  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|SCREENSHOTS|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
+
+describe('names', () => {
+  const settings = new Set<string>()
+  readConfig({}, new Proxy({}, { get: (_, name) => void settings.add(String(name)) }))
+
+  test('the settings guide has a row for every setting, and for nothing else', async () => {
+    const listed = namesOf((await guide('operate/settings')).replaceAll(/^\| `(on|off)`/gm, ''))
+    expect(listed.toSorted()).toEqual([...settings].toSorted())
+  })
+
+  test('every setting that a document names exists', () => {
+    const named = all.flatMap(({ path, text }) => {
+      const exports = codeLines(text, 'sh').filter((line) => line.startsWith('export '))
+      const inSentences = inlineCode(text).map((code) => /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(=|$)/.exec(code)?.[1])
+      const exported = [...exports.join(' ').matchAll(/\b([A-Z][A-Z_]+)=/g)].map(([, name]) => name)
+      return inSentences.concat(exported).map((name) => ({ path, name }))
+    })
+    const unknown = named.filter(({ name }) => name !== undefined && !settings.has(name) && !otherVariables.test(name))
+    expect(unknown.map(({ path, name }) => `${path}: ${name}`)).toEqual([])
+  })
+
+  test('the guide to errors has every code of the API with its status', async () => {
+    const source = await Bun.file(join(root, 'src/domain/errors.ts')).text()
+    const codes = [...source.matchAll(/^ {2}([a-z_]+): \[\d+, /gm)].map(([, code = '']) => code)
+    const table = marked(await guide('develop/errors'), 'codes')
+    expect(namesOf(table)).toEqual(codes)
+    for (const [, code = '', status] of table.matchAll(/^\| `([a-z_]+)` \| (\d+) \|/gm)) {
+      expect(`${code} ${isErrorCode(code) ? statusOf(code) : ''}`).toBe(`${code} ${status}`)
+    }
+  })
+
+  test('the guides list every kind of webhook event and every condition of the server', async () => {
+    const kinds = namesOf(marked(await guide('develop/webhooks'), 'kinds'))
+    expect(kinds.toSorted()).toEqual([...webhookKinds].toSorted())
+    const conditions = namesOf(marked(await guide('operate/monitoring'), 'conditions'))
+    expect(conditions.toSorted()).toEqual([...conditionNames].toSorted())
+  })
+
+  test('every message in the guide to troubleshooting is one that the program can print', async () => {
+    const sources = [...new Bun.Glob('{src,db}/**/*.{ts,tsx}').scanSync(root)]
+    const code = (await Promise.all(sources.map(async (file) => await Bun.file(join(root, file)).text()))).join('\n')
+    const messages = namesOf(marked(await guide('operate/troubleshooting'), 'messages'))
+    expect(messages.filter((message) => !code.includes(message))).toEqual([])
+    expect(messages.length).toBeGreaterThan(25)
+  })
+})
