@@ -22,6 +22,7 @@ const doors = new Set(['http', 'pages', 'cli', 'jobs'])
 /** What each layer may import of the program, in addition to itself. */
 const allowed: Readonly<Record<string, (file: string) => boolean>> = {
   domain: () => false,
+  guides: () => false,
   db: (file) => layerOf(file) === 'domain',
   runtime: (file) => layerOf(file) === 'domain',
   config: (file) => layerOf(file) === 'domain',

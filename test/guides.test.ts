@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createProgram } from '../src/cli/program.ts'
 import { readConfig } from '../src/config.ts'
 import { isErrorCode, statusOf } from '../src/domain/errors.ts'
 import { webhookKinds } from '../src/domain/webhook-event.ts'
+import { guideAreas } from '../src/guides/index.ts'
 import { conditionNames } from '../src/operations/health/conditions.ts'
 import { codeLines, documents, fragmentsOf, guide, inlineCode, linksOf, marked, namesOf } from './support/documents.ts'
 import { commandsOf } from './support/shell-line.ts'
@@ -41,6 +42,17 @@ describe('length and links', () => {
       .flatMap((document) => linksOf(document).map(({ file }) => `${document.path}: ${file}`))
       .filter((link) => !link.includes(': src/guides/'))
     expect(outside).toEqual([])
+  })
+
+  test('the program contains every guide, under a topic that is not the name of a command', async () => {
+    const guides = guideAreas.flatMap((area) => area.guides)
+    const topics = guides.map(({ topic }) => topic)
+    const files = all.filter(({ path }) => path.startsWith('src/guides/'))
+    expect(topics.toSorted()).toEqual(files.map(({ path }) => basename(path, '.md')).toSorted())
+    expect(guides.map(({ text }) => text).toSorted()).toEqual(files.map(({ text }) => text).toSorted())
+    const commands = new Set(createProgram().commands.map((command) => command.name()))
+    expect(topics.filter((topic) => commands.has(topic))).toEqual([])
+    expect(new Set(topics).size).toBe(topics.length)
   })
 
   test('every guide is linked from the README', () => {

@@ -10,6 +10,7 @@ import { addCompletionCommand } from './commands/completion.ts'
 import { addCredentialCommands } from './commands/credential.ts'
 import { addCheckCommand, addMigrateCommand, addPurgeCommand } from './commands/database.ts'
 import { addDevCommand } from './commands/dev.ts'
+import { addHelpCommand } from './commands/help.ts'
 import { addInstallCommands } from './commands/install.ts'
 import { addLoginCommand, addLogoutCommand, addWhoamiCommand } from './commands/login.ts'
 import { addMoveCommand } from './commands/move.ts'
@@ -31,19 +32,11 @@ const notes = `
 Every command takes --help. Operator commands work on the database file itself, whether a server is running or not.
 With --json they print one JSON value. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
 
-Settings come from flags, then from the environment:
+Settings come from flags, then from the environment; app-platform help settings describes all of them:
   DATABASE_URL    --database     file:./data/app-platform.db
   PORT, HOST      --port --host  3000, 127.0.0.1
   PUBLIC_URL      --public-url   http://localhost:<port>
   TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
-  WEBHOOK_ALLOWED_NETWORKS       private networks that webhooks may call
-  QUOTA_ARTIFACT_BYTES           1073741824; bytes of all artifacts of one app
-  RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
-                                 _ADDRESS as count/seconds
-  LONGEST_WAIT_MS 2000           how long a request may wait to start; then every second one gets 503; off: no limit
-  INSTALL_APPROVAL manual        automatic: installs need no operator
-  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION, _SESSION_IDLE, _GRANT, _INSTALL_SESSION_CODE,
-                                 _EMBEDDED_SESSION in seconds; they may shorten, not lengthen
 
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
 an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`
@@ -92,6 +85,8 @@ export const createProgram = (): Command => {
   addLogoutCommand(program)
   addWhoamiCommand(program)
   addVersionsCommands(program)
+  program.commandsGroup('Documentation:')
+  addHelpCommand(program)
   return program
 }
 
