@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, (file: string) => boolean>> = {
   config: (file) => layerOf(file) === 'domain',
   operations: (file) => ['domain', 'runtime'].includes(layerOf(file)) || file === 'db/database.ts',
   http: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
-  pages: (file) => ['domain', 'operations', 'runtime', 'http'].includes(layerOf(file)),
+  pages: (file) => ['domain', 'guides', 'operations', 'runtime', 'http'].includes(layerOf(file)),
   jobs: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
   client: (file) => layerOf(file) === 'domain' || file.startsWith('src/http/contract/'),
 }

@@ -99,6 +99,7 @@ const docsPage = `<!doctype html>
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
   </head>
   <body>
+    <p><a href="/docs/guides">Guides</a></p>
     <div id="swagger-ui"></div>
     <noscript>This page needs scripts. The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>

@@ -38,6 +38,7 @@ import { deskUserRoutes } from './desk/user.tsx'
 import { deskUsersRoutes } from './desk/users.tsx'
 import { consentRoutes } from './front-door/consent.tsx'
 import { decisionRoutes } from './front-door/decision.tsx'
+import { guideRoutes } from './guides/guides.tsx'
 import { homeRoutes } from './home.tsx'
 import { isPageRoute } from './refusal-page.tsx'
 import { signInRoutes } from './sign-in.tsx'
@@ -47,6 +48,7 @@ export const pages = (door: Door) =>
   new Elysia()
     .use(assetRoutes())
     .use(homeRoutes(door))
+    .use(guideRoutes(door))
     .use(signInRoutes(door))
     .use(consentRoutes(door))
     .use(decisionRoutes(door))

@@ -12,7 +12,7 @@ export type Site = {
   readonly leadsOn?: true
   /** It is a download and not a page; `artifact-download.test.ts` tests its headers. */
   readonly isDownload?: true
-  /** Every signed-in person may use it, although its path names an app. */
+  /** Every signed-in person may use it, although its path names something. */
   readonly isForEverybody?: true
   /** The origin that its frame shows. */
   readonly framed?: string
@@ -46,9 +46,15 @@ const inReviews =
   ({ app }: StockedWorld): readonly string[] =>
     versions.map((version) => `/desk/reviews/${app.slug}/${version}`)
 
+/** Guides that have every part which a guide can have. */
+const guidePaths = () =>
+  ['settings', 'backup-and-restore', 'oauth-libraries', 'errors', 'changelog'].map((topic) => `/docs/guides/${topic}`)
+
 /** Every page, by the pattern of its route. A page that is missing here fails the tests of the whole site. */
 export const siteMap: readonly Site[] = [
   { pattern: '/sign-in', who: 'visitor', paths: () => ['/sign-in', '/sign-in?return_to=%2Faccount'] },
+  { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
+  { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },
   { pattern: '/', who: 'user', paths: () => ['/'] },
   {
     pattern: '/oauth/authorize',
