@@ -23,6 +23,12 @@ export interface Store<Q> {
    */
   transaction<T>(work: (queries: Q) => Awaitable<T>, options?: TransactionOptions<T>): Promise<T>
 
+  /** The number of this process among those that share the database, from 0 to 31: keys of rows have it. */
+  readonly node: number
+
+  /** Whether the work that one process does for all of them is now this one's. */
+  leads(): boolean
+
   /** Whether a transaction could succeed now, and if not, the reason in a sentence for the operator. */
   health(): StoreHealth
 
@@ -50,13 +56,23 @@ export type WriteEvent = (
   },
 ) => AuditEvent
 
+/**
+ * How transactions keep out of each other's way, where an engine runs several at once. SQLite runs all one after the other.
+ * `serial`: as if they ran one after the other. `guarded`: only what is read to be changed is locked, and conditional writes
+ * decide; `test/architecture.test.ts` lists who may ask for this.
+ */
+export type TransactionKind = 'serial' | 'guarded'
+
 export type TransactionOptions<T> = {
+  /** `serial` by default. */
+  readonly kind?: TransactionKind
   /** Set for a transaction that is meant to end access. Returns whether it did. */
   readonly endsAccess?: (value: T) => boolean
 }
 
-/** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes. */
-export type StoreProblem = 'failed' | 'full' | 'locked'
+/** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes,
+ * `unreachable` while a server of the database confirms no commits. */
+export type StoreProblem = 'failed' | 'full' | 'locked' | 'unreachable'
 
 export type StoreHealth =
   | { readonly writable: true; readonly problem: null; readonly reason: null }
@@ -108,6 +124,7 @@ export type UnusableKind =
   | 'moved'
   | 'sealed'
   | 'busy'
+  | 'unreachable'
 
 /** The database cannot be used as asked. The message is a whole sentence that an operator can act on. */
 export class DatabaseUnusable extends Error {

@@ -92,6 +92,7 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
 
 class SqliteStore<Q> implements Store<Q> {
   readonly queries: Q
+  readonly node = 0
 
   readonly #reader: ReadingConnection<Q>
   readonly #queue: CommitQueue<Q>
@@ -161,6 +162,10 @@ class SqliteStore<Q> implements Store<Q> {
     if (full !== null) return { writable: false, problem: 'full', reason: full }
     if (this.#queue.isLocked) return { writable: false, problem: 'locked', reason: lockedSentence }
     return { writable: true, problem: null, reason: null }
+  }
+
+  leads(): boolean {
+    return true
   }
 
   statistics(): StoreStatistics {

@@ -14,6 +14,10 @@ import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-addr
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 const requestLogs = ['all', 'errors', 'none'] as const
 
+/** Where the data is: in an SQLite file, or in a PostgreSQL database. The URL may have a password, so it is never shown. */
+export type DatabasePlace =
+  { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
+
 /** The settings of the server. */
 export type Config = ReturnType<typeof readConfig>
 
@@ -42,7 +46,7 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     publicUrl: read('PUBLIC_URL', null, originOf, 'publicUrl'),
     /** 0 takes a free one. */
     port: read('PORT', 3000, wholeNumber(0, 65_535), 'port'),
-    databasePath: read('DATABASE_URL', defaultDatabasePath, databasePathOf, 'database'),
+    database: read('DATABASE_URL', defaultDatabase, databaseOf, 'database'),
     trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
     /** Private networks that webhooks may call. */
     webhookNetworks: read('WEBHOOK_ALLOWED_NETWORKS', [], networksOf),
@@ -78,7 +82,10 @@ const hostOf = (text: string): string | Broken =>
 /** Where the database is by default. */
 export const defaultDatabasePath = './data/app-platform.db'
 
-const databasePathOf = (text: string): string | Broken => {
+const defaultDatabase: DatabasePlace = { kind: 'sqlite', path: defaultDatabasePath }
+
+const databaseOf = (text: string): DatabasePlace | Broken => {
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text }
   const path = text.startsWith('file:') ? pathOfFileUrl(text) : text
   if (path === null || path === '' || path.includes('\0') || path === ':memory:' || path.endsWith('/')) {
     return new Broken('must be a file: URL without host, query and fragment, or the path of a file.')
@@ -86,9 +93,9 @@ const databasePathOf = (text: string): string | Broken => {
   // A settings file keeps quotes and spaces that a shell would remove; they would name another file.
   if (/^[\s"']|[\s"']$/.test(path)) return new Broken('begins or ends with a space or a quotation mark.')
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) {
-    return new Broken('must name a SQLite file; other databases are not supported.')
+    return new Broken('must name an SQLite file or a PostgreSQL database; other databases are not supported.')
   }
-  return path
+  return { kind: 'sqlite', path }
 }
 
 /** `file:./data/x.db` and `file:x.db` are relative, `file:/x.db` and `file:///x.db` absolute. */

@@ -1,6 +1,4 @@
-import { migrations } from '../db/migrations/index.ts'
-import { createQueries } from '../db/queries/index.ts'
-import { openSqlite } from '../db/sqlite.ts'
+import { openDatabase } from '../db/engine.ts'
 import type { Config } from './config.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
@@ -72,12 +70,10 @@ export const startPlatformServer = async (
   const passwords = createPasswords({ cost: passwordCost })
   await passwords.load() // without bcrypt nobody could sign in
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
-  const database = await openSqlite({
-    file: config.databasePath,
+  const database = await openDatabase(config.database, {
     role: 'server',
-    createQueries,
-    migrations,
     migrate: true,
+    isPatient: config.longestWaitMs === null,
     reserveBytes: 2 * 1024 * 1024,
     onMigrating: ({ table, rows }) => {
       log.info('migration.progress', { kind: table, count: rows })

@@ -1,8 +1,17 @@
 import { type AnyColumn, getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
-/** One connection, reading or writing. Every query is written once and prepared on both. */
-export type DrizzleConnection = BunSQLiteDatabase
+/**
+ * One connection, reading or writing. Every query is written once and prepared on both. On PostgreSQL it has the same builders,
+ * and everything it answers is a promise.
+ */
+export type DrizzleConnection = BunSQLiteDatabase & {
+  /** Of an engine that runs several transactions at once: waits for a lock that is held until this transaction ends. */
+  readonly lock?: (name: LockName) => Promise<void>
+}
+
+/** `outbox`: positions of webhook events follow the order of commits. */
+export type LockName = 'outbox'
 
 /** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */
 export const everyColumn = <T extends Table>(table: T) => placeholders<T['_']['columns']>(getTableColumns(table))

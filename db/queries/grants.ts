@@ -33,27 +33,31 @@ const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
   const byId = finder(db, grants, 'id')
-  const findCode = lazyReader(() =>
-    db
-      .select({
-        code: getTableColumns(authorizationCodes),
-        grant: getTableColumns(grants),
-        userStatus: users.status,
-        redirectClientId: redirectUris.clientId,
-      })
-      .from(authorizationCodes)
-      .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
-      .innerJoin(users, eq(users.id, grants.userId))
-      .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
-      .where(eq(authorizationCodes.key, given('key'))),
+  const findCode = lazyReader(
+    () =>
+      db
+        .select({
+          code: getTableColumns(authorizationCodes),
+          grant: getTableColumns(grants),
+          userStatus: users.status,
+          redirectClientId: redirectUris.clientId,
+        })
+        .from(authorizationCodes)
+        .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
+        .innerJoin(users, eq(users.id, grants.userId))
+        .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
+        .where(eq(authorizationCodes.key, given('key'))),
+    { locks: grants },
   )
-  const findPair = lazyReader(() =>
-    db
-      .select({ pair: pairColumns, grant: getTableColumns(grants), userStatus: users.status })
-      .from(tokenPairs)
-      .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
-      .innerJoin(users, eq(users.id, grants.userId))
-      .where(eq(tokenPairs.key, given('key'))),
+  const findPair = lazyReader(
+    () =>
+      db
+        .select({ pair: pairColumns, grant: getTableColumns(grants), userStatus: users.status })
+        .from(tokenPairs)
+        .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
+        .innerJoin(users, eq(users.id, grants.userId))
+        .where(eq(tokenPairs.key, given('key'))),
+    { locks: grants },
   )
   const findAccess = lazyReader(() =>
     db

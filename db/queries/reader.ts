@@ -5,7 +5,7 @@
  * another engine answers with a promise.
  */
 import type { Awaitable } from '../../src/domain/awaitable.ts'
-import { and, Column, getTableColumns, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
+import { and, Column, getTableColumns, getTableName, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type DrizzleConnection, everyColumn, given, lazily } from './connection.ts'
 
@@ -20,12 +20,18 @@ type Prepared = {
 type Statement = {
   values(...args: unknown[]): unknown[][]
   run(...args: unknown[]): { readonly changes: number }
+  /** Whether `values` and `run` give promises instead, as PostgreSQL's do. */
+  readonly isAsynchronous?: boolean
+  /** The same statement, which locks the rows that it reads of one table until the transaction ends. SQLite needs none. */
+  locking?(table: string): Statement
 }
 type Select<Row> = {
   readonly _: { readonly selectedFields: object }
   prepare(): { all(): Row[] }
 }
 type Write = { prepare(): { run(): unknown } }
+
+type ReaderOptions = { readonly locks?: SQLiteTable }
 
 export type Reader<Row> = {
   readonly all: (given: Given) => Awaitable<Row[]>
@@ -45,13 +51,13 @@ type Source = { readonly names: string[]; readonly values: unknown[] }
 
 /**
  * Compiles a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute`
- * gives.
+ * gives. In a transaction of an engine that runs several at once, the rows read of the table `locks` stay locked until its end.
  */
-export const reader = <Row>(select: Select<Row>): Reader<Row> => {
-  const prepared = partsOf(select.prepare())
+export const reader = <Row>(select: Select<Row>, { locks }: ReaderOptions = {}): Reader<Row> => {
+  const prepared = lockingParts(partsOf(select.prepare()), locks)
   const source: Source = { names: [], values: [] }
   const row = groupSource(select._.selectedFields, { column: 0 }, source)
-  const rows = `const rows = statement.values(${argumentsSource(prepared, source)});`
+  const rows = `const rows = ${waiting(prepared)}statement.values(${argumentsSource(prepared, source)});`
   const code = {
     all: `${rows} for (let index = 0; index < rows.length; index += 1) { const row = rows[index]; rows[index] = ${row} }
       return rows`,
@@ -65,12 +71,13 @@ export const reader = <Row>(select: Select<Row>): Reader<Row> => {
 export const writer = (write: Write): Writer => {
   const prepared = partsOf(write.prepare())
   const source: Source = { names: [], values: [] }
-  const run = `statement.run(${argumentsSource(prepared, source)})`
+  const run = `(${waiting(prepared)}statement.run(${argumentsSource(prepared, source)}))`
   return compile(prepared, source, { run, hasChanged: `return ${run}.changes > 0` }) as Writer // by bun:sqlite's types
 }
 
 /** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */
-export const lazyReader = <Row>(select: () => Select<Row>) => lazily(() => reader(select()))
+export const lazyReader = <Row>(select: () => Select<Row>, options?: ReaderOptions) =>
+  lazily(() => reader(select(), options))
 export const lazyWriter = (write: () => Write) => lazily(() => writer(write()))
 
 /** A function that inserts a whole row into a table. */
@@ -98,6 +105,15 @@ export const finder = <T extends SQLiteTable, Name extends keyof T['$inferSelect
 /** The one place that looks behind drizzle's types: its prepared statement keeps these three as plain properties. */
 const partsOf = (prepared: object): Prepared => prepared as Prepared
 
+const lockingParts = (prepared: Prepared, table: SQLiteTable | undefined): Prepared => {
+  const { query, logger, stmt } = prepared
+  return table === undefined || stmt.locking === undefined
+    ? prepared
+    : { query, logger, stmt: stmt.locking(getTableName(table)) }
+}
+
+const waiting = ({ stmt }: Prepared): string => (stmt.isAsynchronous === true ? 'await ' : '')
+
 /** One function for each of the codes; `given` has the values of the placeholders. */
 const compile = (
   { query, logger, stmt }: Prepared,
@@ -106,7 +122,8 @@ const compile = (
 ): unknown => {
   // drizzle tells its logger before each statement; the writing connection uses that to refuse one outside of a transaction.
   const before = is(logger, NoopLogger) ? '' : 'logger.logQuery(sql, none);'
-  const functions = Object.entries(codes).map(([name, code]) => `${name}: (given) => {${before}${code}}`)
+  const kind = stmt.isAsynchronous === true ? 'async ' : ''
+  const functions = Object.entries(codes).map(([name, code]) => `${name}: ${kind}(given) => {${before}${code}}`)
   const make = new Function(
     'statement',
     'logger',

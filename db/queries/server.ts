@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { appTokens, grants, serverKeys, sessions, users, watermarks } from '../tables/sqlite.ts'
 import { type DrizzleConnection, only } from './connection.ts'
@@ -12,7 +12,11 @@ export const watermarkQueries = (db: DrizzleConnection) => ({
     void (await db
       .insert(watermarks)
       .values({ name, at })
-      .onConflictDoUpdate({ target: watermarks.name, set: { at } })),
+      .onConflictDoUpdate({
+        target: watermarks.name,
+        set: { at },
+        ...(name === 'clock' && { setWhere: lt(watermarks.at, at) }),
+      })),
 })
 
 export type ServerKey = typeof serverKeys.$inferSelect
@@ -37,7 +41,7 @@ export const healthQueries = (db: DrizzleConnection) => {
 
   return {
     sqliteVersion: async () =>
-      only(await db.select({ version: sql<string>`sqlite_version()` }).from(sql`(SELECT 1)`))?.version ?? '',
+      only(await db.select({ version: sql<string>`sqlite_version()` }).from(sql`(SELECT 1) AS one`))?.version ?? '',
     liveAppTokens: async (now: number, rows: number) => await countLive(appTokens.key, rows, isLiveAt(now, appTokens)),
     liveGrants: async (now: number, rows: number) => await countLive(grants.key, rows, isLiveAt(now, grants)),
     liveSessions: async (now: number, rows: number, usedAfter = 0) => {

@@ -28,7 +28,10 @@ const isOperator = eq(users.isOperator, sql`1`)
 
 /** Whether a text contains a part, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
 export const contains = (column: AnyColumn, part: string): SQL =>
-  sql`lower(${column}) LIKE lower(${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}) ESCAPE '\\'`
+  sql`lower(${column}) LIKE ${`%${lowerAscii(part).replaceAll(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
+
+/** As `lower` of the database does, which leaves other letters as they are. */
+const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: DrizzleConnection) => {

@@ -59,8 +59,9 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
   }
 
   return {
-    /** Writes an event and returns its position. Writers run one after the other, so positions follow the order of commits. */
+    /** Writes an event and returns its position. One writer at a time takes positions, so they follow the order of commits. */
     put: async (event: ToldEvent, at: number): Promise<number> => {
+      await db.lock?.('outbox')
       const position = ((await last().first({ limit: 1 }))?.position ?? 0) + 1
       const { id, appId, environment, kind } = event
       const body = webhookBody(event, at)

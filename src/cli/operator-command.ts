@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import type { WriteEvent } from '../../db/database.ts'
+import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
-import { createQueries } from '../../db/queries/index.ts'
-import { openSqlite } from '../../db/sqlite.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
-import { readConfig } from '../config.ts'
+import { type DatabasePlace, readConfig } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
@@ -14,7 +13,7 @@ import { actAsOwnerOfFolder, systemUser } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
 import { openWebhookSender } from '../runtime/webhook-sender.ts'
-import { type Answer, answer } from './output.ts'
+import { type Answer, answer, UsageError } from './output.ts'
 
 /** The flags of every operator command. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
@@ -33,7 +32,10 @@ export const databaseCommand = (parent: Command, usage: string, description: str
     .option('--database <file>', 'the database file (DATABASE_URL, default file:./data/app-platform.db)')
     .option('--json', 'print exactly one JSON value on stdout')
     // Before anything is opened: files created by root could not be opened by the server, which is another user.
-    .hook('preAction', (command) => actAsOwnerOfFolder(databasePathOf(command.opts())))
+    .hook('preAction', (command) => {
+      const place = databaseOf(command.opts())
+      if (place.kind === 'sqlite') actAsOwnerOfFolder(place.path)
+    })
 
 /** Adds a command that opens the platform, runs the work with the arguments and flags, and prints its answer. */
 export const operatorCommand = <Words extends readonly unknown[]>(
@@ -61,7 +63,16 @@ export const stoppedCommand = <Words extends readonly unknown[]>(
   })
 
 /** @throws ConfigError */
-export const databasePathOf = ({ database }: CommonFlags): string => readConfig({ database }).databasePath
+export const databaseOf = ({ database }: CommonFlags): DatabasePlace => readConfig({ database }).database
+
+/** The database file, for a command that works on the file itself. @throws ConfigError, and UsageError for PostgreSQL */
+export const databasePathOf = (flags: CommonFlags): string => {
+  const place = databaseOf(flags)
+  if (place.kind === 'sqlite') return place.path
+  throw new UsageError(
+    'This command is for SQLite files. For PostgreSQL use pg_dump, pg_restore or an archive of its WAL.',
+  )
+}
 
 /**
  * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless
@@ -74,7 +85,7 @@ export const asOperator = async <T>(
   { migrate }: { readonly migrate: boolean } = { migrate: false },
 ): Promise<T> => {
   const config = readConfig({ database: flags.database })
-  const database = await openSqlite({ file: config.databasePath, role: 'operator', createQueries, migrations, migrate })
+  const database = await openDatabase(config.database, { role: 'operator', migrate })
   try {
     const clock = await openClock(database)
     const platform: Platform = {

@@ -24,7 +24,8 @@ const restMs = 60_000
  * Searches for due deliveries and sends them: one at a time and in order to each endpoint, and to many endpoints at
  * once, so that a slow endpoint delays no other. When more endpoints wait than can be called, each gets one turn, and the
  * one that has waited longest is next. An endpoint that asks for a pause (Retry-After) is not called until it ends; a
- * restart forgets such pauses. What is due is read from the store alone, so a crash loses no delivery.
+ * restart forgets such pauses. What is due is read from the store alone, so a crash loses no delivery. Of several servers that
+ * share a database one delivers; when another one takes over, an event may be sent twice.
  */
 export const startWebhookWorker = (
   platform: Platform,
@@ -41,7 +42,7 @@ export const startWebhookWorker = (
 
   const serve = async (endpointId: string): Promise<void> => {
     try {
-      while (!stopping.signal.aborted) {
+      while (!stopping.signal.aborted && platform.database.leads()) {
         const delivered = await deliverNext(platform, localTrace(platform), endpointId, ending.signal)
         if (delivered.kind === 'nothing due') return
         const { restUntil } = delivered
@@ -57,7 +58,7 @@ export const startWebhookWorker = (
   }
 
   const look = async (): Promise<void> => {
-    if (!platform.database.health().writable) return
+    if (!platform.database.health().writable || !platform.database.leads()) return
     const due = await listDueEndpoints(platform)
     if (stopping.signal.aborted) return
     for (const [id, rest] of rests) if (rest.hasEnded()) rests.delete(id)

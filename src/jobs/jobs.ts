@@ -13,20 +13,30 @@ import type { Job } from './scheduler.ts'
 /** A pause between two batches of the purge lets all waiting requests run. */
 const pauseMs = 20
 
-/** Removes expired rows once a minute, in small batches with pauses. */
-export const purgeJob = (platform: Platform, purged: (kind: string, rows: number) => void): Job => ({
-  name: 'purge',
-  periodMs: 60_000,
-  run: async (stopped) =>
-    void (await purgeAll(platform, localTrace(platform), async () => await Bun.sleep(pauseMs), stopped, purged)),
+/** A job that one of the servers which share a database does for all of them. */
+const ofLeader = ({ database }: Platform, job: Job): Job => ({
+  ...job,
+  run: async (stopped) => {
+    if (database.leads()) await job.run(() => stopped() || !database.leads())
+  },
 })
 
+/** Removes expired rows once a minute, in small batches with pauses. */
+export const purgeJob = (platform: Platform, purged: (kind: string, rows: number) => void): Job =>
+  ofLeader(platform, {
+    name: 'purge',
+    periodMs: 60_000,
+    run: async (stopped) =>
+      void (await purgeAll(platform, localTrace(platform), async () => await Bun.sleep(pauseMs), stopped, purged)),
+  })
+
 /** Announces deprecated versions of the contract within the hour, also to endpoints that were added since the last run. */
-export const announceDeprecationsJob = (platform: Platform): Job => ({
-  name: 'announce-deprecations',
-  periodMs: 3_600_000,
-  run: async () => await announceDeprecations(platform, localTrace(platform)),
-})
+export const announceDeprecationsJob = (platform: Platform): Job =>
+  ofLeader(platform, {
+    name: 'announce-deprecations',
+    periodMs: 3_600_000,
+    run: async () => await announceDeprecations(platform, localTrace(platform)),
+  })
 
 /** Writes the audit rows of counted refusals soon after their minute has ended. */
 export const tellRefusalsJob = (platform: Platform): Job => ({

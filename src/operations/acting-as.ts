@@ -52,6 +52,8 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
     return store.queries
   },
   transaction,
+  node: store.node,
+  leads: () => store.leads(),
   health: () => store.health(),
   statistics: () => store.statistics(),
   keptTime: () => store.keptTime(),

@@ -24,6 +24,7 @@ import {
 import { type TimeKey, timeOfKey } from '../domain/time-key.ts'
 import { isAppTokenLive, isUserTokenLive } from '../domain/token.ts'
 import { type Actor, type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
+import { guardedTransaction } from './decision.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -145,12 +146,13 @@ export const authenticateSession = (
  * Records that the session was used, once for all requests that arrive at the same time. No response waits for it. A use
  * that cannot be recorded now is recorded with a later request.
  */
-const recordUse = async ({ database, lifetimes, running }: Platform, key: string, now: number): Promise<void> => {
+const recordUse = async (platform: Platform, key: string, now: number): Promise<void> => {
+  const { lifetimes, running } = platform
   const name = `session.use ${key}`
   if (running.has(name)) return
   running.add(name)
   try {
-    await database.transaction(async (q) => await q.sessions.use(key, now, recordedUntil(now, lifetimes.sessionIdle)))
+    await guardedTransaction(platform, (q) => q.sessions.use(key, now, recordedUntil(now, lifetimes.sessionIdle)))
   } catch {
     // The engine has reported why it takes no writes.
   } finally {
@@ -275,13 +277,13 @@ export const recordRefusal = async (
   token: RefusedToken,
   refusedWith: ErrorCode,
 ): Promise<void> => {
-  const { database, clock, refusals } = platform
+  const { clock, refusals } = platform
   const trail = token.kind === 'issued' ? token.trail : {}
   const event = auditEvent(auditStamp(platform, trace, clock.now()), { ...refusedBearer, ...trail, refusedWith })
   if (token.kind === 'too old') return refusals.count(event)
   if (!refusals.admit(event)) return
   try {
-    await database.transaction(async (q) => await q.audit.insert(event))
+    await guardedTransaction(platform, (q) => q.audit.insert(event))
   } catch {
     // The engine has reported why it takes no writes.
   }

@@ -17,9 +17,9 @@ const leastFutureMs = 1_000
  * Randomness. New IDs continue after those of the audit, which run ahead of the time after a clock reset. New keys
  * continue after those in the database, so that no process makes a key that an earlier one made.
  */
-export const openRandom = async ({ queries: q }: Database, clock: Clock): Promise<Random> => {
+export const openRandom = async ({ queries: q, node }: Database, clock: Clock): Promise<Random> => {
   const lastKey = await q.keys.highestBelow(timeKeyAt(clock.now() + leastFutureMs))
-  return createRandom({ aheadMs: await q.audit.aheadMs(), ...(lastKey !== null && { lastKey }) })
+  return createRandom({ node, aheadMs: await q.audit.aheadMs(), ...(lastKey !== null && { lastKey }) })
 }
 
 /**

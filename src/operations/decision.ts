@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries, TransactionOptions } from '../../db/database.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { KeyTaken } from '../domain/time-key.ts'
@@ -50,7 +50,7 @@ export const decide = async <T>(
   trace: Trace,
   actor: Actor,
   work: Work<T>,
-  options?: typeof toEnd,
+  options?: TransactionOptions<unknown>,
 ): Promise<T> => {
   const open = prepareChange(platform, trace, actor)
   const outcome = await platform.database.transaction((q) => work(open(q)), options)
@@ -65,10 +65,28 @@ export const decide = async <T>(
 export const decideToEnd = async <T>(platform: Platform, trace: Trace, actor: Actor, work: Work<T>): Promise<T> =>
   await decide(platform, trace, actor, work, toEnd)
 
+/** The same beside other transactions; see `guardedTransaction`. */
+export const decideToEndGuarded = async <T>(
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  work: Work<T>,
+): Promise<T> => await decide(platform, trace, actor, work, guardedToEnd)
+
 /** The options of a transaction that ends access unless it refuses. */
 export const toEnd = {
   endsAccess: (outcome: unknown) => !(outcome instanceof PlatformError || outcome instanceof CountedRefusal),
 } as const
+
+const guarded = { kind: 'guarded' } as const
+export const guardedToEnd = { ...toEnd, ...guarded } as const
+
+/**
+ * A transaction that others need not wait for, on an engine that runs several at once. What its decision relies on is locked
+ * as it is read, changed by conditional writes, or checked again whenever what it issued is used.
+ */
+export const guardedTransaction = <T>({ database }: Platform, work: (q: Queries) => Awaitable<T>): Promise<T> =>
+  database.transaction(work, guarded)
 
 /**
  * Handles the failure of a transaction that inserts rows under a fresh key. If a row has that key already, nothing was
@@ -108,7 +126,7 @@ export const settle = async <T>(
 ): Promise<T> => {
   if (outcome instanceof CountedRefusal) {
     const event = auditEvent(stamp(), { ...outcome.facts, refusedWith: outcome.error.code })
-    if (platform.refusals.admit(event)) await platform.database.transaction((q) => q.audit.insert(event))
+    if (platform.refusals.admit(event)) await guardedTransaction(platform, (q) => q.audit.insert(event))
     throw outcome.error
   }
   if (outcome instanceof ReusedSecret) {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { checkFile } from '../../../db/check.ts'
-import { migrateFile } from '../../../db/migrate.ts'
+import { checkDatabase, migrateDatabase } from '../../../db/engine.ts'
 import { migrations } from '../../../db/migrations/index.ts'
+import type { DatabasePlace } from '../../config.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {
   type CommonFlags,
@@ -9,6 +10,7 @@ import {
   databasePathOf,
   operatorCommand,
   type OperatorSession,
+  databaseOf,
 } from '../operator-command.ts'
 import { answer, CommandFailed, recordAnswer } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
@@ -22,8 +24,9 @@ export const addMigrateCommand = (program: Command): void => {
 }
 
 const migrate = async (flags: CommonFlags): Promise<void> => {
-  const database = databasePathOf(flags)
-  const applied = await migrateFile(database, migrations)
+  const place = databaseOf(flags)
+  const applied = await migrateDatabase(place)
+  const database = nameOf(place)
   const text = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`
   answer(flags, { value: { database, applied }, text })
 }
@@ -45,14 +48,19 @@ export const addCheckCommand = (program: Command): void => {
 }
 
 const check = async (backup: string | undefined, flags: CommonFlags): Promise<void> => {
-  const database = databasePathOf(flags)
   const problems =
     backup === undefined
-      ? checkFile(database, migrations, 'database')
-      : await withReadableBackup(backup, database, async (file) => checkFile(file, migrations, 'backup'))
+      ? await checkDatabase(databaseOf(flags))
+      : await withReadableBackup(backup, databasePathOf(flags), async (file) => checkFile(file, migrations, 'backup'))
   if (problems.length > 0) throw new CommandFailed(problems)
-  answer(flags, { value: { ok: true, problems }, text: `Nothing is wrong with ${backup ?? database}.` })
+  answer(flags, {
+    value: { ok: true, problems },
+    text: `Nothing is wrong with ${backup ?? nameOf(databaseOf(flags))}.`,
+  })
 }
+
+/** The URL of a PostgreSQL database may have a password. */
+const nameOf = (place: DatabasePlace): string => (place.kind === 'sqlite' ? place.path : 'the PostgreSQL database')
 
 /** The pause between batches, so that a running server can write. */
 const pauseMs = 5

@@ -19,10 +19,8 @@ export const stateFolder = '/var/lib'
 export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null) => {
   const { config, used } = readAndNote(flags, env)
   if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
-  const database =
-    config.databasePath === defaultDatabasePath
-      ? `${stateFolder}/app-platform/app-platform.db`
-      : resolve(config.databasePath)
+  const path = config.database.kind === 'sqlite' ? config.database.path : defaultDatabasePath
+  const database = path === defaultDatabasePath ? `${stateFolder}/app-platform/app-platform.db` : resolve(path)
   const isInPlace = executable !== null && /^\/(usr|opt)\//.test(executable)
   return {
     program: isInPlace ? executable : installed,
@@ -66,7 +64,12 @@ const readAndNote = (flags: ConfigFlags, env: EnvironmentVariables) => {
 
 /** Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
 const settingsOf = (config: Config, database: string, used: Settings): Settings => [
-  ['DATABASE_URL', `file:${encodeURI(database).replaceAll(/[?#]/g, encodeURIComponent)}`],
+  [
+    'DATABASE_URL',
+    config.database.kind === 'postgres'
+      ? config.database.url
+      : `file:${encodeURI(database).replaceAll(/[?#]/g, encodeURIComponent)}`,
+  ],
   ['HOST', config.host],
   ['PORT', String(config.port)],
   ...(config.publicUrl === null ? [] : [['PUBLIC_URL', config.publicUrl] as const]),

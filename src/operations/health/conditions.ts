@@ -3,7 +3,13 @@ import { clockFault } from '../clock.ts'
 import type { Observed } from '../platform.ts'
 
 /** Every problem of the server that a person has to solve. These names are labels of metrics and fields of the log. */
-export const conditionNames = ['storage_failed', 'disk_full', 'database_locked', 'clock_ahead'] as const
+export const conditionNames = [
+  'storage_failed',
+  'disk_full',
+  'database_locked',
+  'database_unreachable',
+  'clock_ahead',
+] as const
 export type ConditionName = (typeof conditionNames)[number]
 
 export type Condition = {
@@ -21,10 +27,12 @@ export type Condition = {
 export const readConditions = async (platform: Observed): Promise<readonly Condition[]> =>
   [storeCondition(platform), clockCondition(platform)].filter((condition) => condition !== null)
 
-const ofStore = { failed: 'storage_failed', full: 'disk_full', locked: 'database_locked' } as const satisfies Record<
-  StoreProblem,
-  ConditionName
->
+const ofStore = {
+  failed: 'storage_failed',
+  full: 'disk_full',
+  locked: 'database_locked',
+  unreachable: 'database_unreachable',
+} as const satisfies Record<StoreProblem, ConditionName>
 
 const storeCondition = ({ database }: Observed): Condition | null => {
   const { problem, reason } = database.health()

@@ -27,7 +27,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { CountedRefusal, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
+import { CountedRefusal, guardedTransaction, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { derivePair, grantStep, type IssuedTokens, issuedTokens, pairRow, prepareNext } from './token-pair.ts'
@@ -104,7 +104,8 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const next = prepareNext(platform, presented.secret, presented.retryIdentity, now)
   const stamp = lazyAuditStamp(platform, trace, now)
 
-  const decided = platform.database.transaction(
+  const decided = guardedTransaction(
+    platform,
     async (q): Promise<IssuedTokens | PlatformError | CountedRefusal | ReusedSecret> => {
       const client = await authenticateClient(q, presentedClient, now)
       if (client === null) return await refuseClient(q, presentedClient, action)

@@ -12,7 +12,7 @@ import {
   recordUse,
   refuseClient,
 } from '../authenticate-client.ts'
-import { settle } from '../decision.ts'
+import { guardedTransaction, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findAccessToken, findAppToken, findRefreshToken, parseAnySecret, type PresentedSecret } from '../find-token.ts'
 
@@ -50,7 +50,9 @@ export const introspect = async (
     const refusal = await refuseClient(database.queries, presented, 'token.introspect')
     return await settle<never>(platform, lazyAuditStamp(platform, trace, now), refusal)
   }
-  if (isClientUseUnrecorded(client, now)) await database.transaction(async (q) => await recordUse(q, client, now))
+  if (isClientUseUnrecorded(client, now)) {
+    await guardedTransaction(platform, (q) => recordUse(q, client, now))
+  }
   const secret = parseAnySecret(text)
   const token = secret === null ? null : await findLive(database.queries, secret, client, now, platform.lifetimes.grant)
   return { appId: client.appId, token: token?.clientId === client.clientId ? token : null }

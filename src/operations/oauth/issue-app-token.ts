@@ -21,7 +21,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, ifKeyTaken, settle } from '../decision.ts'
+import { type CountedRefusal, guardedTransaction, ifKeyTaken, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -54,7 +54,7 @@ export const issueAppToken = async (
   const hash = hashSecret(accessToken)
   const expiresInSeconds = platform.lifetimes.appToken
 
-  const decided = platform.database.transaction((q) =>
+  const decided = guardedTransaction(platform, (q) =>
     andThen(authenticateClient(q, presented, now), (client): Awaitable<IssuedAppToken | CountedRefusal> => {
       if (client === null) return refuseClient(q, presented, action)
       const scopes = tokenScopes(client, asked)

@@ -10,7 +10,14 @@ import {
   recordUse,
   refuseClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, decideToEnd, type OpenChange, prepareChange, settle, toEnd } from '../decision.ts'
+import {
+  type CountedRefusal,
+  decideToEndGuarded,
+  guardedToEnd,
+  type OpenChange,
+  prepareChange,
+  settle,
+} from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { actorOf, type AppCaller, type SessionCaller, type UserCaller } from '../authenticate.ts'
 import {
@@ -55,7 +62,7 @@ export const revokeByClient = async (
     const ended = await found.end()
     if (ended !== null) await change.record({ ...ended, appId, environment })
     return null
-  }, toEnd)
+  }, guardedToEnd)
   await settle(platform, lazyAuditStamp(platform, trace, now), outcome)
 }
 
@@ -65,7 +72,7 @@ export const revokeByToken = async (
   trace: Trace,
   caller: AppCaller | UserCaller,
 ): Promise<void> => {
-  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+  await decideToEndGuarded(platform, trace, actorOf(caller), async (change) => {
     const { record } = change
     if (caller.kind === 'user') {
       const environment = environmentOfClientId(caller.clientId)
@@ -89,7 +96,7 @@ export const revokeByUser = async (
   session: SessionCaller,
   grantId: string,
 ): Promise<void> => {
-  await decideToEnd(platform, trace, actorOf(session), async (change) => {
+  await decideToEndGuarded(platform, trace, actorOf(session), async (change) => {
     const grant = await change.q.grants.byId(grantId)
     if (grant === null || grant.userId !== session.user.id) return refuse('grant_not_found', { param: 'grantId' })
     const environment = environmentOfClientId(grant.clientId)

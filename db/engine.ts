@@ -1,0 +1,30 @@
+import { checkFile } from './check.ts'
+import type { Database } from './database.ts'
+import { migrateFile } from './migrate.ts'
+import { migrations } from './migrations/index.ts'
+import { postgresMigrations } from './migrations/postgres.ts'
+import { checkPostgres, migratePostgres, openPostgres } from './postgres.ts'
+import { createQueries, type Queries } from './queries/index.ts'
+import { openSqlite, type SqliteOptions } from './sqlite.ts'
+
+/** Where the data is: in an SQLite file, or in a PostgreSQL database. */
+type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
+
+/** Opens the database with the engine of its place. @throws DatabaseUnusable */
+export const openDatabase = async (
+  place: Place,
+  options: Omit<SqliteOptions<Queries>, 'file' | 'createQueries' | 'migrations'> & { readonly isPatient?: boolean },
+): Promise<Database> =>
+  place.kind === 'sqlite'
+    ? await openSqlite({ ...options, file: place.path, createQueries, migrations })
+    : await openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })
+
+/** Brings the schema up to date; gives the names of what was applied. @throws DatabaseUnusable */
+export const migrateDatabase = async (place: Place): Promise<readonly string[]> =>
+  place.kind === 'sqlite'
+    ? await migrateFile(place.path, migrations)
+    : await migratePostgres(place.url, postgresMigrations)
+
+/** Everything that is wrong with the database, in plain sentences, also if it cannot be opened for use. */
+export const checkDatabase = async (place: Place): Promise<readonly string[]> =>
+  place.kind === 'sqlite' ? checkFile(place.path, migrations) : await checkPostgres(place.url, postgresMigrations)

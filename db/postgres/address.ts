@@ -1,0 +1,73 @@
+import { DatabaseUnusable } from '../database.ts'
+
+/** One server of the URL. `socket` is a folder with a Unix socket, instead of a host. */
+export type Host = { readonly host: string; readonly port: number; readonly socket: string | null }
+
+/** What a URL such as `postgres://user:password@one,two:5433/apps?sslmode=verify-full` names. */
+export type Address = {
+  readonly hosts: readonly Host[]
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  /** `verify-full`, or `disable` for servers on this machine. */
+  readonly tls: 'verify-full' | 'disable'
+  /** A file with the certificate of the authority that signed the server's; null: those of the system. */
+  readonly authority: string | null
+}
+
+const parts = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/
+const parameters = ['sslmode', 'sslrootcert', 'host']
+
+/** Whether a setting names a PostgreSQL database. */
+export const isPostgresUrl = (text: string): boolean => /^postgres(ql)?:\/\//.test(text)
+
+/**
+ * Reads the URL of a PostgreSQL database. Several hosts are separated by commas; the one that is the primary is used.
+ * @throws DatabaseUnusable with a sentence that repeats nothing of the URL
+ */
+export const parseAddress = (url: string): Address => {
+  const [, user = '', password = '', authority = '', database = '', query = ''] = parts.exec(url) ?? []
+  const given = new URLSearchParams(query)
+  const unknown = [...given.keys()].filter((name) => !parameters.includes(name))
+  if (unknown.length > 0) throw unusable(`DATABASE_URL has parameters other than ${parameters.join(', ')}.`)
+  const hosts = hostsOf(authority, given.get('host'))
+  if (user === '' || database === '' || hosts.length === 0) {
+    throw unusable('DATABASE_URL must name user, host and database, as in postgres://user:password@host/database.')
+  }
+  const mode = given.get('sslmode') ?? (hosts.every(isLocal) ? 'disable' : '')
+  if (mode !== 'verify-full' && !(mode === 'disable' && hosts.every(isLocal))) {
+    throw unusable(
+      'DATABASE_URL names another machine without sslmode=verify-full: its traffic could be read and changed.',
+    )
+  }
+  return {
+    hosts,
+    user: decoded(user),
+    password: decoded(password),
+    database: decoded(database),
+    tls: mode,
+    authority: given.get('sslrootcert'),
+  }
+}
+
+const hostsOf = (authority: string, folder: string | null): readonly Host[] => {
+  if (folder !== null) return folder.startsWith('/') ? [{ host: 'localhost', port: 5432, socket: folder }] : []
+  const hosts = authority.split(',').map((part) => {
+    const [, host = '', port = '5432'] = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(part) ?? []
+    return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port), socket: null }
+  })
+  return hosts.every(({ host }) => host !== '') ? hosts : []
+}
+
+const isLocal = ({ host, socket }: Host): boolean =>
+  socket !== null || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw unusable('DATABASE_URL has a percent sign that begins no escape: write it as %25.')
+  }
+}
+
+const unusable = (sentence: string) => new DatabaseUnusable('unsupported', sentence)

@@ -1,0 +1,76 @@
+import { highestRowKey, rowKeyLength } from '../../src/domain/identifier.ts'
+import type { Link } from './link.ts'
+import type { PostgresMigration } from './schema.ts'
+
+const textKeyed = ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']
+const timeKeyed = ['app_tokens', 'grants', 'token_pairs', 'authorization_codes']
+
+/** What is wrong with the tables, their keys and the artifacts of versions, in plain sentences. Reads every row of these. */
+export const findTableFaults = async (
+  link: Link,
+  migrations: readonly PostgresMigration[],
+): Promise<readonly string[]> => {
+  const different = await differences(link, migrations)
+  if (different.length > 0)
+    return different.map((name) => `${name} in the PostgreSQL database is not as this program made it.`)
+  return [...(await damagedKeys(link)), ...(await damagedArtifacts(link))]
+}
+
+/** Tables, columns, constraints and indexes of the current schema, each as one line of text. */
+const shapeText = `
+  SELECT c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod) || ' ' || coalesce(l.collname, '') || ' ' || a.attnotnull
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+  UNION ALL
+  SELECT c.relname || ': ' || n.conname, pg_get_constraintdef(n.oid)
+    FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid WHERE n.connamespace = current_schema()::regnamespace
+  UNION ALL
+  SELECT indexname, replace(indexdef, ' ' || quote_ident(schemaname) || '.', ' ') FROM pg_indexes
+    WHERE schemaname = current_schema()
+  UNION ALL
+  SELECT c.relname || ': ' || t.tgname, 'trigger' FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal`
+
+/** The names of what differs from the schema that the migrations make. That is made beside it, and undone. */
+const differences = async (link: Link, migrations: readonly PostgresMigration[]): Promise<readonly string[]> => {
+  const shape = async () => (await link.send(shapeText, [])).rows.map(([name, is]) => `${String(name)}\n${String(is)}`)
+  const there = new Set(await shape())
+  await link.send('BEGIN', [])
+  try {
+    await link.sendAll('CREATE SCHEMA app_platform_check; SET LOCAL search_path = app_platform_check')
+    for (const { sql } of migrations) await link.sendAll(sql)
+    const made = new Set(await shape())
+    const names = [...made.symmetricDifference(there)].map((line) => line.split('\n')[0] ?? '')
+    return [...new Set(names)].filter((name) => !name.startsWith('schema_migrations')) // made before the first migration
+  } finally {
+    await link.send('ROLLBACK', [])
+  }
+}
+
+const damagedKeys = async (link: Link): Promise<readonly string[]> => {
+  const isMalformed = `length(key) <> ${rowKeyLength} OR key ~ '[^0-9A-Za-z]' OR key > '${highestRowKey}'`
+  const isMalformedTimeKey = `key NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
+  const faults: string[] = []
+  for (const table of [...timeKeyed, ...textKeyed]) {
+    const fault = timeKeyed.includes(table) ? isMalformedTimeKey : isMalformed
+    const [[count] = []] = (await link.send(`SELECT count(*) FROM ${table} WHERE ${fault}`, [])).rows
+    if (count !== 0) faults.push(`A key in ${table} is damaged: restore a backup.`)
+  }
+  return faults
+}
+
+const artifactsText = `
+  SELECT min(apps.slug || ' ' || versions.version) FROM artifacts
+    JOIN versions ON versions.artifact_sha256 = artifacts.sha256 JOIN apps ON apps.id = versions.app_id
+    GROUP BY artifacts.sha256
+    HAVING NOT EXISTS (
+      SELECT FROM artifact_chunks WHERE artifact_chunks.sha256 = artifacts.sha256
+      HAVING coalesce(sum(length(data)), 0) = artifacts.size_bytes
+        AND sha256(coalesce(string_agg(data, ''::bytea ORDER BY position), ''::bytea)) = artifacts.sha256)
+    ORDER BY 1`
+
+/** The artifacts of versions that are not what was uploaded. */
+const damagedArtifacts = async (link: Link): Promise<readonly string[]> =>
+  (await link.send(artifactsText, [])).rows.map(
+    ([example]) => `The artifact of ${String(example)} is damaged: restore a backup, or upload it again.`,
+  )

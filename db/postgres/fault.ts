@@ -1,0 +1,44 @@
+import { SQL } from 'bun'
+import { refuse } from '../../src/domain/errors.ts'
+
+/** What an error of PostgreSQL means for the transaction in which it happened. */
+export type PostgresFault =
+  /** The connection is gone or the server is ending it. Nothing is kept, unless COMMIT was under way. */
+  | 'lost'
+  /** The transaction was undone because of another one. It can run again. */
+  | 'rerun'
+  /** The server refuses work for now: it starts, ends, has no room, or a lock took too long. */
+  | 'refused'
+  /** The statement alone is at fault. */
+  | 'statement'
+
+/** Serialization failure, deadlock, unique and foreign key violation: another transaction was first. */
+const ofOthers = new Set(['40001', '40P01', '23505', '23503'])
+
+/** Connection exceptions; insufficient resources; operator intervention; object not available now; system errors. */
+const refusing = new Set(['08', '53', '57', '55', '58'])
+
+/** Thrown for a connection that this process has closed or given up. */
+export class ConnectionLost extends Error {
+  constructor() {
+    super('The connection to PostgreSQL was lost.')
+    this.name = 'ConnectionLost'
+  }
+}
+
+/** The SQLSTATE, which Bun keeps in `errno`; null for an error that the server did not send. */
+export const sqlState = (error: unknown): string | null =>
+  error instanceof SQL.PostgresError ? (error.errno ?? null) : null
+
+export const postgresFault = (error: unknown): PostgresFault => {
+  if (error instanceof ConnectionLost) return 'lost'
+  if (!(error instanceof SQL.PostgresError)) return 'statement'
+  const { errno: state, severity } = error
+  if (state === undefined || severity === 'FATAL' || severity === 'PANIC') return 'lost'
+  if (ofOthers.has(state)) return 'rerun'
+  // 25006: a server in recovery takes no writes. It was the primary when this process connected.
+  if (state === '25006' || state === '25P03') return 'lost'
+  return refusing.has(state.slice(0, 2)) ? 'refused' : 'statement'
+}
+
+export const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })

@@ -1,0 +1,69 @@
+import { refuse } from '../../src/domain/errors.ts'
+import type { Address, Host } from './address.ts'
+import { Link } from './link.ts'
+
+/** A connection to the primary, and the history that the primary writes: a promoted standby begins another timeline. */
+export type PrimaryLink = { readonly link: Link; readonly timeline: string }
+
+/** After no server was found, how long every further attempt fails at once, in milliseconds. */
+const restMs = 100
+
+const roleText = `SELECT pg_is_in_recovery(),
+  CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END`
+
+/**
+ * Finds the one of the servers that takes writes. Standbys are never used, because they lag behind. When a standby has been
+ * promoted, all connections to the deposed primary are closed, and it is not used again.
+ */
+export class Primary {
+  #hosts: readonly Host[]
+  #failedAt = Number.NEGATIVE_INFINITY
+  #timeline = ''
+  #links: Link[] = []
+
+  constructor(private readonly address: Address) {
+    this.#hosts = address.hosts
+  }
+
+  /** @throws unavailable if no server is the primary; what the server says if it refuses the login */
+  async connect(settings: Readonly<Record<string, string>> = {}): Promise<PrimaryLink> {
+    if (performance.now() - this.#failedAt < restMs) throw noPrimary()
+    let refusal: unknown = noPrimary()
+    for (const host of this.#hosts) {
+      try {
+        const found = await this.#connectTo(host, settings)
+        if (found === null) continue
+        this.#hosts = [host, ...this.#hosts.filter((other) => other !== host)]
+        return found
+      } catch (error) {
+        refusal = error
+      }
+    }
+    this.#failedAt = performance.now()
+    throw refusal
+  }
+
+  async #connectTo(host: Host, settings: Readonly<Record<string, string>>): Promise<PrimaryLink | null> {
+    const link = await Link.open(this.address, host, settings)
+    try {
+      const [[inRecovery, timeline] = []] = (await link.send(roleText, [])).rows
+      if (inRecovery === false && this.#follow(link, String(timeline))) return { link, timeline: String(timeline) }
+    } catch (error) {
+      link.close()
+      throw error
+    }
+    link.close()
+    return null
+  }
+
+  /** False for a timeline that is older than the latest one. */
+  #follow(link: Link, timeline: string): boolean {
+    if (timeline < this.#timeline) return false
+    if (timeline > this.#timeline) for (const deposed of this.#links.splice(0)) deposed.close()
+    this.#timeline = timeline
+    this.#links = [...this.#links.filter(({ isOpen }) => isOpen), link]
+    return true
+  }
+}
+
+const noPrimary = () => refuse('unavailable', { retryAfterSeconds: 5 })
