@@ -172,7 +172,9 @@ test('the body of a transaction does not count, log or read a clock, because it 
   const faults: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
     const code = withoutComments(await text(file))
-    const bodies = [...code.matchAll(/\b(?:transaction|decide|decideToEnd)(?:<[^>]*>)?\(/g)]
+    const bodies = [
+      ...code.matchAll(/\b(?:transaction|guardedTransaction|decide|decideToEnd|decideToEndGuarded)(?:<[^>]*>)?\(/g),
+    ]
       .map((match) => inParentheses(code, match.index + match[0].length - 1))
       .filter((body) => /=>/.test(body))
     // What a body calls: functions that take the queries of a transaction.
@@ -183,6 +185,21 @@ test('the body of a transaction does not count, log or read a clock, because it 
     }
   }
   expect(faults).toEqual([])
+})
+
+test('only what was proved safe beside other transactions is guarded', async () => {
+  const asking: string[] = []
+  for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
+    if (/\b(?:guardedTransaction|guardedToEnd|decideToEndGuarded)\b/.test(await text(file))) asking.push(file)
+  }
+  expect(asking.map((file) => file.replace('src/operations/', ''))).toEqual([
+    'authenticate.ts', // last uses, recorded refusals
+    'decision.ts', // recorded refusals
+    'oauth/continue-grant.ts',
+    'oauth/introspect.ts', // last uses
+    'oauth/issue-app-token.ts',
+    'oauth/revoke.ts',
+  ])
 })
 
 test('no file imports itself through others, except for types', async () => {

@@ -19,7 +19,7 @@ describe('settings', () => {
     expect(config).toMatchObject({
       host: '127.0.0.1',
       port: 3000,
-      databasePath: './data/app-platform.db',
+      database: { kind: 'sqlite', path: './data/app-platform.db' },
       publicUrl: null,
       trustedProxies: [],
       rateLimits: defaultRateLimits,
@@ -40,7 +40,7 @@ describe('settings', () => {
     const faults = faultsOf({
       PORT: 'canary',
       HOST: 'canary:80',
-      DATABASE_URL: 'postgres://canary:canary@db/canary',
+      DATABASE_URL: 'mysql://canary:canary@db/canary',
       PUBLIC_URL: 'https://canary:canary@example.com',
       TRUSTED_PROXIES: '10.0.0.0/8, canary',
       RATE_LIMIT: 'canary',
@@ -126,9 +126,16 @@ describe('settings', () => {
     ['file:///srv/a%20b.db', '/srv/a b.db'],
     ['/srv/a.db', '/srv/a.db'],
   ])('the database %p is the file %p', (url, path) => {
-    expect(readConfig({}, { DATABASE_URL: url }).databasePath).toBe(path)
-    expect(readConfig({ database: url }, {}).databasePath).toBe(path)
+    expect(readConfig({}, { DATABASE_URL: url }).database).toEqual({ kind: 'sqlite', path })
+    expect(readConfig({ database: url }, {}).database).toEqual({ kind: 'sqlite', path })
   })
+
+  test.each(['postgres://u:p@h/d', 'postgresql://u@a,b:5433/d?sslmode=verify-full'])(
+    'the database %p is one of PostgreSQL',
+    (url) => {
+      expect(readConfig({}, { DATABASE_URL: url }).database).toEqual({ kind: 'postgres', url })
+    },
+  )
 
   test.each([
     'file:',

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
-import { type Skipped, skippedLine } from './support/needs.ts'
+import { isInstalled, type Skipped, skippedLine } from './support/needs.ts'
+import { startCluster } from './support/postgres.ts'
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
 
 /*
@@ -10,14 +11,17 @@ import { removeTemporaryFolders, temporaryFolder } from './support/temporary-fol
  */
 
 const skipped = join(temporaryFolder(), 'skipped.jsonl')
+const isOnPostgres = process.env['TEST_DATABASE'] === 'postgres' && isInstalled('postgres')
+const cluster = isOnPostgres ? startCluster() : null // one for all processes
 const tests = Bun.spawn(
   [process.execPath, 'test', '--parallel=2', '--timeout=60000', '--path-ignore-patterns', '', ...argv.slice(2)],
   {
-    env: { ...process.env, TEST_SUITE: 'all', TEST_SKIPPED_FILE: skipped },
+    env: { ...process.env, TEST_SUITE: 'all', TEST_SKIPPED_FILE: skipped, TEST_POSTGRES_FOLDER: cluster?.folder },
     stdio: ['inherit', 'inherit', 'inherit'],
   },
 )
 const exitCode = await tests.exited
+cluster?.stop()
 
 const lines = existsSync(skipped) ? readFileSync(skipped, 'utf8').trim().split('\n') : []
 const summary = skippedLine(lines.map((line): Skipped => JSON.parse(line)))

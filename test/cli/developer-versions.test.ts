@@ -88,7 +88,7 @@ test('list shows all versions and marks the development head and the live one', 
 })
 
 test('a version whose answer is lost is created once, under one idempotency key, without an error', async () => {
-  const before = countRows(world.server.database, 'versions')['versions'] ?? 0
+  const before = (await countRows(world.server.database, 'versions'))['versions'] ?? 0
   proxy.next('POST /token', { status: 503 })
   proxy.next('POST /versions', 'answer lost', { status: 502 }, 'request lost')
   proxy.next('GET /versions', 'answer lost')
@@ -97,7 +97,7 @@ test('a version whose answer is lost is created once, under one idempotency key,
   expect(stdout).toContain('Created 1.0.0, draft number 1')
   expect(sent('POST /versions').length).toBe(4)
   expect(new Set(sent('POST /versions').map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1)
-  expect(countRows(world.server.database, 'versions')).toEqual({ versions: before + 1 })
+  expect(await countRows(world.server.database, 'versions')).toEqual({ versions: before + 1 })
 })
 
 test('after 429, create waits as long as the server asks and says why', async () => {

@@ -27,7 +27,7 @@ test('a version whose answer is lost repeatedly is created once', async () => {
   expect(version).toMatchObject({ version: '1.0.0', revision: 1 })
   expect(sent('POST /versions').length).toBe(5)
   expect(keysOf('POST /versions').size).toBe(1)
-  expect(countRows(world.server.database, 'versions')).toEqual({ versions: 1 })
+  expect(await countRows(world.server.database, 'versions')).toEqual({ versions: 1 })
 })
 
 test('a rollback whose answer is lost happens once', async () => {
@@ -36,7 +36,7 @@ test('a rollback whose answer is lost happens once', async () => {
   proxy.next('POST /versions/rollback', 'answer lost')
   const { version } = await client.versions.rollBack({})
   expect(version.version).toBe('2.1.0') // two rollbacks would have reached 2.0.0
-  expect(countRows(world.server.database, 'rollbacks')).toEqual({ rollbacks: 1 })
+  expect(await countRows(world.server.database, 'rollbacks')).toEqual({ rollbacks: 1 })
 })
 
 test('every create without an idempotency key gets a new one', async () => {
@@ -160,7 +160,7 @@ test('pages are requested one by one, and only when they are needed', async () =
 })
 
 test('a whole flow in which every first answer is lost creates one grant and one set of tokens', async () => {
-  const before = countRows(world.server.database, 'grants')['grants'] ?? 0
+  const before = (await countRows(world.server.database, 'grants'))['grants'] ?? 0
   proxy.next('POST /oauth/token', 'answer lost', null, 'answer lost', 'answer lost')
   const client = clientOf(world, proxy.url)
   const started = await client.startAuthorization({
@@ -169,6 +169,6 @@ test('a whole flow in which every first answer is lost creates one grant and one
   })
   const user = await client.finishAuthorization(await consent(world, started.url), started, () => undefined)
   expect((await user.me()).id).toBe(world.user.id)
-  expect(countRows(world.server.database, 'grants')).toEqual({ grants: before + 1 })
+  expect(await countRows(world.server.database, 'grants')).toEqual({ grants: before + 1 })
   expect(keysOf('POST /oauth/token').size).toBe(1)
 })

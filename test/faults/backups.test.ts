@@ -150,7 +150,7 @@ const round = async (world: World, chance: (below: number) => number, told: Reco
   const after = { ...world, server, platform: await openAsOperator(server.database) }
   await expectEnded(after, ledger)
   await expectKept(after, ledger, began)
-  expect(faultsIn(server.database)).toEqual([])
+  expect(await faultsIn(server.database)).toEqual([])
   for (const [kind, list] of Object.entries(ledger)) {
     told[kind] = (told[kind] ?? 0) + (list instanceof Set ? list.size : list.length)
   }

@@ -126,7 +126,7 @@ test('what has ended stays ended however the clock is set under the server, and 
     clock.set('+0')
     await expectStillEnded(world, ended)
     await expectServing(world)
-    expect(faultsIn(world.server.database)).toEqual([])
+    expect(await faultsIn(world.server.database)).toEqual([])
   }
   clock.set('-1d')
   world = await crash(world, { env })

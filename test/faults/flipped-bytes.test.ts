@@ -65,7 +65,7 @@ const openingOf = async (file: string, { app, told }: Scene): Promise<Outcome> =
   let opened: Platform | null = null
   try {
     opened = await openAsOperator(file)
-    if (faultsIn(file).length > 0) return 'found'
+    if ((await faultsIn(file)).length > 0) return 'found'
     const faults = [...(await told.ledger.missing(opened, file, app.id)), ...(await told.ledger.misjudged(opened))]
     return faults.length > 0 ? 'lost' : 'harmless'
   } catch (error) {

@@ -100,7 +100,7 @@ describe('a full disk', () => {
           versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
         )
         expect(found).not.toContain(null)
-        expect(faultsIn(world.server.database)).toEqual([])
+        expect(await faultsIn(world.server.database)).toEqual([])
         await endWorld(again)
       })
     },

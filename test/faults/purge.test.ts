@@ -71,18 +71,20 @@ const platformAt = async (file = join(temporaryFolder(), 'app-platform.db')) => 
 
 /** Purges, and returns the largest number of rows that one transaction removed. */
 const purge = async (platform: Platform, file: string): Promise<{ removed: PurgeResult; largest: number }> => {
-  const total = () => Object.values(countRows(file, ...tables)).reduce((sum, rows) => sum + rows, 0)
+  const total = async () => Object.values(await countRows(file, ...tables)).reduce((sum, rows) => sum + rows, 0)
   let largest = 0
   const watched: Platform = {
     ...platform,
     database: {
       queries: platform.database.queries,
       transaction: async (work) => {
-        const before = total()
+        const before = await total()
         const result = await platform.database.transaction(work)
-        largest = Math.max(largest, before - total())
+        largest = Math.max(largest, before - (await total()))
         return result
       },
+      node: platform.database.node,
+      leads: () => platform.database.leads(),
       health: () => platform.database.health(),
       statistics: () => platform.database.statistics(),
       keptTime: () => platform.database.keptTime(),
@@ -158,7 +160,7 @@ describe('a purge', () => {
     const [credential] = await platform.database.queries.credentials.listByClient(app.development.clientId)
     const credentialId = credential?.id ?? ''
     const then = platform.clock.now()
-    fillWithAppTokens(file, { count: 1_300, credentialId, createdAt: then })
+    await fillWithAppTokens(file, { count: 1_300, credentialId, createdAt: then })
     await platform.database.transaction(async (q) => {
       for (let index = 0; index < 700; index += 1) {
         const key = rowKey(platform.random.uuid(then))
@@ -197,7 +199,7 @@ describe('a purge', () => {
 
     expect(largest).toBeGreaterThan(0)
     expect(largest).toBeLessThanOrEqual(mostRows)
-    expect(countRows(file, ...tables)).toEqual({
+    expect(await countRows(file, ...tables)).toEqual({
       app_tokens: 1,
       sessions: 1,
       grants: 1,
@@ -226,7 +228,7 @@ describe('a purge', () => {
       audit_events: 0,
     })
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
-    expect(faultsIn(file)).toEqual([])
+    expect(await faultsIn(file)).toEqual([])
     await platform.database.close()
   })
 
@@ -259,10 +261,10 @@ describe('a purge', () => {
     await liveAWhile(platform, app, user)
     pass(31 * day)
     await purge(platform, file)
-    const before = countRows(file, 'audit_events')
+    const before = await countRows(file, 'audit_events')
 
     expect(kindsIn((await purge(platform, file)).removed)).toEqual([])
-    expect(countRows(file, 'audit_events')).toEqual(before)
+    expect(await countRows(file, 'audit_events')).toEqual(before)
     await platform.database.close()
   })
 
@@ -349,13 +351,13 @@ describe('a clock that jumps', () => {
     const lived = await liveAWhile(platform, app, user, 'a key with a salt')
     jump(year)
     pass(30 * 60_000)
-    const before = countRows(file, ...tables)
+    const before = await countRows(file, ...tables)
     const { removed } = await purge(platform, file)
 
     // Doubt is a refusal, but it deletes nothing.
     expect(await aliveIn(platform, lived)).toEqual(noneAlive)
     expect(kindsIn({ ...removed, retry_salts: 0 })).toEqual([])
-    expect(countRows(file, ...tables)).toEqual(before)
+    expect(await countRows(file, ...tables)).toEqual(before)
     jump(-year)
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
     await platform.database.close()
@@ -388,7 +390,7 @@ describe('a clock that jumps', () => {
     // As if the server had run on for two hours and the machine's clock had then been set back by as much.
     const later = Date.now() + 2 * hour
     await world.platform.database.transaction(async (q) => await q.watermarks.set('clock', later))
-    const before = countRows(world.server.database, ...tables)
+    const before = await countRows(world.server.database, ...tables)
     const server = await startServer({ database: world.server.database })
 
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(401)
@@ -400,7 +402,7 @@ describe('a clock that jumps', () => {
     const fresh = await appToken(server.url, world.app.development)
     expect((await call(server.url, 'GET', '/me', { token: fresh })).status).toBe(200)
     expect(await server.stop()).toBe(0)
-    const after = countRows(world.server.database, ...tables)
+    const after = await countRows(world.server.database, ...tables)
     expect({ ...after, token_pairs: after['token_pairs'] ?? 0, app_tokens: after['app_tokens'] ?? 0 }).toEqual({
       ...before,
       token_pairs: (before['token_pairs'] ?? 0) + 1,
@@ -428,7 +430,7 @@ describe('during a running server', () => {
       const credentialId =
         (await platform.database.queries.appTokens.find(timeKeyInDigits(token.slice(5, 27))?.key ?? -1))
           ?.credentialId ?? ''
-      fillWithAppTokens(server.database, { count: manyRows, credentialId, createdAt: Date.now() - 2 * hour })
+      await fillWithAppTokens(server.database, { count: manyRows, credentialId, createdAt: Date.now() - 2 * hour })
       const purging = { now: true }
       const took: number[] = []
       const statuses = new Set<number>()
@@ -453,7 +455,7 @@ describe('during a running server', () => {
       await using
 
       // The server's own purge may have had its share.
-      expect(countExpiredAppTokens(server.database, Date.now())).toBe(0)
+      expect(await countExpiredAppTokens(server.database, Date.now())).toBe(0)
       expect([...statuses]).toEqual([200])
       expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
       const session = await signIn(server.url, user)
@@ -470,7 +472,7 @@ test('two purges at the same time remove each row once', async () => {
   const { platform, file, pass } = await platformAt()
   const app = await addApp(platform, await addUser(platform))
   const [credential] = await platform.database.queries.credentials.listByClient(app.development.clientId)
-  fillWithAppTokens(file, { count: 3_000, credentialId: credential?.id ?? '', createdAt: platform.clock.now() })
+  await fillWithAppTokens(file, { count: 3_000, credentialId: credential?.id ?? '', createdAt: platform.clock.now() })
   pass(2 * hour)
   const beside: Platform = { ...(await openAsOperator(file)), clock: platform.clock }
   const results = await Promise.all(

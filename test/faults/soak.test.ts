@@ -164,7 +164,7 @@ test(
     }
     expect(counts.calls).toBeGreaterThan(0)
     expect((await call(world.server.url, 'GET', '~/readyz')).status).toBe(200)
-    expect(faultsIn(world.server.database)).toEqual([])
+    expect(await faultsIn(world.server.database)).toEqual([])
     await endWorld(world)
   },
   patience,

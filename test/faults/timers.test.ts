@@ -33,15 +33,15 @@ const expiredTokens = 3
 const addExpired = async ({ server, app, platform }: World): Promise<void> => {
   const [credential] = await platform.database.queries.credentials.listByClient(app.development.clientId)
   const createdAt = Date.now() - 2 * hour
-  fillWithAppTokens(server.database, { count: expiredTokens, credentialId: credential?.id ?? '', createdAt })
+  await fillWithAppTokens(server.database, { count: expiredTokens, credentialId: credential?.id ?? '', createdAt })
   change(
     server.database,
     "INSERT INTO idempotency_keys VALUES ('nobody', 'POST', '/versions', 'key', zeroblob(32), '{}', 1) ON CONFLICT DO NOTHING",
   )
 }
-const expired = ({ server }: World) => ({
-  tokens: countExpiredAppTokens(server.database, Date.now() - hour / 2),
-  keys: countRows(server.database, 'idempotency_keys')['idempotency_keys'],
+const expired = async ({ server }: World) => ({
+  tokens: await countExpiredAppTokens(server.database, Date.now() - hour / 2),
+  keys: (await countRows(server.database, 'idempotency_keys'))['idempotency_keys'],
 })
 
 const statusOf = async ({ url }: RunningServer, path: string, token?: string): Promise<number> =>
@@ -79,7 +79,7 @@ test('a job that keeps failing, hangs or waits for a lock stops no other job, le
   )
   expect([...told.failed.keys()].toSorted()).toEqual(['keep-time', 'purge'])
   expect(told.done.size).toBe(0)
-  expect(expired(world)).toEqual({ tokens: expiredTokens, keys: 0 }) // what can be removed is, and counted
+  expect(await expired(world)).toEqual({ tokens: expiredTokens, keys: 0 }) // what can be removed is, and counted
   expect([...purged]).toEqual([['idempotency_keys', 1]])
   expect(
     await eventually(
@@ -94,7 +94,7 @@ test('a job that keeps failing, hangs or waits for a lock stops no other job, le
     async () => told.done,
     (done) => done.has('purge') && done.has('keep-time'),
   )
-  expect(expired(world)).toEqual({ tokens: 0, keys: 0 })
+  expect(await expired(world)).toEqual({ tokens: 0, keys: 0 })
   const kept = (await clock()) ?? 0
   expect(kept).toBeGreaterThan(0)
 

@@ -69,12 +69,12 @@ test('a repeat is the same upload in any spelling, and another file under its ke
 })
 
 test('callers who abort large uploads leave nothing behind, and their slots become free', async () => {
-  const before = countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')
+  const before = await countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')
   for (let round = 0; round < 3; round += 1) {
     const sockets = await Promise.all(Array.from({ length: 4 }, async () => await begin('3.0.0', 5_000_000)))
     for (const socket of sockets) socket.destroy()
   }
-  expect(countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')).toEqual(before)
+  expect(await countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')).toEqual(before)
   const bytes = randomBytes(2_000_000)
   const after = await eventually(
     async () => await post(uploadText('3.0.0', bytes)),

@@ -79,7 +79,7 @@ test('a purge removes codes and embedded sessions that are older than the longes
   const there = await scene()
   await exchangeInstallCode(url, { ...there, code: await longCode(there) })
   const tables = ['install_session_codes', 'embedded_sessions'] as const
-  const before = countRows(server.database, ...tables)
+  const before = await countRows(server.database, ...tables)
   const purge = async (aheadMs: number) => {
     const clock = { ...platform.clock, purgeBefore: () => platform.clock.purgeBefore() + aheadMs }
     return await purgeAll(
@@ -96,5 +96,5 @@ test('a purge removes codes and embedded sessions that are older than the longes
     install_session_codes: removed.install_session_codes,
     embedded_sessions: removed.embedded_sessions,
   })
-  expect(countRows(server.database, ...tables)).toEqual({ install_session_codes: 0, embedded_sessions: 0 })
+  expect(await countRows(server.database, ...tables)).toEqual({ install_session_codes: 0, embedded_sessions: 0 })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { Database } from 'bun:sqlite'
 import { auditEvents } from '../support/audit-events.ts'
+import { askBeside } from '../support/beside.ts'
 import { freshDigits, secretUnder } from '../support/forged.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
 import { type SecretKind } from '../../src/domain/secret.ts'
@@ -20,12 +20,9 @@ const madeUp = (kind: SecretKind, secondsAgo: number): string =>
 const whoIs = async ({ server }: World, token: string) => await call(server.url, 'GET', '/me', { token })
 
 /** The audit events of refused bearer tokens, and how many refusals they count. */
-const refusals = (file: string) => {
-  const database = new Database(file, { readonly: true })
-  const rows = database
-    .query<{ detail: string | null }, []>("SELECT detail FROM audit_events WHERE action = 'bearer.check'")
-    .all()
-  database.close()
+const refusals = async (file: string) => {
+  const text = "SELECT detail FROM audit_events WHERE action = 'bearer.check'"
+  const rows = await askBeside<{ detail: string | null }>(file, text)
   const repeated = rows.map(({ detail }) => Number(JSON.parse(detail ?? '{"repeated":1}').repeated))
   return { rows: rows.length, told: repeated.reduce((sum, count) => sum + count, 0) }
 }
@@ -89,9 +86,9 @@ test('tokens that are too old are counted, and recorded with their number when t
   const { server } = world
   const expired = madeUp('appToken', 10_000)
   await Promise.all(Array.from({ length: 250 }, async () => await whoIs(world, expired)))
-  expect(refusals(server.database)).toEqual({ rows: 0, told: 0 })
+  expect(await refusals(server.database)).toEqual({ rows: 0, told: 0 })
   await server.stop()
-  expect(refusals(server.database)).toEqual({ rows: 1, told: 250 })
+  expect(await refusals(server.database)).toEqual({ rows: 1, told: 250 })
 })
 
 test('of unlimited refusals the first hundred of a minute are recorded, and one event counts the others', async () => {
@@ -102,9 +99,9 @@ test('of unlimited refusals the first hundred of a minute are recorded, and one 
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(Array.from({ length: 50 }, async () => await whoIs(world, token)))
   }
-  expect(refusals(server.database)).toEqual({ rows: 100, told: 100 })
+  expect(await refusals(server.database)).toEqual({ rows: 100, told: 100 })
   await server.stop()
-  expect(refusals(server.database)).toEqual({ rows: 101, told: 250 })
+  expect(await refusals(server.database)).toEqual({ rows: 101, told: 250 })
   const events = await auditEvents(world.platform, world.app)
   const last = events.findLast(({ action }) => action === 'bearer.check')
   expect(JSON.parse(last?.detail ?? '')).toMatchObject({ repeated: 150, from: expect.any(String) })

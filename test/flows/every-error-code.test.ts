@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Database } from 'bun:sqlite'
-import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ApiVersion, apiVersionRefusal } from '../../src/domain/api-version.ts'
 import { type ErrorCode, isErrorCode, PlatformError, statusOf } from '../../src/domain/errors.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
+
+import { askBeside, takeAway } from '../support/beside.ts'
 import { type Answer, call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import {
@@ -170,8 +170,7 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     const other = await createWorld()
     try {
       const { accessToken } = await grantTokens(other)
-      using database = new Database(other.server.database)
-      database.run('ALTER TABLE resources RENAME TO elsewhere')
+      await askBeside(other.server.database, 'ALTER TABLE resources RENAME TO elsewhere')
       return await call(other.server.url, 'GET', '/resources?kind=site', { token: accessToken })
     } finally {
       await endWorld(other)
@@ -180,7 +179,7 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
   unavailable: async () => {
     const other = await createWorld()
     try {
-      unlinkSync(other.server.database)
+      await takeAway(other.server.database)
       while ((await call(other.server.url, 'GET', '~/readyz')).status === 200) await Bun.sleep(50)
       const body = { ...other.app.development, scope: 'site:read' }
       return await call(other.server.url, 'POST', '/token', { body })

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { Database } from 'bun:sqlite'
 import { deviceCookie, mostDevices } from '../../src/domain/device.ts'
 import { asRowKey, keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { endOtherSessions } from '../../src/operations/sessions/own-sessions.ts'
@@ -8,9 +7,10 @@ import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { changePassword, resetPassword } from '../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { plainBrowser } from '../pages/support/plain-browser.ts'
+import { openServerKey } from '../../src/operations/server-key.ts'
+import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { serverKeyIn } from '../support/server-key-in.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser, type Login } from '../support/world.ts'
 
@@ -39,15 +39,8 @@ const enter = async (login = user): Promise<string> => {
   if (cookie === null) throw new Error('the browser was not told that it is known')
   return cookie
 }
-const rows = (table: string, where: string): Record<string, unknown>[] => {
-  const file = new Database(database, { readonly: true })
-  try {
-    return file.query<Record<string, unknown>, []>(`SELECT * FROM ${table} WHERE ${where}`).all()
-  } finally {
-    file.close()
-  }
-}
-const devicesOf = ({ id }: Login) => rows('devices', `user_id = '${id}'`)
+const rows = async (table: string, where: string) => await askBeside(database, `SELECT * FROM ${table} WHERE ${where}`)
+const devicesOf = async ({ id }: Login) => await rows('devices', `user_id = '${id}'`)
 const wrong = () => ({ email: user.email, password: 'not the password' })
 
 describe('a browser in which a user has signed in', () => {
@@ -58,7 +51,7 @@ describe('a browser in which a user has signed in', () => {
     expect(device).toMatch(/^device=[0-9A-Za-z]{22}\.[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/)
     const again = await send(user, deviceIn(first))
     expect([again.status, deviceIn(again)]).toEqual([200, null])
-    expect(devicesOf(user)).toHaveLength(1)
+    expect(await devicesOf(user)).toHaveLength(1)
   })
 
   test('is known after signing in at the page', async () => {
@@ -70,7 +63,7 @@ describe('a browser in which a user has signed in', () => {
     await browser.submit('/account', '/sign-out')
     await browser.submit('/sign-in', '/sign-in', { email, password })
     expect(browser.cookies.get('device')).toBe(cookie)
-    expect(devicesOf(user)).toHaveLength(1)
+    expect(await devicesOf(user)).toHaveLength(1)
   })
 
   test('is known for its own account only', async () => {
@@ -106,10 +99,10 @@ describe('a browser in which a user has signed in', () => {
     expect(deviceIn(await send(user, cookie))).toBeNull()
     const other = await addUser(platform)
     await send({ email: other.email, password: 'wrong for another account' }, cookie)
-    expect(devicesOf(user)).toHaveLength(2)
+    expect(await devicesOf(user)).toHaveLength(2)
     await send(wrong(), cookie)
-    expect(devicesOf(user).map(({ id }) => id)).toEqual([keyOfCookie(kept)])
-    expect(rows('audit_events', `action = 'device.ended' AND target = '${user.id}'`)).toHaveLength(1)
+    expect((await devicesOf(user)).map(({ id }) => id)).toEqual([keyOfCookie(kept)])
+    expect(await rows('audit_events', `action = 'device.ended' AND target = '${user.id}'`)).toHaveLength(1)
     expect(deviceIn(await send(user, cookie))).not.toBeNull() // it becomes known again
   })
 
@@ -147,9 +140,9 @@ describe('a browser in which a user has signed in', () => {
     const [cookie, other] = [await enter(), await addUser(platform)]
     await enter(other)
     await end()
-    expect(devicesOf(user)).toEqual([])
+    expect(await devicesOf(user)).toEqual([])
     expect(await findKnownDevice(platform, keyOfCookie(cookie), user.email)).toBeNull()
-    expect(devicesOf(other)).toHaveLength(1)
+    expect(await devicesOf(other)).toHaveLength(1)
   })
 
   test('is no longer known after a year, and the purge removes it', async () => {
@@ -164,20 +157,20 @@ describe('a browser in which a user has signed in', () => {
     const purged = async (before: number) =>
       await platform.database.transaction(async (q) => await q.devices.purge(keyOfUuidTime(before), 1_000))
     await purged(platform.clock.now() - 3_600_000)
-    expect(devicesOf(user)).toHaveLength(1)
+    expect(await devicesOf(user)).toHaveLength(1)
     expect(await purged(platform.clock.now() + 1_000)).toBeGreaterThan(0)
-    expect(devicesOf(user)).toEqual([])
+    expect(await devicesOf(user)).toEqual([])
   })
 
   test('is replaced by newer ones of its user, so that a program that signs in every minute does not fill the table', async () => {
     for (let count = 0; count < mostDevices + 3; count += 1) await send(user)
-    expect(devicesOf(user)).toHaveLength(mostDevices)
+    expect(await devicesOf(user)).toHaveLength(mostDevices)
   })
 })
 
 test('a cookie that this server has not signed is refused without a read', async () => {
   const key = keyOfCookie(await enter())
-  const signed = deviceCookie(serverKeyIn(database), key)
+  const signed = deviceCookie(await openServerKey(platform), key)
   const forged = [
     deviceCookie(new Uint8Array(32), key),
     key,

@@ -1,10 +1,10 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PlatformError } from '../../src/domain/errors.ts'
 import { type VersionStatus, type VersionStep, versionStatuses, versionSteps } from '../../src/domain/version.ts'
 import { approveAndActivate, moveVersion } from '../../src/operations/versions/move-version.ts'
 import { createOperatorWorld, type OperatorWorld } from '../pages/support/operator-world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
+import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -121,10 +121,8 @@ describe('every step from every status', () => {
 
   test('the database itself refuses two live versions of one app', async () => {
     const app = await appWith(world, 'superseded')
-    using database = new Database(world.server.database, { readwrite: true, create: false })
-    database.run('PRAGMA busy_timeout = 5000')
-    const both = database.prepare<unknown, [string]>("UPDATE versions SET status = 'active' WHERE app_id = ?")
-    expect(() => both.run(app.id)).toThrow('UNIQUE constraint failed')
+    const both = "UPDATE versions SET status = 'active' WHERE app_id = ?"
+    await expect(askBeside(world.server.database, both, app.id)).rejects.toThrow(/unique constraint/i)
   })
 })
 

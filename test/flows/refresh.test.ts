@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { contentsOf } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, authorize, exchangeBody, grantTokens, refresh, refreshBody, signIn } from '../support/world.ts'
@@ -219,11 +219,11 @@ test('neither the database, its WAL nor our log contains a code, a token, a veri
     world.app.development.clientSecret,
     world.user.password,
   ]
-  const files = ['', '-wal', '-shm'].map((suffix) => readFileSync(world.server.database + suffix))
+  const files = await contentsOf(world.server.database)
   for (const secret of secrets) {
     // The last 49 characters are the secret part; what stands before is the key of its row.
     for (const text of [secret, secret.slice(-49)]) {
-      for (const file of files) expect(file.includes(text)).toBe(false)
+      for (const { content } of files) expect(content.includes(text)).toBe(false)
       expect(world.server.log()).not.toContain(text)
     }
   }

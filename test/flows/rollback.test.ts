@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { Database } from 'bun:sqlite'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -28,14 +28,12 @@ const shelf = async (versions: readonly string[], live: readonly string[] = []):
 const rollBack = async ({ token }: Shelf, body: object) =>
   await call(url, 'POST', '/versions/rollback', { token, body })
 const stateOf = async ({ token }: Shelf) => (await call(url, 'GET', '/versions', { token })).body
-const ledgerOf = ({ app }: Shelf) => {
-  using database = new Database(world.server.database, { readonly: true })
-  return database
-    .query<Record<string, unknown>, [string]>(
-      'SELECT environment, from_version_id, to_version_id, reason FROM rollbacks WHERE app_id = ? ORDER BY id',
-    )
-    .all(app.id)
-}
+const ledgerOf = async ({ app }: Shelf) =>
+  await askBeside(
+    world.server.database,
+    'SELECT environment, from_version_id, to_version_id, reason FROM rollbacks WHERE app_id = ? ORDER BY id',
+    app.id,
+  )
 const time = expect.stringMatching(/^\d{4}-.*Z$/)
 
 describe('a rollback in development', () => {
@@ -84,7 +82,7 @@ describe('a rollback in development', () => {
     const shop = await shelf(['1.0.0', '2.0.0'])
     expectRefusal(await rollBack(shop, { version: '2.0.0' }), 'version_already_current')
     expectRefusal(await rollBack(shop, { versionId: shop.ids['2.0.0'], dryRun: true }), 'version_already_current')
-    expect(ledgerOf(shop)).toEqual([])
+    expect(await ledgerOf(shop)).toEqual([])
   })
 
   test('is refused for an unknown version', async () => {
@@ -175,7 +173,7 @@ describe('a rollback in production', () => {
     }
     expectRefusal(await rollBack(shop, { environment: 'production', version: '4.0.0' }), 'version_already_current')
     expect((await stateOf(shop)).current.production).toBe(shop.ids['4.0.0'])
-    expect(ledgerOf(shop)).toEqual([])
+    expect(await ledgerOf(shop)).toEqual([])
   })
 
   test('needs a live version', async () => {
@@ -210,7 +208,7 @@ describe('a dry run', () => {
       expect(body.distributionChanged).toBe(environment === 'production')
       expect(body.version).toEqual(before.data[1])
       expect(await stateOf(shop)).toEqual(before)
-      expect(ledgerOf(shop)).toEqual([])
+      expect(await ledgerOf(shop)).toEqual([])
     })
   }
 })
@@ -221,7 +219,7 @@ test('every rollback is a row of the ledger', async () => {
   await rollBack(shop, { version: '2.0.0' })
   await rollBack(shop, { environment: 'production', reason: 'three' })
   const [low, high] = [shop.ids['1.0.0'], shop.ids['2.0.0']]
-  expect(ledgerOf(shop)).toEqual([
+  expect(await ledgerOf(shop)).toEqual([
     { environment: 'development', from_version_id: high, to_version_id: low, reason: 'one' },
     { environment: 'development', from_version_id: low, to_version_id: high, reason: null },
     { environment: 'production', from_version_id: high, to_version_id: low, reason: 'three' },

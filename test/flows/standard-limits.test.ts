@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { contentsOf, takeAway } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { findCanaries, type Haystack } from '../support/needles.ts'
@@ -182,12 +182,7 @@ describe('metrics and logs', () => {
       nextAccess: renewed.access_token,
       nextRefresh: renewed.refresh_token,
     }).map(([name, value]) => ({ name, value }))
-    const files = await Promise.all(
-      [database, `${database}-wal`].map(async (name) => ({
-        name,
-        content: Buffer.from(await Bun.file(name).arrayBuffer()),
-      })),
-    )
+    const files = await contentsOf(database)
     const told = errors.map(({ text: body, headers }, index) =>
       text(`error ${index}`, `${body}${JSON.stringify([...headers])}`),
     )
@@ -207,7 +202,7 @@ describe('a store that takes no writes', () => {
     const { url } = world.server
     const tokens = await standardTokens(world)
     const code = await freshCode(world)
-    for (const suffix of ['', '-wal', '-shm']) rmSync(world.server.database + suffix, { force: true })
+    await takeAway(world.server.database)
     const send = async (path: string, form: Readonly<Record<string, string>>) =>
       await sendForm(url, path, form, basic(world.app.development))
     await eventually(

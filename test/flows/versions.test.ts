@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import type { VersionStep } from '../../src/domain/version.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { askBeside } from '../support/beside.ts'
 import { call, type Json } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -268,11 +268,11 @@ describe('an artifact', () => {
   test('is stored once for all its uploads, and is read back complete', async () => {
     const bytes = Buffer.from('the same everywhere '.repeat(40_000))
     const artifact = { filename: 'a', contentBase64: bytes.toString('base64') }
-    const before = storedBytes()
+    const before = await storedBytes()
     for (const version of ['1.0.0', '1.0.0', '2.0.0']) {
       expect((await withArtifact(await workshop(), artifact, version)).body.artifact.sha256).toBe(sha256(bytes))
     }
-    expect(storedBytes() - before).toBe(bytes.length)
+    expect((await storedBytes()) - before).toBe(bytes.length)
   })
 
   test('may be empty', async () => {
@@ -282,10 +282,9 @@ describe('an artifact', () => {
 })
 
 /** The bytes of all artifacts in the file. */
-const storedBytes = (): number => {
-  using database = new Database(world.server.database, { readonly: true })
+const storedBytes = async (): Promise<number> => {
   const sum = 'SELECT coalesce(sum(length(data)), 0) AS bytes FROM artifact_chunks'
-  return database.query<{ bytes: number }, []>(sum).get()?.bytes ?? 0
+  return (await askBeside<{ bytes: number }>(world.server.database, sum))[0]?.bytes ?? 0
 }
 
 describe('listing versions', () => {

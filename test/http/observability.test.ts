@@ -25,6 +25,8 @@ const statusOf = async (door: Door, path: string): Promise<number> => (await ans
 const withHealth = (database: Database, health: StoreHealth, queries = database.queries): Database => ({
   queries,
   transaction: async (work) => await database.transaction(work),
+  node: database.node,
+  leads: () => database.leads(),
   health: () => health,
   statistics: () => database.statistics(),
   keptTime: () => database.keptTime(),

@@ -30,7 +30,7 @@ const upload = async (version: string, bytes: Uint8Array | null, of = app, by = 
   const artifact = bytes && { filename: 'app.zip', content: receivedArtifact(bytes), sha256: null }
   return await refusalOf(uploadVersion(by, of, { version, artifact }))
 }
-const rows = () => countRows(file, 'artifacts', 'artifact_chunks')
+const rows = async () => await countRows(file, 'artifacts', 'artifact_chunks')
 const used = async (of = app) => (await artifactUse(platform, of.id)).bytes
 
 describe('the artifacts of an app', () => {
@@ -80,10 +80,10 @@ describe('the artifacts of an app', () => {
 test('the file of an upload that is refused is not stored', async () => {
   expect(await upload('1.0.0', randomBytes(600))).toBe('done')
   await moveThrough(platform, app, '1.0.0', 'submit')
-  const before = rows()
+  const before = await rows()
   expect(await upload('2.0.0', randomBytes(600))).toBe('quota_exceeded')
   expect(await upload('1.0.0', randomBytes(10))).toBe('version_locked')
-  expect(rows()).toEqual(before)
+  expect(await rows()).toEqual(before)
 })
 
 test('health reports how much space all artifacts take and how much one app may use', async () => {

@@ -1,10 +1,9 @@
+import { faultsIn } from '../support/database-file.ts'
+import { askBeside } from '../support/beside.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
-import { Database } from 'bun:sqlite'
 import { createHash, randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkFile } from '../../db/check.ts'
-import { migrations } from '../../db/migrations/index.ts'
 import { ArtifactDamaged, openArtifact } from '../../src/operations/artifacts/open-artifact.ts'
 import { storeArtifact } from '../../src/operations/artifacts/store-artifact.ts'
 import type { Platform } from '../../src/operations/platform.ts'
@@ -51,16 +50,15 @@ const upload = async (bytes: Uint8Array, version = '1.0.0', of = app) =>
     artifact: { filename: 'app.zip', content: receivedArtifact(bytes), sha256: null },
   })
 const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
-const stored = () => countRows(file, 'artifacts', 'artifact_chunks')
+const stored = async () => await countRows(file, 'artifacts', 'artifact_chunks')
 
 const readAll = async (sha256: Uint8Array): Promise<Buffer> => {
   const pieces: Uint8Array[] = []
   for await (const piece of (await openArtifact(platform, sha256)).pieces) pieces.push(piece)
   return Buffer.concat(pieces)
 }
-const corrupt = (statement: string, sha256: Uint8Array): void => {
-  using database = new Database(file, { readwrite: true, create: false })
-  expect(database.prepare(statement).run(sha256).changes).toBe(1)
+const corrupt = async (statement: string, ...values: readonly Uint8Array[]): Promise<void> => {
+  expect(await askBeside(file, `${statement} RETURNING sha256`, ...values)).toHaveLength(1)
 }
 
 describe('an artifact', () => {
@@ -76,7 +74,7 @@ describe('an artifact', () => {
     await upload(bytes)
     await upload(bytes, '2.0.0')
     await upload(bytes, '1.0.0', other)
-    expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 2 })
+    expect(await stored()).toEqual({ artifacts: 1, artifact_chunks: 2 })
 
     await upload(Buffer.from('another'))
     await upload(Buffer.from('another'), '2.0.0')
@@ -84,7 +82,7 @@ describe('an artifact', () => {
     expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
     await uploadVersion(platform, other, { version: '1.0.0' })
     expect(await purge(48 * hour)).toBe(1)
-    expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
+    expect(await stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
     await expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
@@ -98,7 +96,7 @@ describe('an artifact', () => {
       expect((await pieces.next()).done).toBe(false)
       expect(ran).toBe(true)
     }
-    corrupt('UPDATE artifacts SET size_bytes = size_bytes - 1 WHERE sha256 = ?', sumOf(bytes))
+    await corrupt('UPDATE artifacts SET size_bytes = size_bytes - 1 WHERE sha256 = ?', sumOf(bytes))
     await expect(readAll(sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
   })
 
@@ -107,7 +105,11 @@ describe('an artifact', () => {
     await upload(files[0])
     await upload(files[1], '2.0.0')
     for (const bytes of files) expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
-    corrupt('UPDATE artifact_chunks SET data = zeroblob(1) WHERE position = 1 AND sha256 = ?', sumOf(files[0]))
+    await corrupt(
+      'UPDATE artifact_chunks SET data = ? WHERE position = 1 AND sha256 = ?',
+      new Uint8Array(1),
+      sumOf(files[0]),
+    )
     await expect(readAll(sumOf(files[0]))).rejects.toBeInstanceOf(ArtifactDamaged)
     expect((await readAll(sumOf(files[1]))).equals(files[1])).toBe(true)
   })
@@ -116,9 +118,9 @@ describe('an artifact', () => {
     await upload(randomBytes(chunk * 3))
     await upload(randomBytes(10))
     expect(await purge(23 * hour)).toBe(0)
-    expect(stored()).toEqual({ artifacts: 2, artifact_chunks: 4 })
+    expect(await stored()).toEqual({ artifacts: 2, artifact_chunks: 4 })
     expect(await purge(25 * hour)).toBe(1)
-    expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
+    expect(await stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
     expect(await purge(25 * hour)).toBe(0)
   })
 
@@ -148,8 +150,12 @@ describe('an artifact', () => {
     const bytes = randomBytes(chunk * 4)
     await upload(bytes)
     await upload(Buffer.from('another'))
+    // Artifacts alone: a purge of two days later would remove the app token of the upload as well.
     const purging = (async () => {
-      for (let round = 0; round < 20; round += 1) await purge(round % 2 === 0 ? 48 * hour : 0)
+      for (let round = 0; round < 200; round += 1) {
+        const before = platform.clock.now() + (round % 2 === 0 ? hour : -hour)
+        await platform.database.transaction(async (q) => await q.artifacts.purgeUnused(before, 250))
+      }
     })()
     const uploading = upload(bytes, '2.0.0').then(
       () => 'stored',
@@ -169,22 +175,26 @@ describe('check', () => {
     await upload(bytes)
     await upload(bytes, '2.0.0')
     await upload(randomBytes(100), '3.0.0')
-    expect(checkFile(file, migrations)).toEqual([])
+    expect(await faultsIn(file)).toEqual([])
     const told = [`The artifact of ${app.slug} 1.0.0 is damaged: restore a backup, or upload it again.`]
-    corrupt('UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE position = 1 AND sha256 = ?', sumOf(bytes))
-    expect(checkFile(file, migrations)).toEqual(told)
+    await corrupt(
+      'UPDATE artifact_chunks SET data = ? WHERE position = 1 AND sha256 = ?',
+      new Uint8Array(chunk),
+      sumOf(bytes),
+    )
+    expect(await faultsIn(file)).toEqual(told)
     await upload(bytes, '4.0.0')
-    expect(checkFile(file, migrations)).toEqual([])
-    corrupt('DELETE FROM artifact_chunks WHERE position = 1 AND sha256 = ?', sumOf(bytes))
-    expect(checkFile(file, migrations)).toEqual(told)
+    expect(await faultsIn(file)).toEqual([])
+    await corrupt('DELETE FROM artifact_chunks WHERE position = 1 AND sha256 = ?', sumOf(bytes))
+    expect(await faultsIn(file)).toEqual(told)
     await upload(bytes, '5.0.0')
-    expect(checkFile(file, migrations)).toEqual([])
+    expect(await faultsIn(file)).toEqual([])
   })
 
   test('accepts an interrupted upload that no version uses', async () => {
     const artifact = receivedArtifact(randomBytes(chunk * 2))
     await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
-    expect(checkFile(file, migrations)).toEqual([])
+    expect(await faultsIn(file)).toEqual([])
   })
 })
 
@@ -215,5 +225,5 @@ test('a refused upload stores nothing', async () => {
   const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact, movedOnBy: 'activate' }
   const create = createVersion(platform, trace, await developmentCaller(platform, app), upload, null)
   expect(await refusalOf(create)).toBe('activation_not_allowed')
-  expect(stored()).toEqual({ artifacts: 0, artifact_chunks: 0 })
+  expect(await stored()).toEqual({ artifacts: 0, artifact_chunks: 0 })
 })

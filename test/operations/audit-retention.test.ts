@@ -11,6 +11,7 @@ import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { removeEndpoint } from '../../src/operations/webhooks/endpoints.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { restoreAt } from '../cli/support/restore-at.ts'
+import { onSqlite } from '../support/engines.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
@@ -104,34 +105,37 @@ test('a purge never removes the first event, nor those that tell a restore what 
   expect(new Set(actionsOf(left.slice(1)))).toEqual(new Set(['redirect_uri.added', 'audit_events.purged']))
 })
 
-test('what was removed stays removed when a backup from before is restored long after its events were purged', async () => {
-  const place = { slug: app.slug, environment: 'production' } as const
-  const uri = 'https://gone.example/callback'
-  await addRedirectUri(platform, trace, operator, { ...place, uri })
-  const { id } = await addEndpoint(platform, trace, operator, {
-    ...place,
-    url: 'https://93.184.216.34/hook',
-    kinds: ['install.created'],
-  })
-  const backup = join(folder, 'backup.db')
-  backUp(file, backup)
-  await removeRedirectUri(platform, trace, operator, { ...place, uri })
-  await removeEndpoint(platform, trace, operator, id)
-  await guess()
-  await purgeAfter(800)
-  await platform.database.close()
-  expect((await restoreAt(file, backup)).predecessor).toBe('read')
-  const database = new Database(file, { readonly: true })
-  const uris = database.query<{ uri: string }, []>('SELECT uri FROM redirect_uris').all()
-  const endpoints = database.query('SELECT id FROM webhook_endpoints').all()
-  database.close()
-  expect(uris.map((row) => row.uri)).not.toContain(uri)
-  expect(uris.length).toBe(2)
-  expect(endpoints).toEqual([])
-  platform = await openAsOperator(file)
-})
+onSqlite('restore of a file')(
+  'what was removed stays removed when a backup from before is restored long after its events were purged',
+  async () => {
+    const place = { slug: app.slug, environment: 'production' } as const
+    const uri = 'https://gone.example/callback'
+    await addRedirectUri(platform, trace, operator, { ...place, uri })
+    const { id } = await addEndpoint(platform, trace, operator, {
+      ...place,
+      url: 'https://93.184.216.34/hook',
+      kinds: ['install.created'],
+    })
+    const backup = join(folder, 'backup.db')
+    backUp(file, backup)
+    await removeRedirectUri(platform, trace, operator, { ...place, uri })
+    await removeEndpoint(platform, trace, operator, id)
+    await guess()
+    await purgeAfter(800)
+    await platform.database.close()
+    expect((await restoreAt(file, backup)).predecessor).toBe('read')
+    const database = new Database(file, { readonly: true })
+    const uris = database.query<{ uri: string }, []>('SELECT uri FROM redirect_uris').all()
+    const endpoints = database.query('SELECT id FROM webhook_endpoints').all()
+    database.close()
+    expect(uris.map((row) => row.uri)).not.toContain(uri)
+    expect(uris.length).toBe(2)
+    expect(endpoints).toEqual([])
+    platform = await openAsOperator(file)
+  },
+)
 
-test('the purge of refusals reads their own index and stops at the last day', () => {
+onSqlite('query plan')('the purge of refusals reads their own index and stops at the last day', () => {
   const database = new Database(file, { readonly: true })
   const plan = database
     .query<{ detail: string }, []>(

@@ -2,30 +2,34 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { clockFault, clockOffsetMs, keepingClock, keepTime, openClock } from '../../src/operations/clock.ts'
 import { createClock } from '../../src/runtime/clock.ts'
+import { onSqlite } from '../support/engines.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const hour = 3_600_000
 const clockAt = (at: number) => createClock({ wall: () => at, monotonic: () => 0 }, null)
 
-test('after a restart the clock returns no time before the latest one stored, in the database or next to it', async () => {
-  const file = join(temporaryFolder(), 'clock.db')
-  const now = Date.now()
-  const { database, ...parts } = await openAsOperator(file)
+onSqlite('time beside the file')(
+  'after a restart the clock returns no time before the latest one stored, in the database or next to it',
+  async () => {
+    const file = join(temporaryFolder(), 'clock.db')
+    const now = Date.now()
+    const { database, ...parts } = await openAsOperator(file)
 
-  await keepTime({ ...parts, database, clock: clockAt(now + hour) })
-  expect((await openClock(database)).now()).toBeGreaterThanOrEqual(now + hour)
-  expect((await openClock(database)).now()).toBeLessThan(now + 2 * hour)
-  database.keepTime(now + 2 * hour)
-  await database.close()
+    await keepTime({ ...parts, database, clock: clockAt(now + hour) })
+    expect((await openClock(database)).now()).toBeGreaterThanOrEqual(now + hour)
+    expect((await openClock(database)).now()).toBeLessThan(now + 2 * hour)
+    database.keepTime(now + 2 * hour)
+    await database.close()
 
-  const again = (await openAsOperator(file)).database
-  expect((await openClock(again)).now()).toBeGreaterThanOrEqual(now + 2 * hour)
-  await keepTime({ ...parts, database: again, clock: clockAt(now + 3 * hour) })
-  again.keepTime(now + hour)
-  expect((await openClock(again)).now()).toBeGreaterThanOrEqual(now + 3 * hour)
-  await again.close()
-})
+    const again = (await openAsOperator(file)).database
+    expect((await openClock(again)).now()).toBeGreaterThanOrEqual(now + 2 * hour)
+    await keepTime({ ...parts, database: again, clock: clockAt(now + 3 * hour) })
+    again.keepTime(now + hour)
+    expect((await openClock(again)).now()).toBeGreaterThanOrEqual(now + 3 * hour)
+    await again.close()
+  },
+)
 
 test('without a stored time the clock of the machine is trusted at once', async () => {
   const { database } = await openAsOperator(join(temporaryFolder(), 'new.db'))

@@ -207,17 +207,17 @@ test('after 7 days the purge removes everything of the app but its audit, in sma
   expect(removed.deleted_apps).toBeGreaterThan(600)
   expect(pauses).toBeGreaterThan(8)
   const tables = ['grants', 'token_pairs', 'authorization_codes', 'installs', 'versions', 'webhook_endpoints'] as const
-  expect(countRows(file, ...tables, 'webhook_secrets', 'webhook_events', 'webhook_deliveries')).toEqual({
+  expect(await countRows(file, ...tables, 'webhook_secrets', 'webhook_events', 'webhook_deliveries')).toEqual({
     ...Object.fromEntries(tables.map((table) => [table, 0])),
     webhook_secrets: 0,
     webhook_events: 0,
     webhook_deliveries: 0,
   })
-  expect(countRows(file, 'apps', 'clients', 'redirect_uris')).toEqual({ apps: 1, clients: 2, redirect_uris: 2 })
+  expect(await countRows(file, 'apps', 'clients', 'redirect_uris')).toEqual({ apps: 1, clients: 2, redirect_uris: 2 })
   const actions = await actionsOf()
   expect(actions).toContain('app.created')
   expect(actions.at(-1)).toBe('app.purged')
-  expect(faultsIn(file)).toEqual([])
+  expect(await faultsIn(file)).toEqual([])
   expect([await refusalOf(take()), await refusalOf(register(kept.slug))]).toEqual(['done', 'done'])
   expect((await purgeAt(due)).removed.deleted_apps).toBe(0)
 })

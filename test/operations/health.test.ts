@@ -5,6 +5,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { fillWithAppTokens } from '../support/expired-rows.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -31,7 +32,7 @@ test('a new store takes writes, has no purge lag, and reports the version of SQL
   const health = await readHealth(platform)
   expect(health).toMatchObject({ writable: true, conditions: [], purgeLagSeconds: 0, backupAgeSeconds: null })
   expect(health).toMatchObject({ lockWaits: 0, failedCheckpoints: 0, restoredAt: null })
-  expect(health.sqliteVersion).toMatch(/^3\.\d+\.\d+$/)
+  expect(health.sqliteVersion).toMatch(onPostgres ? /^\d{2}\.\d+/ : /^3\.\d+\.\d+$/)
   expect(health.databaseBytes).toBeGreaterThan(0)
   expect(health.transactions).toBeGreaterThanOrEqual(health.commits)
   const none = { count: 0, exact: true }
@@ -53,7 +54,7 @@ test('only what has not ended or expired is counted', async () => {
 
 test('counts stop at a limit, beginning with the newest rows, and say that there are more', async () => {
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
-  fillWithAppTokens(file, { count: 10_500, credentialId, createdAt: platform.clock.now() - 60_000 })
+  await fillWithAppTokens(file, { count: 10_500, credentialId, createdAt: platform.clock.now() - 60_000 })
   expect((await readHealth(platform)).live.appTokens).toEqual({ count: 10_000, exact: false })
   const session = await sessionOf(platform, user)
   for (let grants = 0; grants < 3; grants += 1) await authorize(platform, trace, session, authorizeBody(app), true)

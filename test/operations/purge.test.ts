@@ -47,7 +47,7 @@ const purged = async (kind = 'grants.purged') =>
 test('the purge pauses between two batches, and a stopped purge removes nothing more', async () => {
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
   const createdAt = platform.clock.now() - 3 * hour
-  fillWithAppTokens(file, { count: 700, credentialId, createdAt })
+  await fillWithAppTokens(file, { count: 700, credentialId, createdAt })
   const stopped = await purge(platform.clock.now(), 1)
   expect([stopped.removed.app_tokens, stopped.pauses]).toEqual([250, 1])
   const rest = await purge(platform.clock.now())
@@ -62,7 +62,7 @@ test('the purge lag is the time since the oldest expired row should have been re
   const createdAt = platform.clock.now() - 3 * hour
   expect(await lagAt(createdAt + 100 * hour)).toBe(0)
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
-  fillWithAppTokens(file, { count: 1, credentialId, createdAt })
+  await fillWithAppTokens(file, { count: 1, credentialId, createdAt })
   await Bun.sleep(2) // what another connection commits is seen after a millisecond
   expect([await lagAt(createdAt), await lagAt(createdAt + hour)]).toEqual([0, 0])
   expect(await lagAt(createdAt + hour + 7_000)).toBe(7)
@@ -140,7 +140,7 @@ test('expired families are removed and counted in audit events, even one that is
     { families: 2, issued: { [clientId]: 1 + 243 } },
     { families: 2, issued: { [clientId]: 57 + 2 } },
   ])
-  expect(countRows(file, 'grants', 'authorization_codes', 'token_pairs')).toEqual({
+  expect(await countRows(file, 'grants', 'authorization_codes', 'token_pairs')).toEqual({
     grants: 0,
     authorization_codes: 0,
     token_pairs: 0,

@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { timeKeyAt, timeKeyInDigits } from '../../src/domain/time-key.ts'
@@ -8,6 +7,7 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { askBeside } from '../support/beside.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -79,9 +79,8 @@ test('a moved key is removed once no row has it', async () => {
   const { database } = platform
   const kept = keyOf(await issue(platform))
   const uuids = [1, 2].map((byte) => new Uint8Array(16).fill(byte))
-  using beside = new Database(file)
   for (const [index, key] of [kept, timeKeyAt(0)].entries()) {
-    beside.run('INSERT INTO moved_keys (uuid, key) VALUES (?, ?)', [uuids[index] ?? null, key])
+    await askBeside(file, 'INSERT INTO moved_keys (uuid, key) VALUES (?, ?)', uuids[index] ?? null, key)
   }
   expect(await database.transaction(async (q) => await q.keys.purgeMoved(250))).toBe(1)
   const moved = await Promise.all(uuids.map(async (uuid) => await database.queries.keys.moved(uuid)))

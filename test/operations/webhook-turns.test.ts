@@ -62,10 +62,10 @@ const actionsOf = async (id: string) =>
 
 test('an attempt is recorded even if its endpoint is removed during the call', async () => {
   const id = await listen('ping')
-  const before = countRows(file, 'webhook_attempts')['webhook_attempts'] ?? 0
+  const before = (await countRows(file, 'webhook_attempts'))['webhook_attempts'] ?? 0
   const removing = answering(200, async () => await removeEndpoint(platform, trace, operator, id))
   expect(await pingEndpoint(removing, trace, operator, id)).toMatchObject({ delivered: true })
-  expect(countRows(file, 'webhook_attempts')['webhook_attempts']).toBe(before + 1)
+  expect((await countRows(file, 'webhook_attempts'))['webhook_attempts']).toBe(before + 1)
 })
 
 test('a failed event becomes due again, a failed ping does not', async () => {

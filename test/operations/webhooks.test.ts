@@ -29,6 +29,7 @@ import {
 } from '../../src/operations/webhooks/endpoints.ts'
 import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret } from '../../src/operations/webhooks/secrets.ts'
+import { askBeside } from '../support/beside.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -301,18 +302,18 @@ describe('an event is sent', () => {
   test('but not for issued tokens: issuing writes no further row', async () => {
     const app = await freshApp()
     await world.endpoint(receiver.url, [...webhookKinds], app)
-    const before = countRows(world.file, 'webhook_events', 'audit_events')
+    const before = await countRows(world.file, 'webhook_events', 'audit_events')
     for (let index = 0; index < 5; index += 1) {
       await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
     }
-    expect(countRows(world.file, 'webhook_events', 'audit_events')).toEqual(before)
+    expect(await countRows(world.file, 'webhook_events', 'audit_events')).toEqual(before)
   })
 
   test('only if an endpoint listens; otherwise nothing is kept', async () => {
     const app = await freshApp()
-    const before = countRows(world.file, 'webhook_events')
+    const before = await countRows(world.file, 'webhook_events')
     await makeSecret(app.slug)
-    expect(countRows(world.file, 'webhook_events')).toEqual(before)
+    expect(await countRows(world.file, 'webhook_events')).toEqual(before)
   })
 })
 
@@ -418,11 +419,8 @@ describe('events are sent again', () => {
 })
 
 /** Every event of the file, to look one up. */
-const eventIds = async () => {
-  const { Database } = await import('bun:sqlite')
-  using file = new Database(world.file, { readonly: true })
-  return file.query<{ id: string; position: number }, []>('SELECT id, position FROM webhook_events').all()
-}
+const eventIds = async () =>
+  await askBeside<{ id: string; position: number }>(world.file, 'SELECT id, position FROM webhook_events')
 
 test('events, deliveries and attempts are removed after thirty days, and old secrets after their grace period', async () => {
   const fresh = await createWebhookWorld()
@@ -444,7 +442,7 @@ test('events, deliveries and attempts are removed after thirty days, and old sec
       async () => undefined,
       () => false,
     )
-    return countRows(fresh.file, ...tables)
+    return await countRows(fresh.file, ...tables)
   }
   expect(await purgeIn(0)).toMatchObject({ webhook_attempts: 1, webhook_secrets: 2 })
   expect(await purgeIn(2 * hour)).toMatchObject({ webhook_attempts: 1, webhook_secrets: 1 })

@@ -1,55 +1,45 @@
-import { Database } from 'bun:sqlite'
 import { createRandom } from '../../src/runtime/random.ts'
+import { askBeside } from './beside.ts'
 
-/** Inserts app tokens that were issued at that time, faster than the platform could. */
-export const fillWithAppTokens = (
+const rowsAtOnce = 1_000
+
+/** Fills the database with app tokens that were issued at that moment, faster than the platform would issue them. */
+export const fillWithAppTokens = async (
   file: string,
   rows: { readonly count: number; readonly credentialId: string; readonly createdAt: number },
-): void => {
-  const database = new Database(file, { readwrite: true, create: false })
-  database.run('PRAGMA busy_timeout = 5000') // other processes may write
-  // A new generator, because one never goes back in time.
+): Promise<void> => {
+  // Its own, since a generator never goes back in time.
   const random = createRandom()
-  try {
-    const insert = database.prepare(
+  const { createdAt, credentialId } = rows
+  for (let left = rows.count; left > 0; left -= rowsAtOnce) {
+    const part = Array.from({ length: Math.min(left, rowsAtOnce) })
+    const row = "(?, ?, ?, 'site:read', ?, ?, 'req_00000000000000000000000000000000', '127.0.0.1')"
+    await askBeside(
+      file,
       `INSERT INTO app_tokens (key, hash, credential_id, scopes, created_at, expires_at, request_id, address)
-       VALUES (?, ?, ?, 'site:read', ?, ?, 'req_00000000000000000000000000000000', '127.0.0.1')`,
+       VALUES ${part.map(() => row).join()}`,
+      ...part.flatMap(() => [
+        random.timeKey(createdAt),
+        random.bytes(32),
+        credentialId,
+        createdAt,
+        createdAt + 3_600_000,
+      ]),
     )
-    const { createdAt, credentialId } = rows
-    database.transaction(() => {
-      for (let index = 0; index < rows.count; index += 1) {
-        insert.run(random.timeKey(createdAt), random.bytes(32), credentialId, createdAt, createdAt + 3_600_000)
-      }
-    })()
-    insert.finalize()
-  } finally {
-    database.close()
   }
 }
 
-/** Rows per table, read directly from the file. */
-export const countRows = (file: string, ...tables: readonly string[]): Record<string, number> => {
-  const database = new Database(file, { readonly: true })
-  try {
-    const counts: Record<string, number> = {}
-    for (const table of tables) {
-      const row = database.query<{ total: number }, []>(`SELECT count(*) AS total FROM ${table}`).get()
-      counts[table] = row?.total ?? 0
-    }
-    return counts
-  } finally {
-    database.close()
+/** Rows per table, read beside the platform. */
+export const countRows = async (file: string, ...tables: readonly string[]): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const table of tables) {
+    const [row] = await askBeside<{ total: number }>(file, `SELECT count(*) AS total FROM ${table}`)
+    counts[table] = row?.total ?? 0
   }
+  return counts
 }
 
-export const countExpiredAppTokens = (file: string, now: number): number => {
-  const database = new Database(file, { readonly: true })
-  try {
-    const count = database.query<{ total: number }, [number]>(
-      'SELECT count(*) AS total FROM app_tokens WHERE expires_at <= ?',
-    )
-    return count.get(now)?.total ?? 0
-  } finally {
-    database.close()
-  }
+export const countExpiredAppTokens = async (file: string, now: number): Promise<number> => {
+  const text = 'SELECT count(*) AS total FROM app_tokens WHERE expires_at <= ?'
+  return (await askBeside<{ total: number }>(file, text, now))[0]?.total ?? 0
 }

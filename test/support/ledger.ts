@@ -71,7 +71,7 @@ export class Ledger {
       this.#versions.map(async (name) => [name, await database.queries.versions.byName(appId, name)] as const),
     )
     return [
-      ...faultsIn(file),
+      ...(await faultsIn(file)),
       ...this.#requests.filter((id) => !told.has(id)).map((id) => `no audit row of ${id}`),
       ...found.filter(([, version]) => version === null).map(([name]) => `no version ${name}`),
     ]

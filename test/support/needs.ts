@@ -29,10 +29,17 @@ const findPython = (...code: readonly string[]): string | null => {
 const findFaketime = (): string | null =>
   [...new Bun.Glob('usr/lib/*/faketime/libfaketime.so.1').scanSync({ cwd: '/', absolute: true })][0] ?? null
 
+/** Debian keeps the programs of each version in a folder of their own. */
+const findPostgres = (): string | null =>
+  [...new Bun.Glob('usr/lib/postgresql/{15,16,17,18,19}/bin/postgres').scanSync({ cwd: '/', absolute: true })]
+    .toSorted()
+    .at(-1) ?? null
+
 const programs = {
   Chromium: { find: findChromium, packages: 'chromium-headless-shell fonts-liberation fonts-noto-color-emoji' },
   nginx: { find: () => which('nginx'), packages: 'nginx' },
   caddy: { find: () => which('caddy'), packages: 'caddy' },
+  postgres: { find: findPostgres, packages: 'postgresql' },
   openssl: { find: () => which('openssl'), packages: 'openssl' },
   curl: { find: () => which('curl'), packages: 'curl' },
   node: { find: () => which('node'), packages: 'nodejs' },
@@ -52,6 +59,8 @@ const programs = {
 } as const satisfies Readonly<Record<string, Program>>
 
 export type ProgramName = keyof typeof programs
+
+export const isInstalled = (name: ProgramName): boolean => find(name) !== null
 
 const found = new Map<ProgramName, string | null>()
 const find = (name: ProgramName): string | null => {
@@ -77,7 +86,7 @@ const installing = (names: readonly ProgramName[]): string => {
   return `apt-get install -y --no-install-recommends ${[...packages].join(' ')}`
 }
 
-const whatIsMissing = (names: readonly ProgramName[]): string =>
+export const whatIsMissing = (names: readonly ProgramName[]): string =>
   `This machine has no ${names.join(', ')}. Install with: ${installing(names)}`
 
 export type Skipped = { readonly tests: number; readonly programs: readonly ProgramName[] }

@@ -1,8 +1,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrations } from '../../db/migrations/index.ts'
-import { createQueries } from '../../db/queries/index.ts'
-import { openSqlite } from '../../db/sqlite.ts'
+import { openDatabase } from '../../db/engine.ts'
+import { readConfig } from '../../src/config.ts'
 import { defaultAuditRetention, defaultQuotas } from '../../src/domain/limits.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
 import { createRefusalLog } from '../../src/operations/audit/refusal-log.ts'
@@ -11,6 +10,7 @@ import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { openWebhookSender } from '../../src/runtime/webhook-sender.ts'
+import { databaseOf, onPostgres } from './postgres.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export const operator = { kind: 'operator', id: 'test' } as const
@@ -22,18 +22,19 @@ let template: string | null = null
 export const emptyDatabase = async (file: string): Promise<void> => {
   if (template === null) {
     template = join(temporaryFolder(), 'template.db')
-    await (await openDatabase(template)).close()
+    await (await open(template)).close()
   }
   copyFileSync(template, file)
 }
 
-const openDatabase = async (file: string) =>
-  await openSqlite({ file, role: 'operator', createQueries, migrations, migrate: true })
+const open = async (database: string) =>
+  await openDatabase(readConfig({ database }, {}).database, { role: 'operator', migrate: true })
 
-/** Opens the platform on the file of a running server, as an operator command does. */
+/** The platform over the same database as a running server, as an operator command opens it. */
 export const openAsOperator = async (file: string): Promise<Platform> => {
-  if (!existsSync(file)) await emptyDatabase(file)
-  return platformOf(await openDatabase(file))
+  const database = await databaseOf(file)
+  if (!onPostgres && !existsSync(file)) await emptyDatabase(file)
+  return platformOf(await open(database))
 }
 const platformOf = (database: Platform['database']): Platform => ({
   database,

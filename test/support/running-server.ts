@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { databaseOf } from './postgres.ts'
 import { programCommand, servesHere } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -56,7 +57,7 @@ export type ServerOptions = {
  * off unless the given environment says otherwise: most tests are about neither, and must pass on a busy machine.
  */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
-  const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
+  const database = await databaseOf(options.database ?? join(temporaryFolder(), 'app-platform.db'))
   const env = { RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env }
   if (servesHere && !needsOwnProcess(options)) {
     const { startServerHere } = await import('./server-here.ts') // imported here, because it loads the whole program

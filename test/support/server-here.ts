@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readConfig } from '../../src/config.ts'
 import { startPlatformServer } from '../../src/server.ts'
 import { emptyDatabase } from './operator.ts'
+import { onPostgres } from './postgres.ts'
 import type { RunningServer } from './running-server.ts'
 
 /** Runs the server in the process of the tests. It starts in a tenth of the time and can be debugged. */
@@ -9,7 +10,7 @@ export const startServerHere = async (
   database: string,
   env: Readonly<Record<string, string>>,
 ): Promise<RunningServer> => {
-  if (!existsSync(database)) await emptyDatabase(database)
+  if (!onPostgres && !existsSync(database)) await emptyDatabase(database)
   let log = ''
   const server = await startPlatformServer(readConfig({ port: '0', database }, env), {
     logWriter: { write: (line) => void (log += line), flush: () => undefined },

@@ -19,7 +19,7 @@ test('a backup is one private file with everything that was committed, and opens
   writeAcknowledged(copy, { count: 0 }) // as a restore does
   const restored = await openTiny(copy)
   expect(await restored.queries.count()).toBe(300)
-  expect(faultsIn(copy)).toEqual([])
+  expect(await faultsIn(copy)).toEqual([])
   await restored.close()
 })
 
@@ -86,6 +86,6 @@ test('a backup is made while a server goes on writing', async () => {
   writeAcknowledged(copy, { count: 0 }) // as a restore does
   const restored = await openTiny(copy)
   expect(await restored.queries.find('before')).not.toBeNull()
-  expect(faultsIn(copy)).toEqual([])
+  expect(await faultsIn(copy)).toEqual([])
   await restored.close()
 })

@@ -8,7 +8,7 @@ test('a healthy database has no faults', async () => {
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))
 
-  expect(faultsIn(folder.file)).toEqual([])
+  expect(await faultsIn(folder.file)).toEqual([])
   await store.close()
 })
 
@@ -19,7 +19,7 @@ test('files and folders that other users may change are reported with the comman
   chmodSync(`${folder.file}-wal`, 0o644)
   chmodSync(folder.path, 0o770)
 
-  expect(faultsIn(folder.file)).toEqual([
+  expect(await faultsIn(folder.file)).toEqual([
     `${folder.file}-wal is open to other users of this machine: run chmod 600 ${folder.file}-wal.`,
     `Other users of this machine may replace files in ${folder.path}: run chmod 700 ${folder.path}.`,
   ])
@@ -35,7 +35,7 @@ test('rows with missing parents are reported', async () => {
   }
   const store = await openTiny(folder.file)
 
-  expect(faultsIn(folder.file)).toEqual(['1 row(s) of notes refer to missing rows of notes.'])
+  expect(await faultsIn(folder.file)).toEqual(['1 row(s) of notes refer to missing rows of notes.'])
   await store.close()
 })
 
@@ -50,7 +50,7 @@ test('a damaged page is reported', async () => {
   writeSync(openSync(folder.file, 'r+'), Buffer.alloc(512, 0xff), 0, 512, (pages - 3) * 4096)
 
   const store = await openTiny(folder.file)
-  const faults = faultsIn(folder.file)
+  const faults = await faultsIn(folder.file)
   await store.close()
 
   expect(faults.length).toBeGreaterThan(0)

@@ -17,7 +17,7 @@ test('every answered change is there after kill -9, ten times in a row', async (
 
   const store = await openTiny(folder.file)
   expect((await store.queries.ids()).sort()).toEqual(answered.sort())
-  expect(faultsIn(folder.file)).toEqual([])
+  expect(await faultsIn(folder.file)).toEqual([])
   await store.close()
 })
 

@@ -56,7 +56,7 @@ needs('strace').test.skipIf(!traceable)(
     const store = await openTiny(folder.file)
     expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
     expect(await store.queries.find('later')).toBeNull()
-    expect(faultsIn(folder.file)).toEqual([])
+    expect(await faultsIn(folder.file)).toEqual([])
     await store.close()
   },
 )
@@ -77,7 +77,7 @@ needs('strace').test.skipIf(!traceable)('after a failed write nothing is written
 
   const store = await openTiny(folder.file)
   expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
-  expect(faultsIn(folder.file)).toEqual([])
+  expect(await faultsIn(folder.file)).toEqual([])
   await store.close()
 })
 
@@ -109,7 +109,7 @@ needs('strace').test.skipIf(!traceable)(
 
     const store = await openTiny(folder.file)
     expect((await store.queries.ids()).sort()).toEqual([...added, 'there is room again'].sort())
-    expect(faultsIn(folder.file)).toEqual([])
+    expect(await faultsIn(folder.file)).toEqual([])
     await store.close()
   },
 )
@@ -139,7 +139,7 @@ needs('strace').test.skipIf(!traceable)(
 
     const store = await openTiny(folder.file)
     expect(await store.queries.count()).toBe(added)
-    expect(faultsIn(folder.file)).toEqual([])
+    expect(await faultsIn(folder.file)).toEqual([])
     await store.close()
   },
 )

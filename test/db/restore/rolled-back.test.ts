@@ -40,7 +40,7 @@ const afterRestores = async ({ file, app, platform }: Place, ...backups: readonl
     const { carriedOver } = await restoreAt(file, backup)
     const restored = await openAsOperator(file)
     live.push([await liveVersion(restored, app), carriedOver?.versions])
-    expect(faultsIn(file)).toEqual([])
+    expect(await faultsIn(file)).toEqual([])
     await restored.database.close()
   }
   return live

@@ -54,7 +54,7 @@ const afterRestores = async (
   for (const backup of backups) await restoreAt(file, backup)
   const platform = await openAsOperator(file)
   await look(platform)
-  expect(faultsIn(file)).toEqual([])
+  expect(await faultsIn(file)).toEqual([])
   await platform.database.close()
 }
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   calls = await mixedCalls(world, { id, email, password })
 })
 afterAll(async () => {
-  expect(faultsIn(world.server.database)).toEqual([])
+  expect(await faultsIn(world.server.database)).toEqual([])
   await endWorld(world)
 })
 

@@ -34,7 +34,7 @@ export const openArena = () => {
   afterAll(async () => {
     // Kills do not change a grant that is not used.
     if (!isLong) expect(await arena.userStatus(bystander.accessToken)).toBe(200) // in a long run its hour may have passed
-    expect(faultsIn(world.server.database)).toEqual([])
+    expect(await faultsIn(world.server.database)).toEqual([])
     await endWorld(world)
   }, 60_000)
 
