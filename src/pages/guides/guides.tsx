@@ -3,17 +3,19 @@ import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
+import { findVisit } from '../visit.ts'
 
 const path = '/docs/guides'
 
-/** The guides, for everybody: they say nothing about this server. */
+/** The guides, for everybody: they say nothing about this server. Signed-in people keep the navigation. */
 export const guideRoutes = (door: Door) => {
-  const { platformName } = door.platform
+  const reader = async (request: Request) =>
+    (await findVisit(door, request)) ?? { platformName: door.platform.platformName }
   return new Elysia()
-    .get(path, async () => {
+    .get(path, async ({ request }) => {
       const { guideAreas } = await import('../../guides/index.ts') // imported at first use: most servers are never asked
       return page(
-        <Layout title="Guides" visit={{ platformName }}>
+        <Layout title="Guides" visit={await reader(request)}>
           <p>
             The <a href="/docs">API reference</a> describes every endpoint.
           </p>
@@ -32,7 +34,8 @@ export const guideRoutes = (door: Door) => {
         </Layout>,
       )
     })
-    .get(`${path}/:topic`, async ({ params: { topic } }) => {
+    .get(`${path}/:topic`, async ({ request, params: { topic } }) => {
+      const visit = await reader(request)
       const [{ findGuide }, { Markdown }] = await Promise.all([
         import('../../guides/index.ts'),
         import('./markdown.tsx'),
@@ -45,7 +48,7 @@ export const guideRoutes = (door: Door) => {
         </nav>
       )
       return page(
-        <Layout title={guide.title} belongsTo="Guides" above={above} visit={{ platformName }}>
+        <Layout title={guide.title} belongsTo="Guides" above={above} visit={visit}>
           <Markdown text={guide.text} />
         </Layout>,
       )
