@@ -51,8 +51,21 @@ export const decide = async <T>(
   actor: Actor,
   work: Work<T>,
   options?: TransactionOptions<unknown>,
+): Promise<T> => await decideAt(platform, trace, actor, platform.clock.now(), work, options)
+
+/**
+ * The same for a change whose rows were prepared before, at this time (epoch milliseconds). A row and its audit row must have
+ * one time: a restore finds redirect URIs and webhook secrets by it (`db/restore/ends.ts`).
+ */
+export const decideAt = async <T>(
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  now: number,
+  work: Work<T>,
+  options?: TransactionOptions<unknown>,
 ): Promise<T> => {
-  const open = prepareChange(platform, trace, actor)
+  const open = prepareChange(platform, trace, actor, now)
   const outcome = await platform.database.transaction((q) => work(open(q)), options)
   if (outcome instanceof PlatformError) throw outcome
   return outcome

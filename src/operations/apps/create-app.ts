@@ -5,7 +5,7 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { appNameFault, isSlug } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
-import { badInput, decide, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decideAt, type Operation, refuseFault } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -37,7 +37,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     createdAt: now,
   }))
 
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const owner = await findUser(q, input.ownerEmail)
     if (owner === null || owner.status !== 'active') return badInput('owner', 'There is no such active user.')
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)

@@ -6,7 +6,7 @@ import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/ident
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
-import { badInput, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
 
@@ -30,7 +30,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)
 
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
@@ -87,7 +87,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, environment, now)
 
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const found = await q.apps.byClient(input.clientId)
     if (found === null) return badInput('clientId', 'There is no such client.')
     // Without a grace period the old secrets end now, so there is no third one. An exposed secret must not wait for a slot.

@@ -7,7 +7,7 @@ import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scop
 import { findApp } from '../apps/app-record.ts'
 import { system } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decideAt, type Operation } from '../decision.ts'
 import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -84,7 +84,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
   const id = recordId('ins_', platform.random.uuid(now))
   const isApproved = platform.installApproval === 'automatic'
   const environment = input.environment ?? 'production'
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const user = await findUser(q, input.userEmail)
     if (user === null) return badInput('user', 'There is no such user.')

@@ -1,7 +1,7 @@
 import type { Resource } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { readResource, type StatedResource } from '../../domain/resource.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decideAt, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -45,7 +45,7 @@ export const importResources: Operation<ResourceImport, ImportedResources> = asy
   }
   progress(staged.length)
 
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     let created = 0
     for (const stated of staged) {
       const before = await q.resources.find(stated.ownerId, stated.kind, stated.slug)

@@ -3,7 +3,7 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { badInput, decide, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decideAt, type Operation, refuseFault } from '../decision.ts'
 
 type NewUser = {
   readonly email: string
@@ -35,7 +35,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
     createdAt: now,
     updatedAt: now,
   }
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     if ((await q.users.byEmail(email)) !== null) return badInput('email', 'This email address has a user already.')
     await q.users.insert(user)
     await record({ action: 'user.created', target: user.id, detail: { operator: input.isOperator } })

@@ -7,7 +7,7 @@ import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideAt, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
@@ -30,19 +30,20 @@ export const changePassword = async (
   platform: Platform,
   trace: Trace,
   caller: SessionCaller,
-  change: PasswordChange,
+  passwords: PasswordChange,
 ): Promise<Pick<MintedSession, 'sessionToken' | 'expiresAt'>> => {
-  const fault = faultOf(change)
+  const fault = faultOf(passwords)
   if (fault !== null) throw fault
   const user = await platform.database.queries.users.byId(caller.user.id)
-  const checkable = passwordFault(change.current) === null
+  const checkable = passwordFault(passwords.current) === null
   const oldHash = user?.passwordHash ?? null
-  const matches = (await platform.passwords.matches(checkable ? change.current : '', oldHash)) && checkable
-  const newHash = matches ? await platform.passwords.hash(change.next) : null
+  const matches = (await platform.passwords.matches(checkable ? passwords.current : '', oldHash)) && checkable
+  const newHash = matches ? await platform.passwords.hash(passwords.next) : null
 
-  const session = mintSession(platform, trace, platform.clock.now())
-  return await decide(platform, trace, actorOf(caller), async (change) => {
-    const { q, now, record } = change
+  const now = platform.clock.now()
+  const session = mintSession(platform, trace, now)
+  return await decideAt(platform, trace, actorOf(caller), now, async (change) => {
+    const { q, record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
     const replaced =

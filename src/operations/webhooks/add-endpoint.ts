@@ -10,7 +10,7 @@ import {
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decide, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decideAt, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
@@ -39,7 +39,7 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (
   const id = recordId('whk_', platform.random.uuid(now))
   const secret = mintWebhookSecret(platform, id, now)
 
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const app = await findApp(q, slug)
     if ((await q.webhookEndpoints.countOfPlace(app.id, environment)) >= maximumEndpoints) {
       return badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`)

@@ -3,7 +3,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
-import { decide } from '../decision.ts'
+import { decide, decideAt } from '../decision.ts'
 import { newestFirst, type Page, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
@@ -113,7 +113,7 @@ const storeResult = async (
 export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Actor, id: string) => {
   const now = platform.clock.now()
   const eventId = recordId('evt_', platform.random.uuid(now))
-  const { endpoint, event } = await decide(platform, trace, actor, async ({ q, record }) => {
+  const { endpoint, event } = await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const { endpoint } = await findEndpoint(q, id)
     const { appId, environment } = endpoint
     const data = { appId, endpointId: id }

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decideAt, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 
@@ -39,7 +39,7 @@ export const rotateWebhookSecret: Operation<
   const now = platform.clock.now()
   const secret = mintWebhookSecret(platform, id, now)
   const endsAt = now + graceHours * 3_600_000
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const [latest, ...older] = await q.webhookEndpoints.liveSecrets(id, now)
     if (latest !== undefined)

@@ -8,6 +8,7 @@ import { rotateCredential } from '../../../src/operations/credentials/change-cre
 import { addRedirectUri, removeRedirectUri } from '../../../src/operations/redirect-uris.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
 import { rotateWebhookSecret } from '../../../src/operations/webhooks/secrets.ts'
+import { withMovingClock } from '../../support/moving-clock.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -215,6 +216,23 @@ test('of two grace periods of a secret the one that ends sooner counts', async (
   const elsewhere = join(temporaryFolder(), 'app-platform.db')
   await afterRestores(elsewhere, [plain], async (other) => await rotate(other, 100))
   await afterRestores(elsewhere, [sooner], async (after) => expect(await endsAt(after)).toEqual(soon))
+})
+
+test('a webhook secret that was rotated stays ended, also if the clock moves on while the operations run', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const opened = await openAsOperator(file)
+  const platform = withMovingClock(opened)
+  const app = await addApp(platform, await addUser(platform))
+  const where = { slug: app.slug, environment: 'production', url: 'https://93.184.216.34/' } as const
+  const { id } = await addEndpoint(platform, trace, operator, { ...where, kinds: ['credential.created'] })
+  await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 })
+  const backup = join(dirname(file), 'copy.db')
+  backUp(file, backup)
+  await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 })
+  await opened.database.close()
+  await afterRestores(file, [backup], async ({ database, clock }) => {
+    expect(await database.queries.webhookEndpoints.liveSecrets(id, clock.now() + 1_000)).toEqual([])
+  })
 })
 
 test('that a restore could not read what it replaced is reported until a later backup is restored', async () => {
