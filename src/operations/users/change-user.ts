@@ -1,7 +1,7 @@
 // Changes of a user by operators: name, address and operator rights. passwords.ts and set-user-status.ts have the others.
 
 import type { Queries, User } from '../../../db/database.ts'
-import type { PlatformError } from '../../domain/errors.ts'
+import { PlatformError } from '../../domain/errors.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Rule } from '../acting-as.ts'
@@ -21,6 +21,7 @@ export const renameUser: Operation<{ readonly email: string; readonly name: stri
   refuseFault('name', personNameFault(input.name))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const user = await knownUser(q, input.email)
+    if (user instanceof PlatformError) return user
     if (user.name === input.name) return user
     await q.users.change(user.id, { name: input.name }, now)
     await record({ action: 'user.renamed', target: user.id })
@@ -42,6 +43,7 @@ export const setUserEmail: Operation<{ readonly email: string; readonly to: stri
   if (email === null) throw badInput('to', 'The new email address is malformed.')
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const user = await knownUser(q, input.email)
+    if (user instanceof PlatformError) return user
     if (user.email === email) return user
     if ((await q.users.byEmail(email)) !== null) return badInput('to', 'The new email address has a user already.')
     await q.users.change(user.id, { email }, now)

@@ -1,5 +1,5 @@
 import type { Queries, User } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
 import { type Page, type PageRequest, searchPage } from '../page.ts'
@@ -15,16 +15,16 @@ export const findUser = async (q: Queries, address: string): Promise<User | null
 export const noUserAt = (address: string, field: 'email' | 'to' = 'email'): PlatformError =>
   badInput(field, `There is no user with the address ${address.slice(0, 254)}.`)
 
-/** The user with an email address, inside a transaction. @throws invalid_request when there is none */
-export const knownUser = async (q: Queries, address: string): Promise<User> => {
-  const user = await findUser(q, address)
-  if (user === null) throw noUserAt(address)
-  return user
-}
+/** The user with an email address, or the refusal that a transaction returns when there is none. */
+export const knownUser = async (q: Queries, address: string): Promise<User | PlatformError> =>
+  (await findUser(q, address)) ?? noUserAt(address)
 
 /** The user with an email address. @throws invalid_request when there is none */
-export const userAt = async (platform: Platform, address: string): Promise<User> =>
-  await knownUser(platform.database.queries, address)
+export const userAt = async (platform: Platform, address: string): Promise<User> => {
+  const user = await knownUser(platform.database.queries, address)
+  if (user instanceof PlatformError) throw user
+  return user
+}
 
 /** Users whose name or address contains `part`, by address. An empty part finds all users. */
 export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {

@@ -2,7 +2,7 @@
 // recovery has suspended.
 
 import type { User } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
 import { refusalIfEnded } from '../acting-as.ts'
@@ -120,6 +120,7 @@ const changedSince = 'The password was changed a moment ago. Nothing was done a 
 export const confirmPassword: Operation<string, User> = async (platform, trace, actor, email) => {
   return await decide(platform, trace, actor, async ({ q, record }) => {
     const user = await knownUser(q, email)
+    if (user instanceof PlatformError) return user
     if (!(await q.users.confirmPassword(user.id))) return user
     await record({ action: 'user.password_confirmed', target: user.id })
     return { ...user, passwordSuspendedAt: null }

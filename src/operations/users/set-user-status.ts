@@ -42,6 +42,7 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
   return await decideToEnd(platform, trace, actor, async (change) => {
     const { q, now, record } = change
     const user = await knownUser(q, input.email)
+    if (user instanceof PlatformError) return user
     const canSignIn = user.isOperator && user.status === 'active'
     const last = canSignIn ? await refusalIfLastOperator(q, user.id) : null
     if (last !== null) return last
@@ -64,8 +65,9 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
   })
 }
 
-const enable = async ({ q, now, record }: OpenChange, email: string): Promise<DisabledUser> => {
+const enable = async ({ q, now, record }: OpenChange, email: string): Promise<DisabledUser | PlatformError> => {
   const user = await knownUser(q, email)
+  if (user instanceof PlatformError) return user
   const apps = await q.apps.listOwnedBy(user.id)
   const slugs = (status: App['status']) => apps.filter((app) => app.status === status).map(({ slug }) => slug)
   if (user.status !== 'active') {
