@@ -75,11 +75,13 @@ export class Room {
  */
 export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise<T> => {
   try {
-    return await open()
+    return await open().catch(async (error: unknown) => {
+      // Once: another process may keep putting the reserve back.
+      if (!isOutOfRoom(file, error) || !giveUpReserve(file)) throw error
+      return await open()
+    })
   } catch (error) {
-    if (!isOutOfRoom(file, error)) throw error
-    if (giveUpReserve(file)) return await withRoom(file, open)
-    throw new DatabaseUnusable('full', noRoomSentence(file), { cause: error })
+    throw isOutOfRoom(file, error) ? new DatabaseUnusable('full', noRoomSentence(file), { cause: error }) : error
   }
 }
 
