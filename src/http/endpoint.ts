@@ -75,7 +75,7 @@ const readQuery = (url: string, names: readonly string[]): unknown => {
 
 /** As `URLSearchParams` has them. A query without escapes, as nearly all are, is only cut up, which is faster. */
 const parametersOf = (query: string): Iterable<readonly [name: string, value: string]> =>
-  /[%+]/.test(query)
+  /^\?|[%+]/.test(query)
     ? new URLSearchParams(query)
     : query.split('&').map((pair) => {
         const [name = '', ...value] = pair.split('=')

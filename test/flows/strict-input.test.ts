@@ -272,6 +272,7 @@ describe('a query parameter may not repeat', () => {
     ['/resources', 'kind=site&limit=1&limit=2', 'limit'],
     ['/resources', 'kind=site&limit=1&%6cimit=2', 'limit'],
     ['/versions', 'limit=1&limit=1', 'limit'],
+    ['/versions', '?limit=1&limit=1', 'limit'], // as URLSearchParams has it: `?` at the start is not of the name
     ['/versions', 'status=draft&status=active', 'status'],
     ['/versions', 'cursor=a&cursor=b', 'cursor'],
   ]
