@@ -1,5 +1,5 @@
 /**
- * The function, with the results of recent inputs kept: at most so many, and then all are dropped. Only for pure functions, and
+ * The function, with the results of recent inputs kept: at most this many, and then all are dropped. Only for pure functions, and
  * never for anything that a revocation could change. `isKept` keeps out inputs of unbounded length.
  */
 export const remembered = <Input, Result>(
@@ -12,8 +12,10 @@ export const remembered = <Input, Result>(
     const kept = known.get(input)
     if (kept !== undefined) return kept
     const result = read(input)
-    if (known.size >= most) known.clear()
-    if (isKept(result, input)) known.set(input, result)
+    if (isKept(result, input)) {
+      if (known.size >= most) known.clear()
+      known.set(input, result)
+    }
     return result
   }
 }

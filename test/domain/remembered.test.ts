@@ -31,3 +31,9 @@ test('an input that must not be kept is read again', () => {
   for (const text of ['long', 'long', 'a', 'a']) upper(text)
   expect(read).toEqual(['long', 'long', 'a'])
 })
+
+test('an input that is not kept does not drop those that are', () => {
+  const { read, upper } = counting(2, (_, text) => text.length < 2)
+  for (const text of ['a', 'b', 'long', 'a', 'b']) upper(text)
+  expect(read).toEqual(['a', 'b', 'long'])
+})
