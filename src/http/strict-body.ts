@@ -83,8 +83,8 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** The ASCII codes that structure JSON. */
-export const enum Code {
+/** The characters that structure JSON, by code. */
+export const enum Ascii {
   quote = 34,
   minus = 45,
   zero = 48,
@@ -109,19 +109,19 @@ const countMembers = (text: string): number => {
     outside += 1
     if (outside > maximumOutsideStrings) throw refuse('payload_too_large')
     switch (text.charCodeAt(at)) {
-      case Code.quote:
+      case Ascii.quote:
         at = endOfString(text, at)
         break
-      case Code.colon:
+      case Ascii.colon:
         members += 1
         break
-      case Code.openBrace:
-      case Code.openBracket:
+      case Ascii.openBrace:
+      case Ascii.openBracket:
         depth += 1
         if (depth > maximumDepth) throw invalid()
         break
-      case Code.closeBrace:
-      case Code.closeBracket:
+      case Ascii.closeBrace:
+      case Ascii.closeBracket:
         depth -= 1
         break
     }
@@ -138,7 +138,7 @@ const endOfString = (text: string, start: number): number => {
 
 const isEscaped = (text: string, at: number): boolean => {
   let backslashes = 0
-  while (text.charCodeAt(at - 1 - backslashes) === Code.backslash) backslashes += 1
+  while (text.charCodeAt(at - 1 - backslashes) === Ascii.backslash) backslashes += 1
   return backslashes % 2 === 1
 }
 
@@ -169,8 +169,8 @@ const checkText = (text: string): void => {
 const checkIntegers = (text: string): void => {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
-    if (code === Code.quote) at = endOfString(text, at)
-    else if (code === Code.minus || (code >= Code.zero && code <= Code.nine)) {
+    if (code === Ascii.quote) at = endOfString(text, at)
+    else if (code === Ascii.minus || (code >= Ascii.zero && code <= Ascii.nine)) {
       const end = endOfNumber(text, at)
       if (!isKeptInteger(text.slice(at, end))) throw refuse('invalid_request', { message: tooLongInteger })
       at = end - 1

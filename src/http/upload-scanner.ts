@@ -1,4 +1,4 @@
-import { Code } from './strict-body.ts'
+import { Ascii } from './strict-body.ts'
 import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
 
 /** The file of an upload; null if it was not base64. */
@@ -59,7 +59,7 @@ export class UploadScanner {
   #between(bytes: Uint8Array, start: number): number {
     for (let at = start; at < bytes.length; at += 1) {
       const code = bytes[at] ?? 0
-      if (code !== Code.quote) {
+      if (code !== Ascii.quote) {
         this.#token(code)
         continue
       }
@@ -72,20 +72,20 @@ export class UploadScanner {
 
   #token(code: number): void {
     switch (code) {
-      case Code.colon:
+      case Ascii.colon:
         if (this.#depth === 1) this.#keys[0] = this.#string
         if (this.#depth === 2) this.#keys[1] = this.#string
         break
-      case Code.openBrace:
-      case Code.openBracket:
+      case Ascii.openBrace:
+      case Ascii.openBracket:
         this.#depth += 1
         break
-      case Code.closeBrace:
-      case Code.closeBracket:
+      case Ascii.closeBrace:
+      case Ascii.closeBracket:
         this.#depth -= 1
         break
     }
-    if (!isSpace(code)) this.#afterColon = code === Code.colon
+    if (!isSpace(code)) this.#afterColon = code === Ascii.colon
   }
 
   #open(): void {
@@ -133,10 +133,10 @@ export class UploadScanner {
   /** The position of the unescaped quote, or -1. Remembers whether the first byte of the next chunk is escaped. */
   #closingQuote(bytes: Uint8Array, start: number): number {
     for (let at = start; ;) {
-      const quote = bytes.indexOf(Code.quote, at)
+      const quote = bytes.indexOf(Ascii.quote, at)
       const end = quote === -1 ? bytes.length : quote
       let backslashes = 0
-      while (end - backslashes > start && bytes[end - 1 - backslashes] === Code.backslash) backslashes += 1
+      while (end - backslashes > start && bytes[end - 1 - backslashes] === Ascii.backslash) backslashes += 1
       // Backslashes that reach back to the start continue an escape from the chunk before.
       const isEscaped = (backslashes % 2 === 1) !== (this.#escaped && end - backslashes === start)
       if (quote === -1) this.#escaped = isEscaped

@@ -179,7 +179,7 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   'if (this.#string.length < longestKey) {': {
     '<=: this.#string.length < longestKey': 'what is as long as the longest key, and has not ended, is none',
   },
-  'while (end - backslashes > start && bytes[end - 1 - backslashes] === Code.backslash) backslashes += 1': {
+  'while (end - backslashes > start && bytes[end - 1 - backslashes] === Ascii.backslash) backslashes += 1': {
     '>=: end - backslashes > start': 'before the first character of a string there is a quote, or nothing',
   },
   "this.#state = isFile && this.#intake === null ? 'in_file' : 'in_string'": {
