@@ -42,7 +42,8 @@ export const readRateLimits = (read: Read): RateLimits | null => {
     address: limit('RATE_LIMIT_ADDRESS', defaultRateLimits.address),
   }
   const areOn = read('RATE_LIMIT', true, (text) => {
-    return text === 'on' || (text === 'off' ? false : new Broken('must be on or off.'))
+    if (text === 'on' || text === 'off') return text === 'on'
+    return new Broken('must be on or off.')
   })
   return areOn ? limits : null
 }

@@ -18,8 +18,8 @@ const longestUploadMs = 300_000
 const stepBytes = 128 * 1024
 
 /**
- * The body of an upload as JSON, without its file: that is decoded and hashed as it arrives, alongside other requests, and
- * stands in the body as an empty string. `call.file` has it.
+ * The body of an upload as JSON, without its file: that is decoded and hashed as it arrives, alongside other requests. In
+ * the body it is an empty string. `call.file` has it.
  * @throws payload_too_large, invalid_json, invalid_request, unavailable
  */
 export const readUpload = async (door: Door, call: Call): Promise<unknown> => {

@@ -210,7 +210,7 @@ const refuseGrant = async (
   return fault
 }
 
-/** A spent secret ends its grant: whoever holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */
+/** A spent secret ends its grant: anyone who holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */
 const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttempt): Promise<ReusedSecret> => {
   await q.grants.revoke(grant.id, now)
   const detail = { presented: presented.kind, revoked: true }
