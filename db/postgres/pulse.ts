@@ -127,7 +127,7 @@ export class Pulse {
     const startedAt = performance.now()
     const giveUp = setTimeout(() => this.#link?.close(), longestBeatMs)
     try {
-      if (this.#link?.isOpen !== true) this.#link = (await this.primary.connect()).link
+      if (this.#link?.isOpen !== true) this.#link = (await this.primary.connect({}, { search: true })).link
       const answers = await this.#link.sendAll(this.#text())
       const wallAt = Date.now()
       if (answers[0]?.changes === 0) return this.options.lost()

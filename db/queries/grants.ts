@@ -4,7 +4,7 @@ import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } fro
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { freshInserter, oldestKey } from './keys.ts'
-import { finder, lazyReader, lazyWriter } from './reader.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -32,7 +32,15 @@ const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
 
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, grants, 'id')
+  const findById = lazyReader(
+    () =>
+      db
+        .select()
+        .from(grants)
+        .where(eq(grants.id, given('id', grants.id))),
+    { locks: grants }, // or a purge could remove what was refreshed since it looked
+  )
+  const byId = (id: string) => findById().first({ id })
   const findCode = lazyReader(
     () =>
       db
@@ -126,7 +134,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     insert: freshInserter<Grant>(db, grants),
     insertCode: freshInserter<AuthorizationCode>(db, authorizationCodes),
     insertPair: freshInserter<TokenPair>(db, tokenPairs, pairColumns),
-    byId: (id: string) => byId({ id }),
+    byId,
     /**
      * A code, spent or not, with its grant, what the grant depends on, and the client that its redirect URI is registered
      * for now (null for none); one read.
@@ -205,7 +213,7 @@ export const grantQueries = (db: DrizzleConnection) => {
      * current key now names a spent token.
      */
     purgeFamily: async (id: string, expiredBefore: number, limit: number): Promise<PurgedFamily> => {
-      const grant = await byId({ id })
+      const grant = await byId(id)
       if (grant === null || grant.expiresAt > expiredBefore) return { kind: 'kept' }
       const { clientId } = grant
       const mostPairs = limit - codeAndGrant

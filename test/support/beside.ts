@@ -21,10 +21,10 @@ export const askBeside = async <Row = Record<string, unknown>>(
 }
 
 export const askPostgres = async <Row>(url: string, text: string, values: readonly Value[]): Promise<Row[]> => {
-  const { hostname, username, pathname, searchParams } = new URL(url)
+  const { host, username, pathname, searchParams } = new URL(url)
   const path = searchParams.get('host')
   const sql = new SQL({
-    url: `postgres://${hostname}`,
+    url: `postgres://${host}`,
     username,
     database: pathname.slice(1),
     ...(path !== null && { path }),

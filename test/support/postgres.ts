@@ -29,10 +29,23 @@ const roomyParent = (): string => {
   return bavail * bsize > 4e9 ? inMemory : tmpdir()
 }
 
-export type Cluster = { readonly folder: string; stop(): void }
+export type Cluster = {
+  readonly folder: string
+  /** Over TCP, where it has a port. */
+  url(database: string): string
+  promote(): void
+  stop(): void
+}
+
+type ClusterOptions = {
+  /** Where it listens besides its socket. */
+  readonly port?: number
+  /** The port of the primary that it copies, and follows until it is promoted. */
+  readonly follows?: number
+}
 
 /** A server in a temporary folder that other users of this machine cannot reach. Its order of texts is not that of bytes. */
-export const startCluster = (): Cluster => {
+export const startCluster = ({ port, follows }: ClusterOptions = {}): Cluster => {
   const bin = dirname(programAt('postgres'))
   const user = unprivileged()
   const folder = mkdtempSync(join(roomyParent(), 'app-platform-pg-'))
@@ -48,16 +61,44 @@ export const startCluster = (): Cluster => {
     if (exitCode !== 0) throw new Error(`${program} failed: ${stderr.toString()}`)
   }
   const order = ['--locale=C', '--locale-provider=icu', '--icu-locale=en']
-  run('initdb', '--username=app', '--auth=trust', '--encoding=UTF8', '--no-sync', ...order)
-  const settings = `-k ${folder} -c listen_addresses= -c max_connections=400 -c shared_buffers=64MB`
+  if (follows === undefined) run('initdb', '--username=app', '--auth=trust', '--encoding=UTF8', '--no-sync', ...order)
+  else run('pg_basebackup', '-R', '-c', 'fast', '--no-sync', '-h', '127.0.0.1', '-p', String(follows), '-U', 'app')
+  const listening = port === undefined ? '-c listen_addresses=' : `-c listen_addresses=127.0.0.1 -p ${port}`
+  const settings = `-k ${folder} ${listening} -c max_connections=400 -c shared_buffers=64MB`
   run('pg_ctl', 'start', '-w', '-l', join(folder, 'log'), '-o', settings)
+  // A test runner that is killed runs no handlers; then the end of this pipe stops the server.
+  const stop = `cat; ${[...(user?.under ?? []), join(bin, 'pg_ctl')].join(' ')} stop -m immediate -D ${data}; rm -rf ${folder}`
+  const guard = Bun.spawn(['sh', '-c', stop], { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' })
+  guard.unref()
   return {
     folder,
+    url: (database) => `postgres://app@127.0.0.1:${port}/${database}`,
+    promote: () => run('pg_ctl', 'promote', '-W'),
     stop: () => {
       run('pg_ctl', 'stop', '-m', 'immediate', '-w')
+      guard.kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A primary with the database `apps` and its synchronous standby, and the URL of both. */
+export const startPair = async () => {
+  const [one, two] = [freePort(), freePort()]
+  const primary = startCluster({ port: one })
+  const sql = new SQL({ url: primary.url('postgres'), max: 1 })
+  await sql.unsafe('CREATE DATABASE apps')
+  const standby = startCluster({ port: two, follows: one })
+  await sql.unsafe("ALTER SYSTEM SET synchronous_standby_names = '*'")
+  await sql.unsafe('SELECT pg_reload_conf()')
+  await sql.close()
+  return { primary, standby, url: `postgres://app@127.0.0.1:${one},127.0.0.1:${two}/apps` }
+}
+
+const freePort = (): number => {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  listener.stop(true)
+  return listener.port
 }
 
 const urlIn = (folder: string, database: string): string => `postgres://app@localhost/${database}?host=${folder}`
