@@ -115,11 +115,15 @@ export const endPostgres = async (): Promise<void> => {
 }
 process.once('exit', () => started?.stop())
 
+const exists = async (sql: SQL, name: string): Promise<boolean> =>
+  (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])).length > 0
+
 const templateName = `template_${process.pid}`
 
 /** A connection that makes databases, once the template has been made: an empty one that is migrated. */
 const maker = async (folder: string): Promise<SQL> => {
   const sql = new SQL({ url: 'postgres://localhost', username: 'app', path: folder, database: 'postgres', max: 1 })
+  if (await exists(sql, templateName)) return sql // made for an earlier file of this process
   await sql.unsafe(`CREATE DATABASE ${templateName}`)
   await migratePostgres(urlIn(folder, templateName), postgresMigrations)
   return sql
@@ -134,7 +138,6 @@ export const postgresDatabase = async (file: string): Promise<string> => {
   const folder = given ?? (started ??= startCluster()).folder
   const sql = await (template ??= maker(folder))
   const name = `t_${createHash('sha256').update(file).digest('hex').slice(0, 32)}`
-  const [found] = await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])
-  if (found === undefined) await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${templateName}`)
+  if (!(await exists(sql, name))) await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${templateName}`)
   return urlIn(folder, name)
 }

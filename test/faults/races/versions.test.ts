@@ -75,7 +75,7 @@ describe('versions', () => {
     async () => {
       const { upload, rows } = await freshApp()
       const answers = await together(200, async (index) => await upload(`4.${index % 2}.0`, 'two-bodies'))
-      const retried = await together(2, async (index) => await upload(`4.${index}.0`, 'two-bodies'))
+      const retried = [await upload('4.0.0', 'two-bodies'), await upload('4.1.0', 'two-bodies')]
 
       expect(tally(retried)).toEqual({ '201': 1, idempotency_key_reused: 1 })
       expect(tally(answers)['200']).toBeUndefined()
