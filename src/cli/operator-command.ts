@@ -8,7 +8,7 @@ import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
-import type { Platform, Trace } from '../operations/platform.ts'
+import { localTrace, type Platform, type Trace } from '../operations/platform.ts'
 import { actAsOwnerOfFolder, systemUser } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
@@ -37,17 +37,18 @@ export const databaseCommand = (parent: Command, usage: string, description: str
       if (place.kind === 'sqlite') actAsOwnerOfFolder(place.path)
     })
 
-/** Adds a command that opens the platform, runs the work with the arguments and flags, and prints its answer. */
-export const operatorCommand = <Words extends readonly unknown[]>(
-  parent: Command,
-  usage: string,
-  description: string,
-  work: (session: OperatorSession, ...words: Words) => Promise<Answer>,
-): Command =>
-  databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
-    const flags = this.opts<CommonFlags>()
-    answer(flags, await asOperator(flags, async (session) => await work(session, ...words)))
-  })
+/** Adds commands that open the platform, run the work with the arguments and flags, and print its answer. */
+export const operatorCommands =
+  (parent: Command) =>
+  <Words extends readonly unknown[]>(
+    usage: string,
+    description: string,
+    work: (session: OperatorSession, ...words: Words) => Promise<Answer>,
+  ): Command =>
+    databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
+      const flags = this.opts<CommonFlags>()
+      answer(flags, await asOperator(flags, async (session) => await work(session, ...words)))
+    })
 
 /** Adds a command that works on a database which no server uses, and prints the answer of the work. */
 export const stoppedCommand = <Words extends readonly unknown[]>(
@@ -104,8 +105,7 @@ export const asOperator = async <T>(
       refusals: createRefusalLog(),
       running: new Set(),
     }
-    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    return await work([platform, { requestId, address: 'local' }, operatorActor()])
+    return await work([platform, localTrace(platform), operatorActor()])
   } finally {
     await database.close()
   }

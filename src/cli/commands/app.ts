@@ -6,13 +6,13 @@ import { createApp } from '../../operations/apps/create-app.ts'
 import { deleteApp, undeleteApp } from '../../operations/apps/delete-app.ts'
 import { listApps } from '../../operations/apps/lists.ts'
 import { transferApp } from '../../operations/apps/transfer-app.ts'
-import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 import { adviceAfterTransfer } from './user.ts'
 
 export const addAppCommands = (program: Command): void => {
-  const group = program.command('app').description('Registered apps.')
-  operatorCommand(group, 'create', 'Register an app, with one client ID per environment and no secret yet.', create)
+  const operator = operatorCommands(program.command('app').description('Registered apps.'))
+  operator('create', 'Register an app, with one client ID per environment and no secret yet.', create)
     .requiredOption('--owner <email>', 'the address of an active user')
     .requiredOption('--name <name>', 'the name that people see')
     .requiredOption('--slug <slug>', '1 to 63 of a-z, 0-9 and inner hyphens')
@@ -22,39 +22,33 @@ export const addAppCommands = (program: Command): void => {
       '\nScopes: profile:read profile.email:read site:read store:read site.content:write' +
         '\nNext: app-platform credential create <slug> --environment development',
     )
-  operatorCommand(
-    group,
+  operator(
     'suspend <slug>',
     'Suspend an app: none of its credentials and tokens works.',
     async (session, slug: string) => recordAnswer(await setAppStatus(...session, { slug, status: 'suspended' })),
   )
-  operatorCommand(
-    group,
+  operator(
     'activate <slug>',
     'Activate a suspended app: what has not expired works again.',
     async (session, slug: string) => recordAnswer(await setAppStatus(...session, { slug, status: 'active' })),
   )
-  operatorCommand(
-    group,
+  operator(
     'transfer <slug>',
     'Give an app to another user. What was issued stays.',
     async (session, slug: string, { to }: { readonly to: string }) =>
       recordAnswer(await transferApp(...session, { slug, email: to }), adviceAfterTransfer),
   ).requiredOption('--to <email>', 'the address of an active user')
-  operatorCommand(
-    group,
-    'end-access <slug>',
-    'End every grant, session and token of an app at once.',
-    endAccess,
-  ).addHelpText('after', '\nClient secrets stay: the app can ask for new tokens, and users have to consent again.')
-  operatorCommand(
-    group,
+  operator('end-access <slug>', 'End every grant, session and token of an app at once.', endAccess).addHelpText(
+    'after',
+    '\nClient secrets stay: the app can ask for new tokens, and users have to consent again.',
+  )
+  operator(
     'delete <slug>',
     'Delete an app: its access ends at once, and it is removed after 7 days.',
     remove,
   ).addHelpText('after', '\nUntil then app undelete brings it back. Its slug and redirect URIs stay taken as long.')
-  operatorCommand(group, 'undelete <slug>', 'Bring a deleted app back, suspended, within 7 days.', undelete)
-  operatorCommand(group, 'list', 'List every app, deleted ones too.', async ([platform]) =>
+  operator('undelete <slug>', 'Bring a deleted app back, suspended, within 7 days.', undelete)
+  operator('list', 'List every app, deleted ones too.', async ([platform]) =>
     listAnswer(await listApps(platform), {
       Slug: 'slug',
       Name: 'name',

@@ -3,12 +3,14 @@ import type { AuditEvent } from '../../../db/database.ts'
 import { listAuditEvents } from '../../operations/audit/lists.ts'
 import { storedJson } from '../../operations/stored-json.ts'
 import { limitOption, type Since, sinceOption } from '../flag-values.ts'
-import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer } from '../output.ts'
 
 export const addAuditCommands = (program: Command): void => {
-  const group = program.command('audit').description('The audit log: who did what, from where, and with what outcome.')
-  operatorCommand(group, 'list', 'List the latest events, oldest first, including issued tokens.', list)
+  const operator = operatorCommands(
+    program.command('audit').description('The audit log: who did what, from where, and with what outcome.'),
+  )
+  operator('list', 'List the latest events, oldest first, including issued tokens.', list)
     .option('--app <slug>', 'only those of one app')
     .addOption(sinceOption('only those'))
     .addOption(limitOption(10_000, 100))

@@ -9,15 +9,16 @@ import {
 } from '../../operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
 import { environmentOption, graceHoursOption } from '../flag-values.ts'
-import { operatorCommand } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 type CreateFlags = { readonly environment: Environment; readonly label?: string }
 
 export const addCredentialCommands = (program: Command): void => {
-  const group = program.command('credential').description('Client secrets: at most two live ones per environment.')
-  operatorCommand(
-    group,
+  const operator = operatorCommands(
+    program.command('credential').description('Client secrets: at most two live ones per environment.'),
+  )
+  operator(
     'create <slug>',
     'Create a client secret of an app and print it, this once.',
     async (session, slug: string, { environment, label }: CreateFlags) =>
@@ -25,21 +26,16 @@ export const addCredentialCommands = (program: Command): void => {
   )
     .addOption(environmentOption())
     .option('--label <text>', 'what it is for')
-  operatorCommand(
-    group,
+  operator(
     'rotate <clientId>',
     'Create a new client secret and let the one before it end.',
     async (session, clientId: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateCredential(...session, { clientId, graceHours })),
   ).addOption(graceHoursOption('how long the old secret still works', graceHours))
-  operatorCommand(
-    group,
-    'revoke <credentialId>',
-    'End a client secret and its app tokens now.',
-    async (session, id: string) => recordAnswer(await revokeCredential(...session, id)),
+  operator('revoke <credentialId>', 'End a client secret and its app tokens now.', async (session, id: string) =>
+    recordAnswer(await revokeCredential(...session, id)),
   )
-  operatorCommand(
-    group,
+  operator(
     'confirm <credentialId>',
     'Reactivate a client secret that a recovery has suspended.',
     async (session, id: string) => recordAnswer(await confirmCredential(...session, id)),
@@ -48,19 +44,15 @@ export const addCredentialCommands = (program: Command): void => {
     '\nThe data may be older than the revocation of that secret: confirm it only when the app still uses it and nobody' +
       '\nelse has it, and rotate it otherwise.',
   )
-  operatorCommand(
-    group,
-    'list <slug>',
-    'List the credentials of an app, without their secrets.',
-    async ([platform], slug: string) =>
-      listAnswer(await listCredentials(platform, slug), {
-        ID: 'id',
-        Environment: 'environment',
-        Status: 'status',
-        Label: 'label',
-        Created: 'createdAt',
-        Expires: 'expiresAt',
-        'Last used': 'lastUsedAt',
-      }),
+  operator('list <slug>', 'List the credentials of an app, without their secrets.', async ([platform], slug: string) =>
+    listAnswer(await listCredentials(platform, slug), {
+      ID: 'id',
+      Environment: 'environment',
+      Status: 'status',
+      Label: 'label',
+      Created: 'createdAt',
+      Expires: 'expiresAt',
+      'Last used': 'lastUsedAt',
+    }),
   )
 }

@@ -8,7 +8,7 @@ import {
   type CommonFlags,
   databaseCommand,
   databasePathOf,
-  operatorCommand,
+  operatorCommands,
   type OperatorSession,
   databaseOf,
 } from '../operator-command.ts'
@@ -66,7 +66,7 @@ const nameOf = (place: DatabasePlace): string => (place.kind === 'sqlite' ? plac
 const pauseMs = 5
 
 export const addPurgeCommand = (program: Command): void => {
-  operatorCommand(program, 'purge', 'Remove what has expired. A running server does this once a minute.', purge)
+  operatorCommands(program)('purge', 'Remove what has expired. A running server does this once a minute.', purge)
 }
 
 const purge = async ([platform, trace]: OperatorSession) => {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
-import { recordId } from '../../domain/identifier.ts'
+import { system } from '../../operations/audit/event.ts'
 import { seedDemo } from '../../operations/demo/seed-demo.ts'
+import { localTrace } from '../../operations/platform.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
 import { createDemoReceiver, demoReceiverUrl, demoText } from '../dev/demo.ts'
 import { metricsText, serverCommand, serveUntil, signalToEnd } from './serve.ts'
@@ -27,8 +28,7 @@ export const addDevCommand = (program: Command): void => {
     )
     const server = await startPlatformServer(config, { webhooks: receiver.sender })
     const { platform } = server
-    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' }, demoReceiverUrl)
+    const demo = await seedDemo(platform, localTrace(platform), system, demoReceiverUrl)
     process.stdout.write(demoText(platform.publicUrl, database, demo) + metricsText(server))
     if (demo.webhook !== null) receiver.open(demo.webhook.secret)
     await serveUntil(signal, server)

@@ -4,7 +4,7 @@ import { createInstall } from '../../operations/installs/create-install.ts'
 import type { InstallRecord } from '../../operations/installs/install-record.ts'
 import { listInstalls } from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
-import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 /** The API calls a website `site`; so do the database and `resource import`. */
@@ -12,20 +12,15 @@ const kindOfResource = { website: 'site', store: 'store' } as const
 const kindOfInstall = { site: 'website', store: 'store' } as const
 
 export const addInstallCommands = (program: Command): void => {
-  const group = program.command('install').description('Installs of apps on websites and stores.')
-  operatorCommand(
-    group,
-    'create <slug>',
-    'Install an app on a website or store of a user; it waits for approval.',
-    create,
-  )
+  const operator = operatorCommands(program.command('install').description('Installs of apps on websites and stores.'))
+  operator('create <slug>', 'Install an app on a website or store of a user; it waits for approval.', create)
     .requiredOption('--user <email>', 'whose website or store')
     .addOption(new Option('--kind <kind>', 'what it is').choices(['website', 'store']).makeOptionMandatory())
     .requiredOption('--resource <slug>', 'the slug of an existing one')
-  operatorCommand(group, 'approve <id>', 'Approve a pending install and make it active.', move('approve'))
-  operatorCommand(group, 'reject <id>', 'Reject a pending install.', move('reject'))
-  operatorCommand(group, 'deactivate <id>', 'End an active install.', move('deactivate'))
-  operatorCommand(group, 'list', 'List every install with its ID, oldest first.', list).option(
+  operator('approve <id>', 'Approve a pending install and make it active.', move('approve'))
+  operator('reject <id>', 'Reject a pending install.', move('reject'))
+  operator('deactivate <id>', 'End an active install.', move('deactivate'))
+  operator('list', 'List every install with its ID, oldest first.', list).option(
     '--app <slug>',
     'only those of one app',
   )

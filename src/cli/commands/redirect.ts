@@ -2,21 +2,22 @@ import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { environmentOption } from '../flag-values.ts'
-import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { recordAnswer } from '../output.ts'
 
 export const addRedirectCommands = (program: Command): void => {
-  const group = program.command('redirect').description('Redirect URIs: HTTPS, compared byte for byte.')
-  operatorCommand(group, 'add <slug> <uri>', 'Register a redirect URI of an app.', change(addRedirectUri)).addOption(
+  const operator = operatorCommands(
+    program.command('redirect').description('Redirect URIs: HTTPS, compared byte for byte.'),
+  )
+  operator('add <slug> <uri>', 'Register a redirect URI of an app.', change(addRedirectUri)).addOption(
     environmentOption(),
   )
-  operatorCommand(
-    group,
+  operator(
     'remove <slug> <uri>',
     'Remove a redirect URI; it is refused from then on.',
     change(removeRedirectUri),
   ).addOption(environmentOption())
-  operatorCommand(group, 'list <slug>', 'List the redirect URIs of an app.', async ([platform], slug: string) =>
+  operator('list <slug>', 'List the redirect URIs of an app.', async ([platform], slug: string) =>
     recordAnswer(await listRedirectUris(platform, slug)),
   )
 }

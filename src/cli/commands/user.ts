@@ -11,7 +11,7 @@ import {
   asOperator,
   type CommonFlags,
   databaseCommand,
-  operatorCommand,
+  operatorCommands,
   type OperatorSession,
 } from '../operator-command.ts'
 import { answer, listAnswer, recordAnswer, UsageError } from '../output.ts'
@@ -19,16 +19,12 @@ import { readPassword } from '../prompt.ts'
 
 export const addUserCommands = (program: Command): void => {
   const group = program.command('user').description('People who sign in: owners of apps and their users.')
+  const operator = operatorCommands(group)
   const creation = databaseCommand(group, 'create', 'Create a user.')
     .requiredOption('--email <address>', 'the address to sign in with')
     .requiredOption('--name <name>', 'the name that people see')
   addPasswordOptions(creation).option('--operator', 'may review versions and installs').action(create)
-  operatorCommand(
-    group,
-    'disable <email>',
-    'Disable a user: sessions end, grants stop, their apps are suspended.',
-    disable,
-  )
+  operator('disable <email>', 'Disable a user: sessions end, grants stop, their apps are suspended.', disable)
     .addOption(
       new Option('--apps <choice>', 'what happens to their apps: suspend, keep or transfer:EMAIL')
         .choices(['suspend', 'keep', 'transfer:'])
@@ -36,17 +32,14 @@ export const addUserCommands = (program: Command): void => {
         .default({ kind: 'suspend' }, 'suspend'),
     )
     .addHelpText('after', consequences)
-  operatorCommand(
-    group,
-    'enable <email>',
-    'Enable a disabled user: grants that have not expired work again.',
-    enable,
-  ).addHelpText('after', '\nNo app is activated by that: see app activate.')
+  operator('enable <email>', 'Enable a disabled user: grants that have not expired work again.', enable).addHelpText(
+    'after',
+    '\nNo app is activated by that: see app activate.',
+  )
   addPasswordOptions(
     databaseCommand(group, 'set-password <email>', 'Give a user a new password: the old one and all sessions end.'),
   ).action(setPassword)
-  operatorCommand(
-    group,
+  operator(
     'confirm-password <email>',
     'Reactivate the password of an operator that a recovery has suspended.',
     async (session, email: string) => recordAnswer(userRecord(await confirmPassword(...session, email))),
@@ -55,30 +48,27 @@ export const addUserCommands = (program: Command): void => {
     '\nThe data may be older than the last change of that password, and of the rights of that operator: confirm it only' +
       '\nwhen both are still meant to be.',
   )
-  operatorCommand(
-    group,
+  operator(
     'rename <email>',
     'Change the name that people see.',
     async (session, email: string, { name }: { readonly name: string }) =>
       recordAnswer(userRecord(await renameUser(...session, { email, name }))),
   ).requiredOption('--name <name>', 'the new name')
-  operatorCommand(
-    group,
+  operator(
     'set-email <email>',
     'Change the address that a user signs in with. Sessions stay.',
     async (session, email: string, { to }: { readonly to: string }) =>
       recordAnswer(userRecord(await setUserEmail(...session, { email, to }))),
   ).requiredOption('--to <address>', 'the new address')
-  operatorCommand(group, 'set-operator <email>', 'Grant or remove operator rights.', changeOperator).addArgument(
+  operator('set-operator <email>', 'Grant or remove operator rights.', changeOperator).addArgument(
     new Argument('<on|off>', 'the last operator cannot be turned off').choices(['on', 'off']),
   )
-  operatorCommand(
-    group,
+  operator(
     'end-access <email>',
     'End all sessions of a user and all that they have allowed to apps.',
     endAccess,
   ).addHelpText('after', '\nThe password stays: see set-password. Their own apps are not touched: see app end-access.')
-  operatorCommand(group, 'list', 'List every user.', async ([platform]) =>
+  operator('list', 'List every user.', async ([platform]) =>
     listAnswer((await listUsers(platform)).map(userRecord), {
       Email: 'email',
       Name: 'name',

@@ -3,7 +3,7 @@ import type { VersionStep } from '../../domain/version.ts'
 import { listEveryVersion } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
-import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 const life = `
@@ -12,30 +12,28 @@ draft -> submitted -> approved -> active -> superseded
            | reject: rejected, for good`
 
 export const addVersionCommands = (program: Command): void => {
-  const group = program.command('version').description('Versions of apps and their review.').addHelpText('after', life)
+  const operator = operatorCommands(
+    program.command('version').description('Versions of apps and their review.').addHelpText('after', life),
+  )
   for (const [step, description] of steps) {
-    operatorCommand(group, `${step} <slug> <version>`, description, async (session, slug: string, version: string) =>
+    operator(`${step} <slug> <version>`, description, async (session, slug: string, version: string) =>
       recordAnswer(await moveVersion(...session, { slug, version, step, rejection: null })),
     )
   }
-  operatorCommand(group, 'reject <slug> <version>', 'Reject a submitted version for good, saying why.', reject)
+  operator('reject <slug> <version>', 'Reject a submitted version for good, saying why.', reject)
     .requiredOption('--message <text>', 'why')
     .option('--item <path=message>', 'one thing to fix; may be given several times', readItem, [])
-  operatorCommand(
-    group,
-    'list <slug>',
-    'List the versions of an app, newest first.',
-    async ([platform], slug: string) =>
-      listAnswer(await listEveryVersion(platform, slug), {
-        Version: 'version',
-        Status: 'status',
-        Revision: 'revision',
-        Scopes: 'scopes',
-        'In development': 'current.development',
-        'In production': 'current.production',
-        Created: 'createdAt',
-        ID: 'id',
-      }),
+  operator('list <slug>', 'List the versions of an app, newest first.', async ([platform], slug: string) =>
+    listAnswer(await listEveryVersion(platform, slug), {
+      Version: 'version',
+      Status: 'status',
+      Revision: 'revision',
+      Scopes: 'scopes',
+      'In development': 'current.development',
+      'In production': 'current.production',
+      Created: 'createdAt',
+      ID: 'id',
+    }),
   )
 }
 

@@ -7,7 +7,7 @@ import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operatio
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret, webhookGraceHours } from '../../operations/webhooks/secrets.ts'
 import { environmentOption, graceHoursOption, limitOption, type Since, sinceOption } from '../flag-values.ts'
-import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer, UsageError } from '../output.ts'
 
 const kindList = `
@@ -16,46 +16,41 @@ ${webhookKinds.map((kind) => `  ${kind}`).join('\n')}`
 
 /** Webhook endpoints. These commands only record what is to be sent; a running server sends it. */
 export const addWebhookCommands = (program: Command): void => {
-  const group = program.command('webhook').description('Webhooks: endpoints that receive the events of an app.')
-  operatorCommand(group, 'add <slug>', 'Register an endpoint of an app and print its secret, this once.', add)
+  const operator = operatorCommands(
+    program.command('webhook').description('Webhooks: endpoints that receive the events of an app.'),
+  )
+  operator('add <slug>', 'Register an endpoint of an app and print its secret, this once.', add)
     .addOption(environmentOption())
     .requiredOption('--url <url>', 'where to: HTTPS, and not a private or reserved address')
     .requiredOption('--kinds <kinds>', 'kinds of events, with commas between')
     .addHelpText('after', kindList)
-  operatorCommand(group, 'list <slug>', 'List the endpoints of an app, without their secrets.', list)
-  operatorCommand(
-    group,
+  operator('list <slug>', 'List the endpoints of an app, without their secrets.', list)
+  operator(
     'enable <endpointId>',
     'Send to an endpoint again, including the events that waited.',
     async (session, id: string) => recordAnswer(await setEndpointStatus(...session, { id, status: 'enabled' })),
   )
-  operatorCommand(
-    group,
+  operator(
     'disable <endpointId>',
     'Send nothing to an endpoint; events wait for up to 30 days.',
     async (session, id: string) => recordAnswer(await setEndpointStatus(...session, { id, status: 'disabled' })),
   )
-  operatorCommand(
-    group,
+  operator(
     'remove <endpointId>',
     'Remove an endpoint, its secrets and what waits for it.',
     async (session, id: string) => recordAnswer(await removeEndpoint(...session, id)),
   )
-  operatorCommand(
-    group,
+  operator(
     'rotate <endpointId>',
     'Give an endpoint a new secret and print it, this once.',
     async (session, id: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateWebhookSecret(...session, { id, graceHours })),
   ).addOption(graceHoursOption('how long the old secret signs as well', webhookGraceHours))
-  operatorCommand(group, 'ping <endpointId>', 'Send an endpoint a ping now; exit 1 when it does not take it.', ping)
-  operatorCommand(
-    group,
-    'attempts <endpointId>',
-    'List the latest calls of an endpoint, newest first.',
-    attempts,
-  ).addOption(limitOption(1000, 50))
-  operatorCommand(group, 'resend <endpointId>', 'Send events again that were meant for an endpoint.', resend)
+  operator('ping <endpointId>', 'Send an endpoint a ping now; exit 1 when it does not take it.', ping)
+  operator('attempts <endpointId>', 'List the latest calls of an endpoint, newest first.', attempts).addOption(
+    limitOption(1000, 50),
+  )
+  operator('resend <endpointId>', 'Send events again that were meant for an endpoint.', resend)
     .option('--event <eventId>', 'this one')
     .addOption(sinceOption('all'))
     .option('--failed', 'all that failed for good, except pings')
