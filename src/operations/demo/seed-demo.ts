@@ -30,6 +30,7 @@ export type DemoClient = DemoCredentials['apps'][number]['development']
  * @throws invalid_request when a user exists already, or for a URL that is not allowed
  */
 export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor, webhookUrl: string | null) => {
+  const session = [platform, trace, actor] as const
   if ((await platform.database.queries.users.count()) > 0) {
     throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
   }
@@ -37,37 +38,37 @@ export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor, w
   const users = []
   for (const user of demoUsers) {
     const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
-    await createUser(platform, trace, actor, { ...user, isOperator: user.operator, password })
+    await createUser(...session, { ...user, isOperator: user.operator, password })
     users.push({ ...user, password })
   }
-  await importResources(platform, trace, actor, { chunks: bytesOf(demoResources), progress: () => undefined })
+  await importResources(...session, { chunks: bytesOf(demoResources), progress: () => undefined })
   const apps = []
   for (const { slug, name, owner, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
-    const app = await createApp(platform, trace, actor, { ownerEmail: owner, name, slug, scopes })
-    const development = await createClient(platform, trace, actor, slug, 'development')
-    const production = await createClient(platform, trace, actor, slug, 'production')
-    for (const version of versions) await createInStatus(platform, trace, actor, slug, development, version)
+    const app = await createApp(...session, { ownerEmail: owner, name, slug, scopes })
+    const development = await createClient(session, slug, 'development')
+    const production = await createClient(session, slug, 'production')
+    for (const version of versions) await createInStatus(session, slug, development, version)
     apps.push({ slug, name, scopes: app.scopes, development, production })
   }
-  const webhook = webhookUrl === null ? null : await addWebhook(platform, trace, actor, webhookUrl)
+  const webhook = webhookUrl === null ? null : await addWebhook(session, webhookUrl)
   const installs = []
   for (const { app, user, kind, resource, approved } of demoInstalls) {
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
-    const created = await createInstall(platform, trace, actor, input)
-    const { id, approval } = approved
-      ? await moveInstall(platform, trace, actor, { id: created.id, step: 'approve' })
-      : created
+    const created = await createInstall(...session, input)
+    const { id, approval } = approved ? await moveInstall(...session, { id: created.id, step: 'approve' }) : created
     installs.push({ id, app, user, resource, approval })
   }
   return { users, apps, installs, webhook }
 }
 
+type Session = readonly [platform: Platform, trace: Trace, actor: Actor]
+
 /** Added before the first install, so that it receives its event. */
-const addWebhook = async (platform: Platform, trace: Trace, actor: Actor, url: string) => {
+const addWebhook = async (session: Session, url: string) => {
   const [{ slug }] = demoApps
   const wanted = { slug, environment: 'production', url, kinds: [...webhookKinds] } as const
-  const { id, secret } = await addEndpoint(platform, trace, actor, wanted)
+  const { id, secret } = await addEndpoint(...session, wanted)
   return { id, app: slug, url, secret }
 }
 
@@ -75,26 +76,21 @@ async function* bytesOf(records: readonly unknown[]) {
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`)
 }
 
-const createClient = async (platform: Platform, trace: Trace, actor: Actor, slug: string, environment: Environment) => {
-  const { clientId, clientSecret } = await createCredential(platform, trace, actor, {
-    slug,
-    environment,
-    label: 'Demo',
-  })
+const createClient = async (session: Session, slug: string, environment: Environment) => {
+  const { clientId, clientSecret } = await createCredential(...session, { slug, environment, label: 'Demo' })
   const redirectUri = `https://${slug}.example/${environment}/callback`
-  await addRedirectUri(platform, trace, actor, { slug, environment, uri: redirectUri })
+  await addRedirectUri(...session, { slug, environment, uri: redirectUri })
   return { clientId, clientSecret, redirectUri }
 }
 
 /** Uploads a version with a token of the app, then takes the steps to its final status. */
 const createInStatus = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
+  session: Session,
   slug: string,
   client: DemoClient,
   { version, notes, steps }: DemoVersion,
 ): Promise<void> => {
+  const [platform, trace] = session
   const { accessToken } = await issueAppToken(platform, trace, { ...client, scope: 'site:read' })
   const caller = await authenticateAppToken(platform, accessToken)
   if (caller === null) throw new Error('a token that was just issued is not alive')
@@ -106,7 +102,7 @@ const createInStatus = async (
     artifact: null,
   }
   await createVersion(platform, trace, caller, upload, null)
-  for (const step of steps) await moveVersion(platform, trace, actor, { slug, version, step, rejection })
+  for (const step of steps) await moveVersion(...session, { slug, version, step, rejection })
 }
 
 /** The reason of the one rejected version. */
