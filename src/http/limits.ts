@@ -96,23 +96,12 @@ const refuseGuessing = (door: Door, call: Call, clientId: string, key: string): 
   return ofAddress.allowed ? undefined : refuseUnknownClient(door, call, clientId, ofAddress)
 }
 
-const refuseUnknownClient = async (
-  door: Door,
-  call: Call,
-  clientId: string,
-  ofAddress: RateLimitState,
-): Promise<void> => {
+const refuseUnknownClient = async (door: Door, call: Call, clientId: string, ofAddress: RateLimitState) => {
   if (!(await isClient(door.platform, clientId))) hold(call, ofAddress)
 }
 
 /** Counts a refused credential. @throws rate_limited if there have been too many */
-const countRefused = async (
-  door: Door,
-  call: Call,
-  clientId: string,
-  kind: TokenKind,
-  error: unknown,
-): Promise<void> => {
+const countRefused = async (door: Door, call: Call, clientId: string, kind: TokenKind, error: unknown) => {
   if (!(error instanceof PlatformError) || error.status !== 401) return
   door.platform.observe.refused(kind)
   // Pages in frames have no secret: there, the code is the credential that was refused.

@@ -110,12 +110,7 @@ export const refusalIfEnded = async (
   return refusal
 }
 
-const isStillLive = async (
-  q: Queries,
-  caller: AppCaller | SessionCaller,
-  now: number,
-  idleSeconds: number,
-): Promise<boolean> => {
+const isStillLive = async (q: Queries, caller: AppCaller | SessionCaller, now: number, idleSeconds: number) => {
   if (caller.kind === 'app') {
     const found = await q.appTokens.find(caller.tokenKey)
     return found !== null && isAppTokenLive(found, now)

@@ -60,11 +60,7 @@ export const recordUse = (q: Queries, client: AuthenticatedClient, now: number):
  * The refusal of a client that could not be authenticated. An unknown or malformed ID and a wrong, malformed or ended
  * secret give the same answer.
  */
-export const refuseClient = async (
-  q: Queries,
-  { clientId }: PresentedClient,
-  action: string,
-): Promise<CountedRefusal> =>
+export const refuseClient = async (q: Queries, { clientId }: PresentedClient, action: string) =>
   new CountedRefusal(refuse('invalid_client'), { ...(await claimedTrail(q, clientId)), action })
 
 /** The refusal of a client whose secret was right but whose request is not allowed. */

@@ -271,12 +271,7 @@ const isTooOld = ({ kind, key }: PresentedSecret, now: number): boolean => {
  * too old are only counted, because anyone can make up any number of them. The refusal stands even if the event cannot
  * be written, so a store that takes no writes never turns a refusal into another answer.
  */
-export const recordRefusal = async (
-  platform: Platform,
-  trace: Trace,
-  token: RefusedToken,
-  refusedWith: ErrorCode,
-): Promise<void> => {
+export const recordRefusal = async (platform: Platform, trace: Trace, token: RefusedToken, refusedWith: ErrorCode) => {
   const { clock, refusals } = platform
   const trail = token.kind === 'issued' ? token.trail : {}
   const event = auditEvent(auditStamp(platform, trace, clock.now()), { ...refusedBearer, ...trail, refusedWith })

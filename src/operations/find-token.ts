@@ -43,12 +43,7 @@ export const findBySecret = <Key, Row>(
     row !== null && sameHash(rows.hashOf(row), secret.hash) ? row : wrongSecret(q, rows, row, secret.hash),
   )
 
-const wrongSecret = async <Key, Row>(
-  q: Queries,
-  rows: RowsOfSecrets<Key, Row>,
-  row: Row | null,
-  hash: SecretHash,
-): Promise<null> => {
+const wrongSecret = async <Key, Row>(q: Queries, rows: RowsOfSecrets<Key, Row>, row: Row | null, hash: SecretHash) => {
   const oldest = await rows.oldestKey(q)
   const other = await rows.find(q, row === null ? (oldest ?? rows.noKey) : rows.noKey)
   if (other !== null) sameHash(rows.hashOf(other), hash)

@@ -75,10 +75,7 @@ export type Notices = Readonly<Record<string, string>>
  * The sentence about what a form has just done, which redirected to `?done=…`. It is shown only to requests from our own
  * pages, so that a link on another site cannot claim that something was done.
  */
-export const noticeFor = (
-  { door, call: { request } }: Pick<Visit, 'call' | 'door'>,
-  sentences: Notices,
-): string | null => {
+export const noticeFor = ({ door, call: { request } }: Pick<Visit, 'call' | 'door'>, sentences: Notices) => {
   const done = new URL(request.url).searchParams.get('done')
   if (done === null || !Object.hasOwn(sentences, done) || !isFromSameOrigin(door, request)) return null
   return sentences[done] ?? null

@@ -65,12 +65,7 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
 
 type Shown = { readonly returnTo: string; readonly email: string; readonly error: PlatformError | null }
 
-const showForm = (
-  door: Door,
-  request: Request,
-  { returnTo, email, error }: Shown,
-  more: readonly string[] = [],
-): Response => {
+const showForm = (door: Door, request: Request, { returnTo, email, error }: Shown, more: readonly string[] = []) => {
   const { tickets, cookies } = visitorOf(door, request)
   // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)

@@ -23,11 +23,7 @@ export const addRestoreCommand = (program: Command): void => {
     .addHelpText('after', consequences)
 }
 
-const restore = async (
-  stopped: StoppedOptions,
-  backup: string,
-  flags: { readonly move?: boolean },
-): Promise<Answer> => {
+const restore = async (stopped: StoppedOptions, backup: string, flags: { readonly move?: boolean }) => {
   if (flags.move === true) return await putInPlace(stopped, backup)
   const restored = await withReadableBackup(
     backup,

@@ -73,12 +73,7 @@ const upload = async (client: PlatformClient, draft: VersionUpload, signal: Abor
   }
 }
 
-const textOf = async (
-  client: PlatformClient,
-  created: Version,
-  { files }: PreparedArtifact,
-  signal: AbortSignal,
-): Promise<string> => {
+const textOf = async (client: PlatformClient, created: Version, { files }: PreparedArtifact, signal: AbortSignal) => {
   const { artifact, version, revision, number } = created
   if (artifact === null) throw new CommandFailed([`${version} was created without its artifact. Tell the operator.`])
   const done =

@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { badInput } from '../decision.ts'
-import { type Page, pageOf, type PageRequest } from '../page.ts'
+import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -26,11 +26,7 @@ const rowsPerPage = 10_000
  * @throws invalid_request for an unknown app or email address, a cursor that this list did not return, or a malformed
  *   request ID
  */
-export const searchEvents = async (
-  platform: Platform,
-  search: AuditSearch,
-  { limit, cursor }: PageRequest,
-): Promise<Page<AuditEvent>> => {
+export const searchEvents = async (platform: Platform, search: AuditSearch, { limit, cursor }: PageRequest) => {
   const { after, before, order } = stretchOf(
     search,
     cursor === null ? null : uuidIn('aud_', cursor, 'cursor'),
@@ -77,11 +73,7 @@ const horizonOf = (finds: readonly AuditFinds[], order: Order): string | null =>
   return ends.toSorted((a, b) => (comesFirst(a, b, order) ? -1 : 1))[0] ?? null
 }
 
-const lookEverywhere = async (
-  q: Queries,
-  question: AuditQuestion,
-  stretch: AuditStretch,
-): Promise<readonly AuditFinds[]> => {
+const lookEverywhere = async (q: Queries, question: AuditQuestion, stretch: AuditStretch) => {
   const { actorKind, actorId, action, outcome } = question
   const mayBeIssue =
     (actorKind === null || actorKind === 'app') &&

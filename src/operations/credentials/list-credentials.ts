@@ -5,7 +5,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
-import { newestFirst, type Page, type PageRequest } from '../page.ts'
+import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
 /** A client secret as its owner sees it, without the secret itself. */
@@ -43,10 +43,7 @@ export const listCredentials = async (platform: Platform, slug: string): Promise
 }
 
 /** The live secrets of each environment, oldest first. There are never more than two. */
-export const listLiveCredentials = async (
-  platform: Platform,
-  clientIds: Readonly<Record<Environment, string>>,
-): Promise<Record<Environment, CredentialRecord[]>> => {
+export const listLiveCredentials = async (platform: Platform, clientIds: Readonly<Record<Environment, string>>) => {
   const now = platform.clock.now()
   const of = async (environment: Environment) =>
     (await platform.database.queries.credentials.liveOfClient(clientIds[environment], now)).map((row) =>
@@ -56,11 +53,7 @@ export const listLiveCredentials = async (
 }
 
 /** The ended secrets of an app in both environments, revoked or past their grace period, newest first. */
-export const listEndedCredentials = async (
-  platform: Platform,
-  appId: string,
-  page: PageRequest,
-): Promise<Page<CredentialRecord>> => {
+export const listEndedCredentials = async (platform: Platform, appId: string, page: PageRequest) => {
   const now = platform.clock.now()
   return await newestFirst(page, async (before, length) => {
     const rows = await platform.database.queries.credentials.endedOfApp(appId, now, before, length)

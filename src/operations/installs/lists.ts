@@ -4,7 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { findAnyApp, findApp } from '../apps/app-record.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { newestFirst, type Page, pageOf, type PageRequest } from '../page.ts'
+import { newestFirst, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { installRecord } from './install-record.ts'
 
@@ -33,10 +33,7 @@ export type DescribedInstall = ReturnType<typeof describedInstall>
 const describedInstall = (row: Rows<'pending'>[number]) => ({ ...listed(row), appName: row.appName })
 
 /** Installs of every app that wait for the decision of an operator, oldest first. */
-export const listPendingInstalls = async (
-  platform: Platform,
-  { limit, cursor }: PageRequest,
-): Promise<Page<DescribedInstall>> => {
+export const listPendingInstalls = async (platform: Platform, { limit, cursor }: PageRequest) => {
   const rows = await platform.database.queries.installs.pending(cursor ?? '', limit + 1)
   return pageOf(rows.map(describedInstall), limit, ({ id }) => id)
 }
@@ -45,11 +42,7 @@ export const listPendingInstalls = async (
  * Installs that were decided on, of one app or of every app (null), newest first.
  * @throws invalid_request for an unknown slug
  */
-export const listDecidedInstalls = async (
-  platform: Platform,
-  slug: string | null,
-  page: PageRequest,
-): Promise<Page<DescribedInstall>> => {
+export const listDecidedInstalls = async (platform: Platform, slug: string | null, page: PageRequest) => {
   const q = platform.database.queries
   const appId = slug === null ? null : (await findAnyApp(q, slug)).id
   return await newestFirst(page, async (before, rows) =>
@@ -61,19 +54,11 @@ export const listDecidedInstalls = async (
 export type AppInstall = Rows<'pageOfApp'>[number]
 
 /** One app's installs, newest first. */
-export const listAppInstalls = async (
-  { database }: Platform,
-  appId: string,
-  page: PageRequest,
-): Promise<Page<AppInstall>> =>
+export const listAppInstalls = async ({ database }: Platform, appId: string, page: PageRequest) =>
   await newestFirst(page, (before, rows) => database.queries.installs.pageOfApp(appId, before, rows))
 
 /** The caller's installs, including ended ones, newest first. */
-export const listOwnInstalls = async (
-  { database }: Platform,
-  { user }: SessionCaller,
-  page: PageRequest,
-): Promise<Page<OwnInstall>> =>
+export const listOwnInstalls = async ({ database }: Platform, { user }: SessionCaller, page: PageRequest) =>
   await newestFirst(page, async (before, rows) =>
     (await database.queries.installs.pageOfUser(user.id, before, rows)).map(ownInstall),
   )
@@ -96,10 +81,7 @@ const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
 }
 
 /** Active apps that have a live version, by slug. */
-export const listOfferedApps = async (
-  platform: Platform,
-  { limit, cursor }: PageRequest,
-): Promise<Page<OfferedApp>> => {
+export const listOfferedApps = async (platform: Platform, { limit, cursor }: PageRequest) => {
   const rows = await platform.database.queries.apps.offered(cursor ?? '', limit + 1)
   return pageOf(rows.map(offeredApp), limit, ({ slug }) => slug)
 }

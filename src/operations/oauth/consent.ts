@@ -107,11 +107,7 @@ const consentFor = async (
 }
 
 /** The scopes that this client has from the user now; empty without a live grant. */
-const grantedScopes = async (
-  { database, clock }: Platform,
-  { user }: SessionCaller,
-  { client }: AskingClient,
-): Promise<readonly ScopeName[]> =>
+const grantedScopes = async ({ database, clock }: Platform, { user }: SessionCaller, { client }: AskingClient) =>
   (await database.queries.grants.liveScopes(user.id, client.id, clock.now())).flatMap(parseStoredScope)
 
 /** The answers to `prompt=none`. Consent is asked for every time (OpenID Connect Core section 3.1.2.6). */

@@ -67,11 +67,7 @@ export const revokeByClient = async (
 }
 
 /** A live token revokes itself. A user access token ends its whole grant. */
-export const revokeByToken = async (
-  platform: Platform,
-  trace: Trace,
-  caller: AppCaller | UserCaller,
-): Promise<void> => {
+export const revokeByToken = async (platform: Platform, trace: Trace, caller: AppCaller | UserCaller) => {
   await decideToEndGuarded(platform, trace, actorOf(caller), async (change) => {
     const { record } = change
     if (caller.kind === 'user') {
@@ -90,12 +86,7 @@ export const revokeByToken = async (
  * A user revokes a grant.
  * @throws grant_not_found for an unknown grant and for another user's
  */
-export const revokeByUser = async (
-  platform: Platform,
-  trace: Trace,
-  session: SessionCaller,
-  grantId: string,
-): Promise<void> => {
+export const revokeByUser = async (platform: Platform, trace: Trace, session: SessionCaller, grantId: string) => {
   await decideToEndGuarded(platform, trace, actorOf(session), async (change) => {
     const grant = await change.q.grants.byId(grantId)
     if (grant === null || grant.userId !== session.user.id) return refuse('grant_not_found', { param: 'grantId' })

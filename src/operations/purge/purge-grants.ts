@@ -17,12 +17,7 @@ export type PurgeCursor = { afterGrantId: string }
  * last window the walk starts again. The row of a token pair is its audit record, so an audit row sums up the removed
  * pairs per client.
  */
-export const purgeGrants = async (
-  platform: Platform,
-  trace: Trace,
-  before: number,
-  cursor: PurgeCursor,
-): Promise<PurgeBatch> => {
+export const purgeGrants = async (platform: Platform, trace: Trace, before: number, cursor: PurgeCursor) => {
   const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
   const last = window.at(-1)
   if (last === undefined) {

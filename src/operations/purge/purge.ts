@@ -7,7 +7,7 @@ import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { system } from '../audit/event.ts'
 import { decide, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
+import { purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
 
 /** Every kind of row that expires, in the order in which a purge removes them. */
 const nothing = {
@@ -78,12 +78,7 @@ const webhookEventsAtOnce = 25
  * the clock is not certain that they have expired (`purgeBefore`), and spent codes and refresh tokens stay until their
  * whole family has expired.
  */
-export const purgeBatch = async (
-  platform: Platform,
-  trace: Trace,
-  kind: PurgeKind,
-  cursor: PurgeCursor,
-): Promise<PurgeBatch> => {
+export const purgeBatch = async (platform: Platform, trace: Trace, kind: PurgeKind, cursor: PurgeCursor) => {
   const before = platform.clock.purgeBefore()
   if (kind === 'grants') return await purgeGrants(platform, trace, before, cursor)
   if (kind === 'deleted_apps') return await purgeDeletedApps(platform, trace, before)
@@ -147,11 +142,7 @@ const removeBatch = async (
 const daysBefore = (moment: number, days: number): number => (Math.floor(moment / dayMs) - days) * dayMs
 
 /** Removes audit rows and writes one row that sums them up. */
-const purgeAudit = async (
-  { q, record }: OpenChange,
-  kind: 'anonymous_refusals' | 'audit_events',
-  before: number,
-): Promise<number> => {
+const purgeAudit = async ({ q, record }: OpenChange, kind: 'anonymous_refusals' | 'audit_events', before: number) => {
   const beforeId = recordIdOfTime('aud_', before + (await q.audit.aheadMs()))
   const stretch = { beforeId, before, limit: purgeBatchRows }
   const rows = await (kind === 'audit_events' ? q.audit.purge(stretch) : q.audit.purgeAnonymous(stretch))

@@ -3,18 +3,14 @@ import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd } from '../decision.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import { beyondEveryId, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /**
  * The caller's live sessions, newest first: not ended, not expired and not idle for too long.
  * @throws invalid_request for a cursor that this list did not return
  */
-export const listSessions = async (
-  platform: Platform,
-  caller: SessionCaller,
-  page: PageRequest,
-): Promise<Page<SessionRecord>> => {
+export const listSessions = async (platform: Platform, caller: SessionCaller, page: PageRequest) => {
   if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
   const now = platform.clock.now()
   const rows = await platform.database.queries.sessions.openOfUser(caller.user.id, {
@@ -57,12 +53,7 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
  * Ends one of the caller's sessions by its key. Returns false if it had already ended.
  * @throws route_not_found if the caller has no session of this key, even if another user has
  */
-export const endSession = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-  key: string,
-): Promise<boolean> =>
+export const endSession = async (platform: Platform, trace: Trace, caller: SessionCaller, key: string) =>
   await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
     if (ended) await record({ action: 'session.ended', target: key })

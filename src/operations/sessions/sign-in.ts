@@ -95,11 +95,7 @@ export const mintSession = (platform: Platform, trace: Trace, now: number) => {
  * The known browser that a cookie names, if its user has this email address; otherwise null. Reads the row of the cookie
  * and not the account, so the time taken does not tell whether the account exists.
  */
-export const findKnownDevice = async (
-  platform: Platform,
-  key: RowKey | null,
-  email: string,
-): Promise<RowKey | null> => {
+export const findKnownDevice = async (platform: Platform, key: RowKey | null, email: string) => {
   const found = key === null ? null : await platform.database.queries.devices.find(key)
   if (found === null || !isValidAt(found.device, platform.clock.now())) return null
   return found.email === normalizeEmail(email) ? key : null

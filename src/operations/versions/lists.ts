@@ -75,11 +75,7 @@ const numberBefore = (cursor: string | null): number => {
  * The versions of every app that wait for a review or, once approved, for their activation; longest waiting first.
  * @throws invalid_request for a cursor that this list did not return
  */
-export const listQueue = async (
-  platform: Platform,
-  what: WaitingFor,
-  { limit, cursor }: PageRequest,
-): Promise<Page<QueuedVersion>> => {
+export const listQueue = async (platform: Platform, what: WaitingFor, { limit, cursor }: PageRequest) => {
   const after = cursor === null ? start : placeFrom(cursor)
   const rows = await platform.database.queries.versions.queue(what, after, limit + 1)
   return pageOf(rows.map(queued), limit, ({ since, id }) => `${since}.${id}`)
@@ -109,9 +105,5 @@ const placeFrom = (cursor: string): QueuePlace => {
 export type LedgerRow = Awaited<ReturnType<Queries['rollbacks']['pageOfApp']>>[number]
 
 /** One app's rollbacks, newest first. */
-export const listRollbacks = async (
-  { database }: Platform,
-  appId: string,
-  page: PageRequest,
-): Promise<Page<LedgerRow>> =>
+export const listRollbacks = async ({ database }: Platform, appId: string, page: PageRequest) =>
   await newestFirst(page, (before, rows) => database.queries.rollbacks.pageOfApp(appId, before, rows))

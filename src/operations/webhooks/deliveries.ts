@@ -4,7 +4,7 @@ import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-d
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
 import { decide, decideAt } from '../decision.ts'
-import { newestFirst, type Page, type PageRequest } from '../page.ts'
+import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
 import { signEvent } from './secrets.ts'
@@ -51,12 +51,7 @@ type DeliveryAttempt = {
  * the endpoint is disabled. If the process dies before the result is recorded, the event is sent again with the same ID.
  * @throws what the store throws; the abort reason when the signal aborts, and then nothing is recorded
  */
-const attemptDelivery = async (
-  platform: Platform,
-  trace: Trace,
-  attempt: DeliveryAttempt,
-  signal?: AbortSignal,
-): Promise<WebhookAnswer> => {
+const attemptDelivery = async (platform: Platform, trace: Trace, attempt: DeliveryAttempt, signal?: AbortSignal) => {
   const { endpoint, event } = attempt
   const startedAt = platform.clock.now()
   const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
@@ -150,11 +145,7 @@ const attemptRecord = (row: WebhookAttempt) => ({
  * The attempts of the last 30 days for an endpoint, newest first.
  * @throws invalid_request for an unknown ID
  */
-export const listAttempts = async (
-  platform: Platform,
-  endpointId: string,
-  page: PageRequest,
-): Promise<Page<AttemptRecord>> => {
+export const listAttempts = async (platform: Platform, endpointId: string, page: PageRequest) => {
   const q = platform.database.queries
   await findEndpoint(q, endpointId)
   return await newestFirst(page, async (before, rows) =>

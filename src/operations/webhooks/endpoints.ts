@@ -32,10 +32,7 @@ export const endpointRecord = (row: WebhookEndpoint, app: string) => ({
  * The endpoint with this ID and the slug of its app.
  * @throws invalid_request for an unknown ID, or when the app is deleted
  */
-export const findEndpoint = async (
-  q: Queries,
-  id: string,
-): Promise<{ readonly endpoint: WebhookEndpoint; readonly slug: string }> => {
+export const findEndpoint = async (q: Queries, id: string) => {
   const found = await q.webhookEndpoints.find(id)
   if (found === null) throw badInput('endpoint', 'There is no such webhook endpoint.')
   return found

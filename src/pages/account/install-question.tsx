@@ -45,12 +45,7 @@ export const installQuestionRoutes = (door: Door) =>
     )
 
 /** Shows what an owner needs to know before they install an app. The app's name is inside a sentence of ours. */
-const ask = async (
-  visit: Visit,
-  slug: string,
-  environment: Environment,
-  error: PlatformError | null,
-): Promise<Response> => {
+const ask = async (visit: Visit, slug: string, environment: Environment, error: PlatformError | null) => {
   const { platform } = visit.door
   const { cursor } = listPart(visit, list, param)
   const question = await prepareInstall(platform, visit.session, slug, environment, cursor)

@@ -40,12 +40,7 @@ export const appVersionRoutes = (door: Door) =>
 
 type Named = { readonly slug: string; readonly version: string }
 
-const move = async (
-  door: Door,
-  request: Request,
-  { slug, version }: Named,
-  step: 'submit' | 'withdraw',
-): Promise<Response> => {
+const move = async (door: Door, request: Request, { slug, version }: Named, step: 'submit' | 'withdraw') => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, moveForm)
   const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
   const path = consoleAppPath(slug, 'versions', version)

@@ -60,12 +60,7 @@ export const reviewRoutes = (door: Door) =>
     .post(`${reviewPattern}/activate`, async ({ request, params }) => await decide(door, request, params, 'activate'))
     .post(`${reviewPattern}/reject`, async ({ request, params }) => await reject(door, request, params))
 
-const decide = async (
-  door: Door,
-  request: Request,
-  named: Named,
-  step: 'approve' | 'publish' | 'activate',
-): Promise<Response> => {
+const decide = async (door: Door, request: Request, named: Named, step: 'approve' | 'publish' | 'activate') => {
   const { visit, fields } = await receiveFromOperator(door, request, decisionForm)
   const change = onTheDesk(visit)
   const seen = readSeen(fields.seen)
