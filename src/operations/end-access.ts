@@ -5,17 +5,15 @@ import { type AppRecord, appRecord, findAnyApp } from './apps/app-record.ts'
 import { decideToEnd, type OpenChange, type Operation } from './decision.ts'
 import { userAt } from './users/find-user.ts'
 
+/** An app, and how much of what was issued for it has been ended. */
+export type AppWithoutAccess = { readonly app: AppRecord; readonly ended: EndedAccess }
+
 /**
  * Ends everything that was issued for an app. Its client secrets stay valid, so it can get new app tokens at once. Users
  * have to consent again.
  * @throws invalid_request for an unknown slug
  */
-export const endAppAccess: Operation<string, { readonly app: AppRecord; readonly ended: EndedAccess }> = async (
-  platform,
-  trace,
-  actor,
-  slug,
-) => {
+export const endAppAccess: Operation<string, AppWithoutAccess> = async (platform, trace, actor, slug) => {
   const q = platform.database.queries
   const app = await findAnyApp(q, slug)
   const ended = await endIssued(platform, trace, actor, { kind: 'app', appId: app.id })

@@ -5,16 +5,13 @@ import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseF
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { scopeFaults } from './create-app.ts'
 
+type NewAppName = { readonly slug: string; readonly name: string }
+
 /**
  * Gives an app another name, which the consent page shows from now on. The slug stays.
  * @throws invalid_request for a name that cannot be shown, or an unknown slug
  */
-export const renameApp: Operation<{ readonly slug: string; readonly name: string }, AppRecord> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const renameApp: Operation<NewAppName, AppRecord> = async (platform, trace, actor, input) => {
   const name = input.name.trim()
   refuseFault('name', appNameFault(name, platform.platformName))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
@@ -27,17 +24,14 @@ export const renameApp: Operation<{ readonly slug: string; readonly name: string
   })
 }
 
+type NewAppScopes = { readonly slug: string; readonly scopes: string }
+
 /**
  * Sets the scopes that an app may ask for. Issued tokens and existing grants keep their scopes: a withdrawn scope is only
  * refused in new token requests, consents and versions.
  * @throws invalid_request for scopes that cannot be registered, or an unknown slug
  */
-export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes: string }, AppRecord> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platform, trace, actor, input) => {
   const asked = parseScope(input.scopes)
   if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
   const scopes = formatScope(asked.scopes)
@@ -55,17 +49,14 @@ export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes
   })
 }
 
+type NewAppStatus = { readonly slug: string; readonly status: App['status'] }
+
 /**
  * Suspends or activates an app. While it is suspended, none of its credentials and tokens works. None is revoked, so
  * those that have not expired work again once it is active.
  * @throws invalid_request for an unknown slug or a deleted app
  */
-export const setAppStatus: Operation<{ readonly slug: string; readonly status: App['status'] }, AppRecord> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const setAppStatus: Operation<NewAppStatus, AppRecord> = async (platform, trace, actor, input) => {
   const isSuspension = input.status === 'suspended'
   const decided = isSuspension ? decideToEnd : decide
   return await decided(platform, trace, actor, async (change) => {

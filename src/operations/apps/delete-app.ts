@@ -1,5 +1,5 @@
 import { isUndeletable } from '../../domain/app.ts'
-import { type EndedAccess, endIssued } from '../end-access.ts'
+import { type AppWithoutAccess, endIssued } from '../end-access.ts'
 import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
 import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
@@ -9,12 +9,7 @@ import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
  * undeleted for 7 days; after that the purge removes it. If the deletion was interrupted, repeat it to end the rest.
  * @throws invalid_request for an unknown slug
  */
-export const deleteApp: Operation<string, { readonly app: AppRecord; readonly ended: EndedAccess }> = async (
-  platform,
-  trace,
-  actor,
-  slug,
-) => {
+export const deleteApp: Operation<string, AppWithoutAccess> = async (platform, trace, actor, slug) => {
   const app = await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
     const found = await findAnyApp(q, slug)
     if (found.deletedAt !== null) return await appRecord(q, found)

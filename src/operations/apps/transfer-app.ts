@@ -6,16 +6,13 @@ import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
 
+type AppTransfer = { readonly slug: string; readonly email: string }
+
 /**
  * Gives an app to another active user. Its secrets stay valid, and the previous owner may still know them.
  * @throws invalid_request for an unknown slug or address, a disabled user, or a deleted app; quota_exceeded
  */
-export const transferApp: Operation<{ readonly slug: string; readonly email: string }, AppRecord> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const transferApp: Operation<AppTransfer, AppRecord> = async (platform, trace, actor, input) => {
   return await decide(platform, trace, actor, async (change) => {
     const { q } = change
     const app = await findApp(q, input.slug)

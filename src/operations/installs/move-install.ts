@@ -54,17 +54,14 @@ const pastOf = {
   deactivate: 'deactivated',
 } as const satisfies Record<InstallStep, string>
 
+type ScopeAgreement = { readonly id: string; readonly agreedTo: readonly ScopeName[] }
+
 /**
  * The owner agrees to the scopes that the app's current version asks for. Until then the install works with the scopes
  * agreed to before.
  * @throws invalid_request when the install is unknown or has ended, or the version now asks for other scopes
  */
-export const agreeToScopes: Operation<{ readonly id: string; readonly agreedTo: readonly ScopeName[] }, void> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const agreeToScopes: Operation<ScopeAgreement, void> = async (platform, trace, actor, input) => {
   const agreedTo = formatScope(input.agreedTo)
   await decide(platform, trace, actor, async ({ q, now, record }) => {
     const install = (await q.installs.find(input.id))?.install ?? null

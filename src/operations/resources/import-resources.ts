@@ -25,12 +25,8 @@ const linesPerProgress = 1_000
  * stored, and all are stored in one transaction.
  * @throws invalid_request with the number of the first wrong line
  */
-export const importResources: Operation<ResourceImport, ImportedResources> = async (
-  platform,
-  trace,
-  actor,
-  { chunks, progress },
-) => {
+export const importResources: Operation<ResourceImport, ImportedResources> = async (platform, trace, actor, input) => {
+  const { chunks, progress } = input
   const now = platform.clock.now()
   const staged: StagedResource[] = []
   const ownerIdOf = rememberOwners(platform)

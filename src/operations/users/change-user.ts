@@ -8,16 +8,13 @@ import type { Rule } from '../acting-as.ts'
 import { badInput, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import { knownUser } from './find-user.ts'
 
+type NewUserName = { readonly email: string; readonly name: string }
+
 /**
  * Gives a user another name. The audit row does not contain it: the audit has no names of people.
  * @throws invalid_request for an unknown address or a name that cannot be shown
  */
-export const renameUser: Operation<{ readonly email: string; readonly name: string }, User> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const renameUser: Operation<NewUserName, User> = async (platform, trace, actor, input) => {
   refuseFault('name', personNameFault(input.name))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const user = await knownUser(q, input.email)
@@ -29,16 +26,13 @@ export const renameUser: Operation<{ readonly email: string; readonly name: stri
   })
 }
 
+type NewUserEmail = { readonly email: string; readonly to: string }
+
 /**
  * Gives a user another address to sign in with. Sessions and grants stay, because they belong to the user.
  * @throws invalid_request for an unknown address, and a new one that is malformed or taken
  */
-export const setUserEmail: Operation<{ readonly email: string; readonly to: string }, User> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.to)
   if (email === null) throw badInput('to', 'The new email address is malformed.')
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
@@ -52,16 +46,13 @@ export const setUserEmail: Operation<{ readonly email: string; readonly to: stri
   })
 }
 
+type OperatorRights = { readonly userId: string; readonly isOperator: boolean }
+
 /**
  * Grants or withdraws operator rights, from the next request on.
  * @throws invalid_request for an unknown user, and for the last operator
  */
-export const setOperator: Operation<{ readonly userId: string; readonly isOperator: boolean }, User> = async (
-  platform,
-  trace,
-  actor,
-  input,
-) => {
+export const setOperator: Operation<OperatorRights, User> = async (platform, trace, actor, input) => {
   const { userId, isOperator } = input
   const decided = isOperator ? decide : decideToEnd
   return await decided(platform, trace, actor, async ({ q, now, record }) => {

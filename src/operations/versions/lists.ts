@@ -101,9 +101,6 @@ const placeFrom = (cursor: string): QueuePlace => {
   return { since: Number(since), id }
 }
 
-/** A rollback with the names of both versions. */
-export type LedgerRow = Awaited<ReturnType<Queries['rollbacks']['pageOfApp']>>[number]
-
-/** One app's rollbacks, newest first. */
+/** One app's rollbacks with the names of both versions, newest first. */
 export const listRollbacks = async ({ database }: Platform, appId: string, page: PageRequest) =>
   await newestFirst(page, (before, rows) => database.queries.rollbacks.pageOfApp(appId, before, rows))

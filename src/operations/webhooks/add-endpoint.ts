@@ -27,12 +27,8 @@ type NewEndpoint = {
  * @throws invalid_request for a URL that is not allowed, a host with a refused address, unknown kinds, or too many
  *   endpoints
  */
-export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (
-  platform,
-  trace,
-  actor,
-  { slug, environment, url, kinds },
-) => {
+export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (platform, trace, actor, input) => {
+  const { slug, environment, url, kinds } = input
   const chosen = checkedKinds(kinds)
   await checkEndpointUrl(platform, url)
   const now = platform.clock.now()
