@@ -15,7 +15,7 @@ export const listPart = ({ call: { request } }: Pick<Visit, 'call'>, list: strin
   return pageRequest(list, cursor === null ? { limit: rowsPerPage } : { limit: rowsPerPage, cursor })
 }
 
-/** The address of the next part; null at the end of the list. `query` holds the other parameters of the page. */
+/** The address of the next part; null at the end of the list. `query` holds the other parameters of the page; empty ones are left out. */
 export const olderPath = (
   path: string,
   list: string,
@@ -24,7 +24,9 @@ export const olderPath = (
   param = 'cursor',
 ): string | null => {
   const cursor = wireCursor(list, position)
-  return cursor === null ? null : `${path}?${new URLSearchParams({ ...query, [param]: cursor }).toString()}`
+  if (cursor === null) return null
+  const filled = Object.entries({ ...query, [param]: cursor }).filter(([, value]) => value !== '')
+  return `${path}?${new URLSearchParams(filled).toString()}`
 }
 
 type ListPlace = {

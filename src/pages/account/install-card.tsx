@@ -1,7 +1,7 @@
 import { endingStep } from '../../domain/install.ts'
 import { formatScope, isSubset } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
-import { Badge, type Tone } from '../components/badges.tsx'
+import { approvalWords, Badge, StateBadge } from '../components/badges.tsx'
 import { ButtonForm, Form } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
 import { Facts, Time } from '../components/values.tsx'
@@ -38,7 +38,7 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
 
 const States = ({ install }: { readonly install: OwnInstall }) => (
   <p class="beside">
-    <Badge tone={approvals[install.approval][0]}>{approvals[install.approval][1]}</Badge>{' '}
+    <StateBadge of={approvalWords[install.approval]} />{' '}
     <Badge tone={install.state === 'active' ? 'good' : 'plain'}>
       {install.state === 'active' ? 'Active' : 'Inactive'}
     </Badge>{' '}
@@ -46,13 +46,6 @@ const States = ({ install }: { readonly install: OwnInstall }) => (
     {install.appStatus === 'suspended' ? <Badge tone="bad">App suspended</Badge> : null}
   </p>
 )
-
-const approvals = {
-  pending: ['waiting', 'Waiting for approval'],
-  approved: ['good', 'Approved'],
-  rejected: ['bad', 'Rejected'],
-  withdrawn: ['plain', 'Withdrawn'],
-} as const satisfies Record<OwnInstall['approval'], readonly [Tone, string]>
 
 /** A newer version asks for more scopes. Until the owner agrees, the install keeps the scopes it has. */
 const NewScopes = ({ visit, install }: InstallCardProps) => {

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
-import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
@@ -26,7 +25,7 @@ export const passwordRoutes = (door: Door) =>
       // Guesses of the current password count together with guesses on the sign-in page.
       const change = withSignInLimit(
         door,
-        callOf(request),
+        trace,
         { email: session.user.email, knownAs: async () => session.sessionKey },
         async (platform) =>
           await changePassword(actingAs(platform, trace, session), trace, session, { current, next, repeated }),

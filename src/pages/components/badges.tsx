@@ -3,12 +3,18 @@ import type { AppStatus, Environment } from '../../domain/app.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import type { AppInstall } from '../../operations/installs/lists.ts'
 
-export type Tone = 'good' | 'waiting' | 'bad' | 'plain'
+type Tone = 'good' | 'waiting' | 'bad' | 'plain'
 
 /** A short word about a state. The colour repeats what the word says. */
 export const Badge = ({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>{children}</span>
 )
+
+/** What a badge says about a state, and its colour. */
+export type BadgeWords = readonly [Tone, string]
+
+/** A badge from a table of states. */
+export const StateBadge = ({ of: [tone, words] }: { readonly of: BadgeWords }) => <Badge tone={tone}>{words}</Badge>
 
 type AppStatusBadgeProps = {
   readonly status: AppStatus
@@ -29,35 +35,27 @@ export const versionStatusWords = {
   active: ['good', 'Live'],
   superseded: ['plain', 'Superseded'],
   rejected: ['bad', 'Rejected'],
-} as const satisfies Record<VersionStatus, readonly [Tone, string]>
+} as const satisfies Record<VersionStatus, BadgeWords>
 
-export const VersionStatusBadge = ({ status }: { readonly status: VersionStatus }) => {
-  const [tone, words] = versionStatusWords[status]
-  return <Badge tone={tone}>{words}</Badge>
-}
+export const VersionStatusBadge = ({ status }: { readonly status: VersionStatus }) => (
+  <StateBadge of={versionStatusWords[status]} />
+)
 
 type InstallStatusProps = { readonly install: Pick<AppInstall, 'approval' | 'state'> }
 
 /** The status of an install, for developers and operators. */
-export const InstallStatusBadge = ({ install }: InstallStatusProps) => {
-  const [tone, words] = wordsOf(install)
-  return <Badge tone={tone}>{words}</Badge>
+export const InstallStatusBadge = ({ install: { approval, state } }: InstallStatusProps) => {
+  if (approval !== 'approved') return <StateBadge of={approvalWords[approval]} />
+  return <StateBadge of={state === 'active' ? ['good', 'Active'] : ['plain', 'Deactivated']} />
 }
 
-const wordsOf = ({ approval, state }: InstallStatusProps['install']): readonly [Tone, string] => {
-  switch (approval) {
-    case 'pending':
-      return ['waiting', 'Waiting for approval']
-    case 'rejected':
-      return ['bad', 'Rejected']
-    case 'withdrawn':
-      return ['plain', 'Withdrawn']
-    case 'approved':
-      return state === 'active' ? ['good', 'Active'] : ['plain', 'Deactivated']
-    default:
-      return approval satisfies never
-  }
-}
+/** The name of each decision about an install. */
+export const approvalWords = {
+  pending: ['waiting', 'Waiting for approval'],
+  approved: ['good', 'Approved'],
+  rejected: ['bad', 'Rejected'],
+  withdrawn: ['plain', 'Withdrawn'],
+} as const satisfies Record<AppInstall['approval'], BadgeWords>
 
 export const environmentNames = { development: 'Development', production: 'Production' } as const satisfies Record<
   Environment,

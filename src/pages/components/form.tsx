@@ -171,6 +171,16 @@ type FilterProps = {
 /** Narrows a list to one value. */
 export const Filter = ({ path, name, label, all, options, selected }: FilterProps) => (
   <form method="get" action={path} class="filter">
+    <Choices name={name} label={label} all={all} options={options} selected={selected} />
+    <button type="submit" class="outline">
+      Show
+    </button>
+  </form>
+)
+
+/** A labelled list to choose one value from, or all. */
+export const Choices = ({ name, label, all, options, selected }: Omit<FilterProps, 'path'>) => (
+  <>
     <label for={name}>{label}</label>
     <select id={name} name={name}>
       <option value="" selected={selected === null}>
@@ -182,10 +192,7 @@ export const Filter = ({ path, name, label, all, options, selected }: FilterProp
         </option>
       ))}
     </select>
-    <button type="submit" class="outline">
-      Show
-    </button>
-  </form>
+  </>
 )
 
 type SearchFormProps = {

@@ -3,7 +3,7 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { changeAppScopes } from '../../operations/apps/change-app.ts'
-import { Badge, type Tone } from '../components/badges.tsx'
+import { type BadgeWords, StateBadge } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Form, Problem } from '../components/form.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -72,7 +72,7 @@ export const ScopeChoice = ({ chosen, error }: ScopeChoiceProps) => (
         checked={chosen.includes(name)}
         about={`${words}. ${callersSentence(callers)}`}
       >
-        <code>{name}</code> <Availability of={availability} />
+        <code>{name}</code> <StateBadge of={availabilityWords[availability]} />
       </Choice>
     ))}
     <p class="muted">Not available yet:</p>
@@ -81,7 +81,7 @@ export const ScopeChoice = ({ chosen, error }: ScopeChoiceProps) => (
         .filter((entry) => !isOpen(entry))
         .map(([name, { availability, words }]) => (
           <li key={name}>
-            <code>{name}</code> <Availability of={availability} /> <span class="muted">{words}.</span>
+            <code>{name}</code> <StateBadge of={availabilityWords[availability]} /> <span class="muted">{words}.</span>
           </li>
         ))}
     </ul>
@@ -97,9 +97,4 @@ const availabilityWords = {
   issuable: ['plain', 'No endpoint uses it yet'],
   planned: ['plain', 'Planned'],
   restricted: ['plain', 'Restricted'],
-} as const satisfies Record<(typeof scopeCatalogue)[ScopeName]['availability'], readonly [Tone, string]>
-
-const Availability = ({ of }: { readonly of: keyof typeof availabilityWords }) => {
-  const [tone, words] = availabilityWords[of]
-  return <Badge tone={tone}>{words}</Badge>
-}
+} as const satisfies Record<(typeof scopeCatalogue)[ScopeName]['availability'], BadgeWords>

@@ -14,7 +14,7 @@ export const appTrailRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/trail', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const action = choiceParameter(request, 'action', [...actionWords.keys()])
-    const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: action === null ? {} : { action } }
+    const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: { action: action ?? '' } }
     const events = await readList(visit, place, (part) => listAppEvents(door.platform, app, action, part))
     return page(
       <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">

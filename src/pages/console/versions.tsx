@@ -17,7 +17,7 @@ export const appVersionsRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/versions', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const status = choiceParameter(request, 'status', versionStatuses)
-    const place = { list: 'versions', path: consoleAppPath(slug, 'versions'), query: status === null ? {} : { status } }
+    const place = { list: 'versions', path: consoleAppPath(slug, 'versions'), query: { status: status ?? '' } }
     const versions = await readList(visit, place, (part) => listVersionSummaries(door.platform, app.id, status, part))
     const artifacts = await artifactUse(door.platform, app.id)
     return page(

@@ -14,7 +14,7 @@ export const deskAppsRoutes = (door: Door) =>
   new Elysia().get(deskPaths.apps, async ({ request }) => {
     const visit = await requireOperator(door, request)
     const part = parameterOf(visit, 'q')
-    const place = { list: 'desk-apps', path: deskPaths.apps, query: part === '' ? {} : { q: part } }
+    const place = { list: 'desk-apps', path: deskPaths.apps, query: { q: part } }
     const { rows, olderHref } = await readList(visit, place, (window) => searchApps(door.platform, part, window))
     return page(
       <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>

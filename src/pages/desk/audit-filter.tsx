@@ -1,22 +1,17 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { AuditSearch } from '../../operations/audit/search-events.ts'
 import { badInput } from '../../operations/decision.ts'
-import { Field } from '../components/form.tsx'
+import { Choices, Field } from '../components/form.tsx'
 import { parameterOf } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { readMoment } from '../words.ts'
 import { deskPaths } from './desk-page.tsx'
 
-/** The filters of the audit log, in the order of its form. */
-export const auditFields = ['app', 'actor', 'kind', 'action', 'outcome', 'request', 'since', 'until'] as const
-/** The filters as they were typed. */
-export type AuditFields = Readonly<Record<(typeof auditFields)[number], string>>
-
 const actorKinds = ['app', 'user', 'operator', 'anonymous', 'system'] as const
 const outcomes = ['done', 'refused'] as const
 
-/** @throws invalid_request for a filter that appears more than once */
-export const auditFieldsOf = (visit: Visit): AuditFields => ({
+/** The filters of the audit log as they were typed. @throws invalid_request for a filter that appears more than once */
+export const auditFieldsOf = (visit: Visit) => ({
   app: parameterOf(visit, 'app'),
   actor: parameterOf(visit, 'actor'),
   kind: parameterOf(visit, 'kind'),
@@ -26,6 +21,8 @@ export const auditFieldsOf = (visit: Visit): AuditFields => ({
   since: parameterOf(visit, 'since'),
   until: parameterOf(visit, 'until'),
 })
+
+export type AuditFields = Readonly<ReturnType<typeof auditFieldsOf>>
 
 /**
  * The search that the filters describe. Times are in UTC.
@@ -73,14 +70,19 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
   const text = (name: keyof AuditFields, label: string, placeholder: string, maxLength: number) => (
     <Field label={label} name={name} error={error} input={{ value: fields[name], placeholder, maxLength }} />
   )
+  const choice = (name: keyof AuditFields, label: string, values: readonly string[]) => (
+    <div class="field">
+      <Choices name={name} label={label} all="Any" options={values.map((of) => [of, of])} selected={fields[name]} />
+    </div>
+  )
   return (
     <search aria-label="Events">
       <form method="get" action={deskPaths.audit} class="event-filter">
         {text('app', 'App', 'Slug', 63)}
         {text('actor', 'Actor', 'Email, user ID or client ID', 254)}
-        <Select label="Kind of actor" name="kind" value={fields.kind} options={actorKinds} />
+        {choice('kind', 'Kind of actor', actorKinds)}
         {text('action', 'Action', 'version or version.approved', 100)}
-        <Select label="Outcome" name="outcome" value={fields.outcome} options={outcomes} />
+        {choice('outcome', 'Outcome', outcomes)}
         {text('request', 'Request ID', 'req_…', 100)}
         {text('since', 'Since (UTC)', '2026-08-01T12:00', 40)}
         {text('until', 'Until (UTC)', '2026-08-02', 40)}
@@ -94,24 +96,3 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
     </search>
   )
 }
-
-type SelectProps = {
-  readonly label: string
-  readonly name: string
-  readonly value: string
-  readonly options: readonly string[]
-}
-
-const Select = ({ label, name, value, options }: SelectProps) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <select id={name} name={name}>
-      <option value="">Any</option>
-      {options.map((option) => (
-        <option key={option} value={option} selected={option === value}>
-          {option}
-        </option>
-      ))}
-    </select>
-  </div>
-)

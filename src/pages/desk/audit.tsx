@@ -11,7 +11,7 @@ import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
 import { type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { type AuditFields, auditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
+import { type AuditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
 import { AppLink, auditPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** The audit log with its filters. */
@@ -40,16 +40,12 @@ export const auditRoutes = (door: Door) =>
 
 const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<DescribedEvent>> => {
   const { platform } = visit.door
-  const place = { list: 'desk-audit', path: deskPaths.audit, query: filled(fields) }
+  const place = { list: 'desk-audit', path: deskPaths.audit, query: fields }
   return await readList(visit, place, async (part) => {
     const { data, nextCursor } = await searchEvents(platform, readSearch(fields), part)
     return { data: await describeEvents(platform, data), nextCursor }
   })
 }
-
-/** The filters that are set, for the address of the next part. */
-const filled = (fields: AuditFields): Record<string, string> =>
-  Object.fromEntries(auditFields.filter((name) => fields[name] !== '').map((name) => [name, fields[name]]))
 
 /** A search reads a limited number of rows at a time, so it can find nothing in a part of the log. */
 const emptyWords = (error: PlatformError | null, moreHref: string | null): string => {

@@ -47,7 +47,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   const path = deskPaths.installs
   // The slug of the app whose decided installs are shown; empty for all apps.
   const app = parameterOf(visit, 'app')
-  const query = app === '' ? {} : { app }
+  const query = { app }
   const pending = await readList(visit, { list: 'desk-pending', path, query, param: 'waiting' }, (part) =>
     listPendingInstalls(platform, part),
   )

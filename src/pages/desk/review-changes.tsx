@@ -3,7 +3,7 @@ import type { ManifestChange } from '../../domain/manifest-difference.ts'
 import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Review } from '../../operations/versions/read-review.ts'
-import { Badge, type Tone } from '../components/badges.tsx'
+import { Badge, type BadgeWords, StateBadge } from '../components/badges.tsx'
 import { Table } from '../components/table.tsx'
 import { reviewPath } from './desk-page.tsx'
 
@@ -94,7 +94,7 @@ const marks = {
   added: ['good', 'Added'],
   removed: ['bad', 'Removed'],
   changed: ['waiting', 'Changed'],
-} as const satisfies Record<ManifestChange['kind'], readonly [Tone, string]>
+} as const satisfies Record<ManifestChange['kind'], BadgeWords>
 
 const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] }) => (
   <Table
@@ -102,7 +102,7 @@ const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] 
     rows={changes}
     rowHeader="Where"
     columns={{
-      Change: ({ kind }) => <Badge tone={marks[kind][0]}>{marks[kind][1]}</Badge>,
+      Change: ({ kind }) => <StateBadge of={marks[kind]} />,
       // The developer chose the path as well as the value.
       Where: ({ path }) => <code>{visibleText(cut(path, longestValue))}</code>,
       'Live now': (change) => (change.kind === 'added' ? <Nothing /> : <Value value={change.before} />),

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
-import type { UserStatus } from '../../domain/user.ts'
 import type { Door } from '../../http/door.ts'
-import { searchUsers } from '../../operations/users/find-user.ts'
+import { searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
 import { Badge } from '../components/badges.tsx'
 import { SearchForm } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
@@ -16,7 +15,7 @@ export const deskUsersRoutes = (door: Door) =>
   new Elysia().get(deskPaths.users, async ({ request }) => {
     const visit = await requireOperator(door, request)
     const part = parameterOf(visit, 'q')
-    const place = { list: 'desk-users', path: deskPaths.users, query: part === '' ? {} : { q: part } }
+    const place = { list: 'desk-users', path: deskPaths.users, query: { q: part } }
     const { rows, olderHref } = await readList(visit, place, (window) => searchUsers(door.platform, part, window))
     return page(
       <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
@@ -46,13 +45,7 @@ export const deskUsersRoutes = (door: Door) =>
     )
   })
 
-type UserBadgesProps = {
-  readonly user: {
-    readonly status: UserStatus
-    readonly isOperator: boolean
-    readonly passwordSuspendedAt: number | null
-  }
-}
+type UserBadgesProps = { readonly user: Pick<UserSummary, 'status' | 'isOperator' | 'passwordSuspendedAt'> }
 
 export const UserBadges = ({ user }: UserBadgesProps) => (
   <>
