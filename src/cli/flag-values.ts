@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { environments } from '../domain/app.ts'
+import { graceHours } from '../domain/credential.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
 
 /** Reads a flag's argument as a whole number within bounds. @throws InvalidArgumentError */
@@ -15,11 +16,10 @@ export const environmentOption = (): Option =>
   new Option('--environment <environment>', 'the environment').choices(environments).makeOptionMandatory()
 
 /** How long a secret stays valid after its rotation. */
-export const graceHoursOption = (
-  what: string,
-  { maximum, default: usual }: { readonly maximum: number; readonly default: number },
-): Option =>
-  new Option('--grace-hours <hours>', `${what}, 0 to ${maximum}`).argParser(wholeNumberFlag(0, maximum)).default(usual)
+export const graceHoursOption = (what: string): Option =>
+  new Option('--grace-hours <hours>', `${what}, 0 to ${graceHours.maximum}`)
+    .argParser(wholeNumberFlag(0, graceHours.maximum))
+    .default(graceHours.default)
 
 export const limitOption = (most: number, usual: number): Option =>
   new Option('--limit <number>', `how many at most, 1 to ${most}`).argParser(wholeNumberFlag(1, most)).default(usual)

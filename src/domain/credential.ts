@@ -24,7 +24,12 @@ const isInGrace = (endsAtMs: number, nowMs: number): boolean =>
 
 /** The most live secrets of one environment. */
 export const maximumLiveSecrets = 2
-/** Hours that a rotated secret stays valid. */
+/** Hours that a rotated secret stays valid: a client secret works and a webhook secret signs as long. */
 export const graceHours = { default: 24, maximum: 168 } as const
+/** Why a secret cannot be rotated with this grace period, as a sentence; null when it can. */
+export const graceFault = (hours: number): string | null =>
+  Number.isInteger(hours) && hours >= 0 && hours <= graceHours.maximum
+    ? null
+    : `The grace is a whole number of hours from 0 to ${graceHours.maximum}.`
 /** The last use is recorded at most this often, so that a busy secret does not cost a write per call. */
 export const lastUsePrecisionMs = 60_000

@@ -8,7 +8,6 @@ import { artifactLimits, manifestLimitBytes } from '../../src/domain/version.ts'
 import { attemptTimeoutMs, failingForMs, maximumAttempts, webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
 import { maximumEndpoints } from '../../src/domain/webhook-event.ts'
 import { defaultDrainMs, idleSeconds } from '../../src/http/server.ts'
-import { webhookGraceHours } from '../../src/operations/webhooks/secrets.ts'
 
 // Numbers that are promised to clients, owners and operators; lifetimes have their own test.
 
@@ -29,7 +28,6 @@ test('limits of calls are by default those of the contract', () => {
 test('an environment has at most two live secrets, and a rotated one stays valid for a day by default and a week at most', () => {
   expect(maximumLiveSecrets).toBe(2)
   expect(graceHours).toEqual({ default: 24, maximum: 168 })
-  expect(webhookGraceHours).toEqual(graceHours)
   expect(lastUsePrecisionMs).toBe(60_000)
 })
 

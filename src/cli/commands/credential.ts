@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
-import { graceHours } from '../../domain/credential.ts'
 import {
   confirmCredential,
   createCredential,
@@ -31,7 +30,7 @@ export const addCredentialCommands = (program: Command): void => {
     'Create a new client secret and let the one before it end.',
     async (session, clientId: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateCredential(...session, { clientId, graceHours })),
-  ).addOption(graceHoursOption('how long the old secret still works', graceHours))
+  ).addOption(graceHoursOption('how long the old secret still works'))
   operator('revoke <credentialId>', 'End a client secret and its app tokens now.', async (session, id: string) =>
     recordAnswer(await revokeCredential(...session, id)),
   )

@@ -5,7 +5,7 @@ import { addEndpoint } from '../../operations/webhooks/add-endpoint.ts'
 import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
 import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret, webhookGraceHours } from '../../operations/webhooks/secrets.ts'
+import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { environmentOption, graceHoursOption, limitOption, type Since, sinceOption } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer, UsageError } from '../output.ts'
@@ -45,7 +45,7 @@ export const addWebhookCommands = (program: Command): void => {
     'Give an endpoint a new secret and print it, this once.',
     async (session, id: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateWebhookSecret(...session, { id, graceHours })),
-  ).addOption(graceHoursOption('how long the old secret signs as well', webhookGraceHours))
+  ).addOption(graceHoursOption('how long the old secret signs as well'))
   operator('ping <endpointId>', 'Send an endpoint a ping now; exit 1 when it does not take it.', ping)
   operator('attempts <endpointId>', 'List the latest calls of an endpoint, newest first.', attempts).addOption(
     limitOption(1000, 50),

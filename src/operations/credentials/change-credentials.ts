@@ -1,6 +1,6 @@
 import type { Credential, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { graceHours as grace, maximumLiveSecrets } from '../../domain/credential.ts'
+import { graceFault, maximumLiveSecrets } from '../../domain/credential.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
@@ -81,9 +81,7 @@ type Rotation = { readonly clientId: string; readonly graceHours: number }
 export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async (platform, trace, actor, input) => {
   const environment = environmentOfClientId(input.clientId)
   if (environment === null) throw badInput('clientId', 'There is no such client.')
-  if (!Number.isInteger(input.graceHours) || input.graceHours < 0 || input.graceHours > grace.maximum) {
-    throw badInput('graceHours', `The grace is a whole number of hours from 0 to ${grace.maximum}.`)
-  }
+  refuseFault('graceHours', graceFault(input.graceHours))
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, environment, now)
 

@@ -1,43 +1,23 @@
 import type { VersionStep } from '../../domain/version.ts'
 
+const [ada, grace] = ['ada@example.com', 'grace@example.com'] as const
 /** The users of the demo. */
 export const demoUsers = [
-  { email: 'ada@example.com', name: 'Ada Okafor', operator: true },
-  { email: 'grace@example.com', name: 'Grace Lindqvist', operator: false },
+  { email: ada, name: 'Ada Okafor', operator: true },
+  { email: grace, name: 'Grace Lindqvist', operator: false },
 ] as const
 
 const publishedAt = '2026-03-14T09:00:00.000Z'
 
 /** In the format of `resource import`. */
 export const demoResources = [
-  {
-    owner: 'ada@example.com',
-    kind: 'site',
-    name: 'Ada on Engines',
-    slug: 'ada-on-engines',
-    status: 'published',
-    publishedAt,
-  },
-  { owner: 'ada@example.com', kind: 'store', name: 'Punched Cards', slug: 'punched-cards', status: 'draft' },
-  {
-    owner: 'grace@example.com',
-    kind: 'site',
-    name: 'Garden Journal',
-    slug: 'garden-journal',
-    status: 'published',
-    publishedAt,
-  },
-  { owner: 'grace@example.com', kind: 'site', name: 'Spring Fair', slug: 'spring-fair', status: 'draft' },
-  { owner: 'grace@example.com', kind: 'site', name: 'Old Blog', slug: 'old-blog', status: 'archived', publishedAt },
-  {
-    owner: 'grace@example.com',
-    kind: 'store',
-    name: 'Plant Shop',
-    slug: 'plant-shop',
-    status: 'published',
-    publishedAt,
-  },
-  { owner: 'grace@example.com', kind: 'store', name: 'Seed Swap', slug: 'seed-swap', status: 'archived', publishedAt },
+  { owner: ada, kind: 'site', name: 'Ada on Engines', slug: 'ada-on-engines', status: 'published', publishedAt },
+  { owner: ada, kind: 'store', name: 'Punched Cards', slug: 'punched-cards', status: 'draft' },
+  { owner: grace, kind: 'site', name: 'Garden Journal', slug: 'garden-journal', status: 'published', publishedAt },
+  { owner: grace, kind: 'site', name: 'Spring Fair', slug: 'spring-fair', status: 'draft' },
+  { owner: grace, kind: 'site', name: 'Old Blog', slug: 'old-blog', status: 'archived', publishedAt },
+  { owner: grace, kind: 'store', name: 'Plant Shop', slug: 'plant-shop', status: 'published', publishedAt },
+  { owner: grace, kind: 'store', name: 'Seed Swap', slug: 'seed-swap', status: 'archived', publishedAt },
 ] as const
 
 export type DemoVersion = {
@@ -60,17 +40,17 @@ const newsletterVersions: readonly DemoVersion[] = [
 ]
 
 export const demoApps = [
-  { slug: 'newsletter', name: 'Newsletter Studio', owner: 'ada@example.com', versions: newsletterVersions },
+  { slug: 'newsletter', name: 'Newsletter Studio', owner: ada, versions: newsletterVersions },
   {
     slug: 'shop-insights',
     name: 'Shop Insights',
-    owner: 'ada@example.com',
+    owner: ada,
     versions: [{ version: '0.1.0', notes: 'First draft.', steps: [] }],
   },
 ] as const
 
 /** One approved install, and one that waits for an operator. */
 export const demoInstalls = [
-  { app: 'newsletter', user: 'grace@example.com', kind: 'site', resource: 'garden-journal', approved: true },
-  { app: 'shop-insights', user: 'grace@example.com', kind: 'store', resource: 'plant-shop', approved: false },
+  { app: 'newsletter', user: grace, kind: 'site', resource: 'garden-journal', approved: true },
+  { app: 'shop-insights', user: grace, kind: 'store', resource: 'plant-shop', approved: false },
 ] as const

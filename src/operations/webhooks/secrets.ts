@@ -1,15 +1,13 @@
 import { Webhook } from 'standardwebhooks'
 import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
+import { graceFault } from '../../domain/credential.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { badInput, decideAt, type Operation } from '../decision.ts'
+import { decideAt, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 
 /** Bytes of a signing secret; Standard Webhooks asks for 24 to 64. */
 const secretBytes = 32
-
-/** How long the old secret still signs after a rotation, in hours. */
-export const webhookGraceHours = { default: 24, maximum: 168 } as const
 
 /** A new random secret of an endpoint. `now` is epoch milliseconds. */
 export const mintWebhookSecret = (platform: Platform, endpointId: string, now: number): WebhookSecret => ({
@@ -33,9 +31,7 @@ export const rotateWebhookSecret: Operation<
   { readonly id: string; readonly graceHours: number },
   NewEndpointRecord
 > = async (platform, trace, actor, { id, graceHours }) => {
-  if (!Number.isInteger(graceHours) || graceHours < 0 || graceHours > webhookGraceHours.maximum) {
-    throw badInput('graceHours', `The grace is a whole number of hours from 0 to ${webhookGraceHours.maximum}.`)
-  }
+  refuseFault('graceHours', graceFault(graceHours))
   const now = platform.clock.now()
   const secret = mintWebhookSecret(platform, id, now)
   const endsAt = now + graceHours * 3_600_000

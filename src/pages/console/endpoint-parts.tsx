@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact'
+import { graceHours } from '../../domain/credential.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { isDelivered } from '../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
 import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
-import { webhookGraceHours } from '../../operations/webhooks/secrets.ts'
 import { Badge } from '../components/badges.tsx'
 import { Field, Form } from '../components/form.tsx'
 import { Table } from '../components/table.tsx'
 import { Lines, Time } from '../components/values.tsx'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
+import { graceInput } from './secret-parts.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
 export type RefusedChange = {
@@ -71,15 +72,9 @@ export const RotateForm = ({ visit, app, endpoint, refused }: EndpointFormProps)
     <Field
       label="Hours until the old secret expires"
       name="graceHours"
-      hint={`0 to ${webhookGraceHours.maximum}. Until then each delivery is signed with both secrets.`}
+      hint={`0 to ${graceHours.maximum}. Until then each delivery is signed with both secrets.`}
       error={refused?.form === 'rotate' ? refused.error : null}
-      input={{
-        type: 'number',
-        value: refused?.form === 'rotate' ? refused.value : String(webhookGraceHours.default),
-        min: 0,
-        max: webhookGraceHours.maximum,
-        required: true,
-      }}
+      input={graceInput(refused?.form === 'rotate' ? refused.value : undefined)}
     />
     <button type="submit" class="secondary">
       Rotate the secret

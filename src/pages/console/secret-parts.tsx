@@ -35,6 +35,10 @@ export const CreateSecret = ({ visit, app, environment, refused }: SecretFormPro
   )
 }
 
+/** The input for the hours of a grace period, with what was typed before. */
+export const graceInput = (typed = String(graceHours.default)) =>
+  ({ type: 'number', value: typed, min: 0, max: graceHours.maximum, required: true }) as const
+
 export const RotateSecret = ({ visit, app, environment, refused }: SecretFormProps) => {
   const again = refused?.form === 'rotate' ? refused : null
   return (
@@ -46,13 +50,7 @@ export const RotateSecret = ({ visit, app, environment, refused }: SecretFormPro
         name="graceHours"
         hint={`0 to ${graceHours.maximum}. Until then both secrets work. With 0 the old one stops working at once.`}
         error={again?.error ?? null}
-        input={{
-          type: 'number',
-          value: again?.value ?? String(graceHours.default),
-          min: 0,
-          max: graceHours.maximum,
-          required: true,
-        }}
+        input={graceInput(again?.value)}
       />
       <button type="submit" class="secondary">
         Rotate the {environment} secret
