@@ -6,13 +6,11 @@ const root = join(import.meta.dir, '..')
 /** Modules that run as threads are separate entry points (see db/sqlite/thread.ts). */
 export const threadModules: readonly string[] = [...new Bun.Glob('db/sqlite/*-worker.ts').scanSync(root)].toSorted()
 
-type BuiltProgram = { readonly file: string; readonly commit: string; readonly bytes: number }
-
 /**
  * Builds the whole program as one executable file for this kind of machine. The same commit gives the same bytes.
  * @throws AggregateError with the messages of the bundler
  */
-export const buildProgram = async (file: string): Promise<BuiltProgram> => {
+export const buildProgram = async (file: string) => {
   const commit = await commitOf(root)
   mkdirSync(dirname(file), { recursive: true })
   await Bun.build({

@@ -1,5 +1,4 @@
-import type { App } from '../../../db/database.ts'
-import { type Page, type PageRequest, searchPage } from '../page.ts'
+import { type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -27,9 +26,6 @@ export const listOwnApps = async (platform: Platform, userId: string) =>
 /** An app in the list of its owner. */
 export type OwnAppSummary = Awaited<ReturnType<typeof listOwnApps>>[number]
 
-/** An app in the operators' list. */
-export type AppSummary = Pick<App, 'slug' | 'name' | 'status' | 'deletedAt'> & { readonly ownerEmail: string }
-
 /** Apps whose name or slug contains `part`, by slug. An empty part finds all apps. */
-export const searchApps = async (platform: Platform, part: string, page: PageRequest): Promise<Page<AppSummary>> =>
+export const searchApps = async (platform: Platform, part: string, page: PageRequest) =>
   await searchPage(platform.database.queries.apps.search, part, page, ({ slug }) => slug)

@@ -17,7 +17,6 @@ import type { SessionCaller } from '../authenticate.ts'
 import type { Platform, Trace } from '../platform.ts'
 import {
   type AskingClient,
-  type IssuedCode,
   authorize,
   checkAsked,
   denyAuthorization,
@@ -120,12 +119,10 @@ export type Decided = {
   readonly answer: 'allow' | 'deny'
   readonly ticket: RowKey
 }
-/** Where the browser goes, and the code that was issued; null if the user denied. */
-type ConsentAnswer = { readonly redirectTo: string; readonly issued: IssuedCode | null }
 
 /**
  * Carries out the user's decision exactly once: the ticket is spent in the transaction that issues the code or records the
- * denial. A fault that appeared after the page was shown is reported to the app, as it would have been before.
+ * denial. Returns where the browser goes, and the code that was issued; null if the user denied. A fault that appeared after the page was shown is reported to the app, as it would have been before.
  * @throws idempotency_key_reused for a spent ticket, login_required for a session that has ended, invalid_client and
  *   invalid_redirect_uri if the app may no longer be answered
  */
@@ -134,7 +131,7 @@ export const decideConsent = async (
   trace: Trace,
   session: SessionCaller,
   { request, answer, ticket }: Decided,
-): Promise<ConsentAnswer> => {
+) => {
   const acting = actingAs(platform, trace, session, { ticket })
   try {
     if (answer === 'deny') {

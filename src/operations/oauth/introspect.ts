@@ -28,20 +28,13 @@ export type TokenFacts = {
   readonly expiresAt: number
 }
 
-type Introspection = { readonly appId: string; readonly token: TokenFacts | null }
-
 /**
  * Tells a client about a live token that was issued to it (RFC 7662). Every other token gives null, so that they cannot be
  * told apart: malformed, unknown, expired, spent, revoked, of another client, of the app's other environment, of a suspended
  * app or of a disabled user. Reads committed state; writes only a refusal and the time of the last use, to the minute.
  * @throws invalid_client
  */
-export const introspect = async (
-  platform: Platform,
-  trace: Trace,
-  credentials: ClientCredentials,
-  text: string,
-): Promise<Introspection> => {
+export const introspect = async (platform: Platform, trace: Trace, credentials: ClientCredentials, text: string) => {
   const { database } = platform
   const now = platform.clock.now()
   const presented = presentClient(credentials)

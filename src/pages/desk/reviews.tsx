@@ -5,7 +5,7 @@ import { AppStatusBadge } from '../components/badges.tsx'
 import { type Columns, Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page, seeOther } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
+import { readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
 
@@ -42,9 +42,7 @@ export const reviewsRoutes = (door: Door) =>
       )
     })
 
-type Queue = ListPart<QueuedVersion>
-
-const queueOf = async (visit: Visit, what: 'review' | 'activation'): Promise<Queue> =>
+const queueOf = async (visit: Visit, what: 'review' | 'activation') =>
   await readList(visit, { list: `desk-${what}`, path: deskPaths.reviews, param: what }, (part) =>
     listQueue(visit.door.platform, what, part),
   )
