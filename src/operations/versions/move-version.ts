@@ -15,16 +15,13 @@ export const moveVersion: Operation<VersionMove, VersionRecord> = async (platfor
   return await decide(platform, trace, actor, async (change) => await takeStep(change, move))
 }
 
+type Publication = Pick<VersionMove, 'slug' | 'version' | 'seen'>
+
 /**
  * Approves a submitted version and makes it live, in one transaction with an audit row for each step.
  * @throws invalid_request for an unknown app, version_not_found, version_not_eligible
  */
-export const approveAndActivate: Operation<Pick<VersionMove, 'slug' | 'version' | 'seen'>, VersionRecord> = async (
-  platform,
-  trace,
-  actor,
-  move,
-) =>
+export const approveAndActivate: Operation<Publication, VersionRecord> = async (platform, trace, actor, move) =>
   await decide(platform, trace, actor, async (change) => {
     const first = await takeStep(change, { ...move, step: 'approve', rejection: null })
     if (first instanceof PlatformError) return first

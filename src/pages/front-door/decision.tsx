@@ -6,13 +6,12 @@ import {
   readAuthorizationParameters,
 } from '../../domain/authorization-request.ts'
 import { PlatformError } from '../../domain/errors.ts'
-import type { RowKey } from '../../domain/identifier.ts'
 import { type Call, callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import { isFromSameOrigin, readCookie, sessionCookie } from '../../http/session-cookie.ts'
 import { authorizationPath } from '../../http/paths.ts'
-import { decideConsent } from '../../operations/oauth/consent.ts'
+import { type Decided, decideConsent } from '../../operations/oauth/consent.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { fieldsOf, formOf, readValues, receiveFromUser, refuseForm, text, ticketKey } from '../form.ts'
 import { Layout, RequestLine } from '../layout.tsx'
@@ -63,13 +62,6 @@ const decide = async (door: Door, request: Request): Promise<Response> => {
     return lostDecisionPage(platformName, call, { error, startAgain: askPath(asked) })
   }
   return await carryOut(visit, { request: asked, answer: fields.decision, ticket })
-}
-
-type Decided = {
-  readonly request: AuthorizationRequest
-  readonly answer: 'allow' | 'deny'
-  /** Spent in the transaction that carries the decision out. */
-  readonly ticket: RowKey
 }
 
 const carryOut = async ({ door, call, session }: Visit, decided: Decided): Promise<Response> => {
