@@ -1,9 +1,14 @@
+import { rmSync } from 'node:fs'
 import { checkFile } from './check.ts'
 import type { Database } from './database.ts'
+import { moveSqlite } from './move.ts'
 import { migrateFile } from './migrate.ts'
 import { migrations } from './migrations/index.ts'
 import { postgresMigrations } from './migrations/postgres.ts'
-import { checkPostgres, migratePostgres, openPostgres } from './postgres.ts'
+import { checkPostgres, importPostgres, migratePostgres, recoverPostgres } from './postgres/commands.ts'
+import { openPostgres } from './postgres.ts'
+import { recoverSqlite } from './recover.ts'
+import type { StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
@@ -28,3 +33,26 @@ export const migrateDatabase = async (place: Place): Promise<readonly string[]> 
 /** Everything that is wrong with the database, in plain sentences, also if it cannot be opened for use. */
 export const checkDatabase = async (place: Place): Promise<readonly string[]> =>
   place.kind === 'sqlite' ? checkFile(place.path, migrations) : await checkPostgres(place.url, postgresMigrations)
+
+type Moment = Pick<StoppedOptions, 'now' | 'event'>
+
+/** Goes on with a database that no server uses and that has lost changes, and ends everything issued. @throws DatabaseUnusable */
+export const recoverDatabase = async (place: Place, moment: Moment) =>
+  place.kind === 'sqlite'
+    ? await recoverSqlite({ ...moment, file: place.path, migrations })
+    : await recoverPostgres(place.url, postgresMigrations, moment)
+
+/**
+ * Moves a stopped SQLite database into an empty PostgreSQL database, by way of a sealed copy that is removed at the end. Interrupted,
+ * it has moved nothing or everything, and may run again. @throws DatabaseUnusable
+ */
+export const moveToPostgres = async (file: string, url: string, moment: Moment) => {
+  await migratePostgres(url, postgresMigrations) // before the file is marked as moved
+  const sealed = `${file}.${crypto.randomUUID()}.moving`
+  try {
+    const { database } = await moveSqlite({ ...moment, file, to: sealed, migrations })
+    return { database, ...(await importPostgres(url, postgresMigrations, sealed, moment)) }
+  } finally {
+    rmSync(sealed, { force: true })
+  }
+}

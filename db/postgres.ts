@@ -1,6 +1,5 @@
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import {
-  DatabaseUnusable,
   type Store,
   type StoreFault,
   type StoreHealth,
@@ -8,15 +7,14 @@ import {
   type TransactionOptions,
 } from './database.ts'
 import { parseAddress } from './postgres/address.ts'
-import { findTableFaults } from './postgres/check.ts'
+import { prepare } from './postgres/commands.ts'
 import { drizzleOver, type Wire } from './postgres/dialect.ts'
 import { unavailable } from './postgres/fault.ts'
 import { Member, Pool } from './postgres/pool.ts'
 import { Primary } from './postgres/primary.ts'
 import { Pulse } from './postgres/pulse.ts'
 import { Readers } from './postgres/readers.ts'
-import { inspectTables, migrateSchema, type PostgresMigration } from './postgres/schema.ts'
-import { assertServer, sentenceFor } from './postgres/server-check.ts'
+import type { PostgresMigration } from './postgres/schema.ts'
 import { Timelines } from './postgres/timelines.ts'
 import { Transactions } from './postgres/transactions.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
@@ -65,56 +63,6 @@ const unreachableSentence =
   'PostgreSQL has not confirmed a commit for more than 2 seconds: see whether its primary and its synchronous standby run.'
 /** An operator's command is short, and decides in transactions. */
 const alwaysFresh = { isFresh: true, refresh: async () => undefined }
-
-/** Brings the schema up to date; gives the names of the steps that were applied. @throws DatabaseUnusable */
-export const migratePostgres = async (
-  url: string,
-  migrations: readonly PostgresMigration[],
-): Promise<readonly string[]> => (await prepare(new Primary(parseAddress(url)), { migrate: true, migrations })).applied
-
-/** Everything that is wrong with the database, in plain sentences, also if it cannot be opened for use. */
-export const checkPostgres = async (
-  url: string,
-  migrations: readonly PostgresMigration[],
-): Promise<readonly string[]> => {
-  try {
-    const primary = new Primary(parseAddress(url))
-    await prepare(primary, { migrate: false, migrations })
-    const { link } = await primary.connect()
-    return await findTableFaults(link, migrations).finally(() => link.close())
-  } catch (error) {
-    if (error instanceof DatabaseUnusable) return [error.message]
-    throw error
-  }
-}
-
-const prepare = async (
-  primary: Primary,
-  { migrate, migrations }: Pick<PostgresOptions<never>, 'migrate' | 'migrations'>,
-): Promise<{ readonly applied: readonly string[]; readonly databaseBytes: number }> => {
-  try {
-    const { link } = await primary.connect()
-    try {
-      await assertServer(link)
-      const names = migrate ? await migrateSchema(link, migrations) : []
-      const { applied } = await inspectTables(link, migrations)
-      if (applied === 0)
-        throw new DatabaseUnusable('missing', 'The PostgreSQL database is empty: run migrate or serve first.')
-      if (applied < migrations.length) {
-        throw new DatabaseUnusable(
-          'outdated',
-          'The schema of the PostgreSQL database is behind this program: run migrate.',
-        )
-      }
-      const [[bytes] = []] = (await link.send('SELECT pg_database_size(current_database())', [])).rows
-      return { applied: names, databaseBytes: Number(bytes) }
-    } finally {
-      link.close()
-    }
-  } catch (error) {
-    throw (error instanceof DatabaseUnusable ? null : sentenceFor(error)) ?? error
-  }
-}
 
 class PostgresStore<Q> implements Store<Q> {
   readonly queries: Q
@@ -222,5 +170,6 @@ class PostgresStore<Q> implements Store<Q> {
 
   #watch(): void {
     this.#readers.closeStuck(longestStatementMs)
+    for (const pool of Object.values(this.#pools)) pool.closeStuck(longestStatementMs)
   }
 }

@@ -37,6 +37,7 @@ export class Member<Q> {
 /** So many connections, opened when they are needed. Who comes first gets the next free one. */
 export class Pool<Q> {
   #idle: Member<Q>[] = []
+  readonly #busy = new Set<Member<Q>>()
   #free: number
   #waiting: (() => void)[] = []
 
@@ -60,9 +61,11 @@ export class Pool<Q> {
     else await this.#wait()
     try {
       const member = this.#takeIdle() ?? (await this.connect())
+      this.#busy.add(member)
       try {
         return await work(member)
       } finally {
+        this.#busy.delete(member)
         if (member.link.isOpen) this.#idle.push(member)
       }
     } finally {
@@ -70,6 +73,12 @@ export class Pool<Q> {
       if (next === undefined) this.#free += 1
       else next()
     }
+  }
+
+  /** Closes connections whose server has not answered for so long, in milliseconds. */
+  closeStuck(longestMs: number): void {
+    const now = performance.now()
+    for (const { link } of this.#busy) if (link.waitingMs(now) > longestMs) link.close()
   }
 
   close(): void {

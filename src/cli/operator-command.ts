@@ -59,9 +59,15 @@ export const stoppedCommand = <Words extends readonly unknown[]>(
 ): Command =>
   databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
     const flags = this.opts<CommonFlags>()
-    const stopped = { file: databasePathOf(flags), migrations, now: Date.now(), event: operatorEvents() }
-    answer(flags, await work(stopped, ...words))
+    answer(flags, await work({ file: databasePathOf(flags), migrations, ...operatorMoment() }, ...words))
   })
+
+/** The time of a command on a stopped database, and what builds its audit events. */
+export const operatorMoment = () => ({ now: Date.now(), event: operatorEvents() })
+
+/** The name of a database in answers. The URL of a PostgreSQL database may have a password. */
+export const nameOfPlace = (place: DatabasePlace): string =>
+  place.kind === 'sqlite' ? place.path : 'the PostgreSQL database'
 
 /** @throws ConfigError */
 export const databaseOf = ({ database }: CommonFlags): DatabasePlace => readConfig({ database }).database

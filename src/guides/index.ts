@@ -14,6 +14,7 @@ import capacity from './operate/capacity.md' with { type: 'text' }
 import installation from './operate/installation.md' with { type: 'text' }
 import monitoring from './operate/monitoring.md' with { type: 'text' }
 import moving from './operate/moving.md' with { type: 'text' }
+import postgresql from './operate/postgresql.md' with { type: 'text' }
 import privacy from './operate/privacy.md' with { type: 'text' }
 import proxy from './operate/proxy.md' with { type: 'text' }
 import settings from './operate/settings.md' with { type: 'text' }
@@ -48,6 +49,7 @@ export const guideAreas = [
     'backup-and-restore': backupAndRestore,
     upgrade: upgrade,
     moving: moving,
+    postgresql: postgresql,
     monitoring: monitoring,
     capacity: capacity,
     privacy: privacy,

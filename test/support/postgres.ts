@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { postgresMigrations } from '../../db/migrations/postgres.ts'
-import { migratePostgres } from '../../db/postgres.ts'
+import { migratePostgres } from '../../db/postgres/commands.ts'
 import { programAt } from './needs.ts'
 
 /** `TEST_DATABASE=postgres` runs the tests on PostgreSQL instead of SQLite. */

@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { checkFile } from '../../../db/check.ts'
 import { checkDatabase, migrateDatabase } from '../../../db/engine.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import type { DatabasePlace } from '../../config.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {
   type CommonFlags,
   databaseCommand,
   databasePathOf,
+  nameOfPlace,
   operatorCommands,
   type OperatorSession,
   databaseOf,
@@ -26,7 +26,7 @@ export const addMigrateCommand = (program: Command): void => {
 const migrate = async (flags: CommonFlags): Promise<void> => {
   const place = databaseOf(flags)
   const applied = await migrateDatabase(place)
-  const database = nameOf(place)
+  const database = nameOfPlace(place)
   const text = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`
   answer(flags, { value: { database, applied }, text })
 }
@@ -55,12 +55,9 @@ const check = async (backup: string | undefined, flags: CommonFlags): Promise<vo
   if (problems.length > 0) throw new CommandFailed(problems)
   answer(flags, {
     value: { ok: true, problems },
-    text: `Nothing is wrong with ${backup ?? nameOf(databaseOf(flags))}.`,
+    text: `Nothing is wrong with ${backup ?? nameOfPlace(databaseOf(flags))}.`,
   })
 }
-
-/** The URL of a PostgreSQL database may have a password. */
-const nameOf = (place: DatabasePlace): string => (place.kind === 'sqlite' ? place.path : 'the PostgreSQL database')
 
 /** The pause between batches, so that a running server can write. */
 const pauseMs = 5

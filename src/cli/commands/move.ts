@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { moveToPostgres } from '../../../db/engine.ts'
+import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { moveSqlite } from '../../../db/move.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { stoppedCommand } from '../operator-command.ts'
@@ -12,15 +14,21 @@ To move to another machine, where every token, session and grant goes on:
      was interrupted, or the copy was lost, run it again: it writes the same copy.
   3. Bring the copy to the other machine, privately: it holds everything.
   4. There: app-platform restore --move PATH, where no database is yet. Then start the server.
+To move into PostgreSQL: stop the server, then app-platform move --to postgres://user:password@host/database.
 Use the copy once: two servers on two copies would each accept tokens that the other has ended.`
 
 export const addMoveCommand = (program: Command): void => {
   stoppedCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.', move)
-    .requiredOption('--to <path>', 'where to write the sealed copy')
+    .requiredOption('--to <path>', 'where to write the sealed copy; or the URL of an empty PostgreSQL database')
     .addHelpText('after', steps)
 }
 
 const move = async (stopped: StoppedOptions, { to }: { readonly to: string }) => {
+  if (isPostgresUrl(to)) {
+    const { database, movedAt } = await moveToPostgres(stopped.file, to, stopped)
+    const text = `${database} has moved into the PostgreSQL database and is not used here any more. Set DATABASE_URL, then start the server.`
+    return { value: { ...wireRecord({ movedAt }), database }, text }
+  }
   const { database, file, movedAt } = await moveSqlite({ ...stopped, to })
   const text =
     `${database} has moved and is not used here any more. Bring ${file} to the other machine, and there run ` +

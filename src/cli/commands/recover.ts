@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { type Recovered, recoverSqlite } from '../../../db/recover.ts'
-import type { StoppedOptions } from '../../../db/stopped.ts'
-import { stoppedCommand } from '../operator-command.ts'
-import { endedText, UsageError, wireRecord } from '../output.ts'
+import { recoverDatabase } from '../../../db/engine.ts'
+import type { Recovered } from '../../../db/recover.ts'
+import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace, operatorMoment } from '../operator-command.ts'
+import { answer, endedText, UsageError, wireRecord } from '../output.ts'
 
 const consequences = `
 For a database that has lost changes: the server refuses it, or the whole machine was set back to an earlier snapshot. A
@@ -18,21 +18,24 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
 Then look through users, apps, installs and redirect URIs. Client secrets for development go on working.`
 
 export const addRecoverCommand = (program: Command): void => {
-  stoppedCommand(program, 'recover', 'Go on with a database that has lost changes, and end everything issued.', recover)
+  databaseCommand(program, 'recover', 'Go on with a database that has lost changes, and end everything issued.')
     .option('--accept-loss', 'the lost changes will not come back; needed')
     .addHelpText('after', consequences)
+    .action(recover)
 }
 
-const recover = async (stopped: StoppedOptions, { acceptLoss }: { readonly acceptLoss?: boolean }) => {
-  if (acceptLoss !== true) {
+const recover = async (flags: CommonFlags & { readonly acceptLoss?: boolean }): Promise<void> => {
+  if (flags.acceptLoss !== true) {
     throw new UsageError(
       'recover ends everything that was issued, and the lost changes do not come back: say --accept-loss to do it, or restore a newer backup.',
     )
   }
-  const recovered = await recoverSqlite(stopped)
+  const place = databaseOf(flags)
+  const recovered = await recoverDatabase(place, operatorMoment())
   const { at: recoveredAt, ...facts } = recovered
-  const value = { ...wireRecord({ recoveredAt }), database: stopped.file, ...facts }
-  return { value, text: textOf(stopped.file, recovered) }
+  const database = nameOfPlace(place)
+  const value = { ...wireRecord({ recoveredAt }), database, ...facts }
+  answer(flags, { value, text: textOf(database, recovered) })
 }
 
 const textOf = (database: string, { ended, suspended }: Recovered): string =>

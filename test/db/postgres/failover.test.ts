@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { postgresMigrations } from '../../../db/migrations/postgres.ts'
-import { migratePostgres } from '../../../db/postgres.ts'
+import { migratePostgres } from '../../../db/postgres/commands.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
 import { type Cluster, startPair } from '../../support/postgres.ts'

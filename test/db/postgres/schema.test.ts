@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { checkPostgres } from '../../../db/postgres.ts'
+import { checkPostgres } from '../../../db/postgres/commands.ts'
 import { postgresMigrations } from '../../../db/migrations/postgres.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'

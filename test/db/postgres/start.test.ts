@@ -72,7 +72,7 @@ test('a server that would lose acknowledged changes in a power cut is refused', 
   }
 })
 
-test.each(['backup x.db', 'restore x.db', 'recover --accept-loss', 'move --to x.db', 'clock reset'])(
+test.each(['backup x.db', 'restore x.db', 'move --to x.db', 'clock reset'])(
   '%s is for SQLite files, and names what PostgreSQL has instead',
   async (command) => {
     const { code, stderr } = await runProgram([...command.split(' '), '--database', 'postgres://a@localhost/b'])

@@ -1,0 +1,103 @@
+import { expect } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { importedTables } from '../../../db/postgres/import.ts'
+import { uploadVersion } from '../../operations/support/owner.ts'
+import { askPostgres } from '../../support/beside.ts'
+import { call } from '../../support/call.ts'
+import { countRows } from '../../support/expired-rows.ts'
+import { needs } from '../../support/needs.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { onPostgres, postgresDatabase } from '../../support/postgres.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startServer } from '../../support/running-server.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import {
+  addApp,
+  addUser,
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  refresh,
+  signIn,
+} from '../../support/world.ts'
+
+const { test } = needs('postgres')
+
+test('every table is moved', async () => {
+  const rows = await askPostgres<{ name: string }>(
+    await postgresDatabase('tables'),
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+    [],
+  )
+  const ofServers = ['leases', 'locks', 'nodes', 'schema_migrations', 'timelines']
+  expect(rows.map(({ name }) => name).toSorted()).toEqual([...importedTables, ...ofServers].toSorted())
+})
+
+test.skipIf(onPostgres)(
+  'a stopped SQLite database moves into PostgreSQL: tokens go on, the file is used no more',
+  async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'app-platform.db')
+    const url = await postgresDatabase(file)
+    const before = await createWorld({ database: file, ownProcess: true })
+    const { app, user } = before
+    await uploadVersion(before.platform, app, '1.0.0', ['submit', 'approve', 'activate'])
+    const token = await appToken(before.server.url, app.development)
+    const tokens = await grantTokens(before)
+    const code = await authorize(before.server.url, await signIn(before.server.url, user), app)
+    const running = await runProgram(['move', '--to', url, '--database', file])
+    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('A server is running') })
+    await endWorld(before)
+    const counts = await countRows(file, ...importedTables)
+
+    expect(await runProgram(['move', '--to', url, '--database', file])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('has moved into the PostgreSQL database'),
+    })
+    expect(readdirSync(folder).filter((name) => name.includes('moving'))).toEqual([])
+    const events = counts['audit_events'] ?? 0
+    const changed = { audit_events: events + 2, watermarks: expect.any(Number) } // moved, and moved here
+    expect(await countRows(url, ...importedTables)).toEqual({ ...counts, ...changed })
+    expect(await runProgram(['check', '--database', url])).toMatchObject({ code: 0 })
+    expect((await runProgram(['user', 'list', '--database', file])).code).toBe(1)
+    const again = await runProgram(['move', '--to', url, '--database', file])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('move into an empty one') })
+
+    const server = await startServer({ database: url, ownProcess: true })
+    const statusOf = async (path: string, bearer: string) =>
+      (await call(server.url, 'GET', path, { token: bearer })).status
+    expect(await statusOf('/me', token)).toBe(200)
+    expect(await statusOf('/oauth/me', tokens.accessToken)).toBe(200)
+    expect((await exchange(server.url, app, code)).status).toBe(200)
+    expect((await refresh(server.url, app, tokens.refreshToken)).status).toBe(200)
+    expect((await runProgram(['recover', '--accept-loss', '--database', url])).stderr).toContain('A server is running')
+    await server.stop()
+
+    const recovered = await runProgram(['recover', '--accept-loss', '--database', url])
+    expect(recovered.stderr).toBe('')
+    expect(recovered.stdout).toContain('Recovered the PostgreSQL database.\nEnded: app tokens 2, grants 2')
+    const after = await startServer({ database: url, ownProcess: true })
+    expect((await call(after.url, 'GET', '/me', { token })).status).toBe(401)
+    expect((await refresh(after.url, app, tokens.refreshToken)).status).toBe(401)
+    await after.stop()
+  },
+)
+
+test.skipIf(onPostgres)('a move that was interrupted may run again, and keeps nothing of the first one', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const url = await postgresDatabase(file)
+  const platform = await openAsOperator(file)
+  await addApp(platform, await addUser(platform))
+  await platform.database.close()
+  // Refuses the last table, so that the transaction is undone after the others were copied.
+  await askPostgres(url, "ALTER TABLE watermarks ADD CONSTRAINT none CHECK (name = 'none')", [])
+  expect((await runProgram(['move', '--to', url, '--database', file])).code).toBe(1)
+  expect(await countRows(url, 'users', 'apps')).toEqual({ users: 0, apps: 0 })
+  await askPostgres(url, 'ALTER TABLE watermarks DROP CONSTRAINT none', [])
+  expect((await runProgram(['move', '--to', url, '--database', file])).code).toBe(0)
+  expect(await countRows(url, 'users', 'apps')).toEqual({ users: 1, apps: 1 })
+})
