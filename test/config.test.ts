@@ -183,6 +183,11 @@ describe('settings', () => {
     expect(faultsOf({ PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL .* port 0/)])
   })
 
+  test('PostgreSQL is used with a warning that it is a preview', () => {
+    const { warnings } = readConfig({}, { DATABASE_URL: 'postgres://app@localhost/apps' })
+    expect(warnings).toEqual([expect.stringContaining('PostgreSQL is a preview')])
+  })
+
   test('plain HTTP is warned about unless it stays on this machine', () => {
     expect(readConfig({}, { PUBLIC_URL: 'http://apps.example.com' }).warnings).toHaveLength(1)
     for (const url of ['http://localhost', 'http://127.0.0.1:80', 'http://[::1]']) {
