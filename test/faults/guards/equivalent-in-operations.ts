@@ -109,7 +109,7 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {': {
     'left out: !checkable': 'what no password can be is compared as the empty one, which nobody has',
   },
-  "const matches = (await platform.passwords.matches(checkable ? change.current : '', oldHash)) && checkable": {
+  "const matches = (await platform.passwords.matches(checkable ? passwords.current : '', oldHash)) && checkable": {
     'always: checkable': 'what no password can be is refused whatever it was compared with',
     'left out: checkable': 'what no password can be is compared as the empty one, which nobody has',
   },
