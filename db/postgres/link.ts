@@ -72,7 +72,7 @@ export class Link {
     return this.underWay === 0 ? 0 : now - this.#oldestAt
   }
 
-  /** Closes the socket. What is under way rejects. A statement is never cancelled: see `README.md`. */
+  /** Closes the socket. What is under way rejects. A statement is never cancelled: see `db/README.md`. */
   close(): void {
     if (!this.isOpen) return
     this.isOpen = false

@@ -69,7 +69,7 @@ export const signOutEndpoint = endpoint({
   method: 'DELETE',
   path,
   caller: signedInUser,
-  answers: { 204: Type.Void({ description: 'The session is over.' }) },
+  answers: { 204: Type.Void({ description: 'The session has ended.' }) },
   errors: ['payload_too_large', 'unsupported_media_type'],
   details: {
     id: 'signOut',

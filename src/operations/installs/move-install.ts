@@ -67,7 +67,7 @@ export const agreeToScopes: Operation<ScopeAgreement, void> = async (platform, t
     const install = (await q.installs.find(input.id))?.install ?? null
     const app = install === null ? null : await q.apps.byId(install.appId)
     if (install === null || app === null || endingStep(install) === null) {
-      return badInput('install', 'There is no such install, or it is over.')
+      return badInput('install', 'There is no such install, or it has ended.')
     }
     const version = await currentVersion(q, app, install.environment)
     if (version === null || version.scopes !== agreedTo) return badInput('scopes', askedAnew)
