@@ -32,6 +32,7 @@ const findFaketime = (): string | null =>
 /** Debian keeps the programs of each version in a folder of their own. */
 const findPostgres = (): string | null =>
   [...new Bun.Glob('usr/lib/postgresql/{15,16,17,18,19}/bin/postgres').scanSync({ cwd: '/', absolute: true })]
+    .filter(isExecutable)
     .toSorted()
     .at(-1) ?? null
 
