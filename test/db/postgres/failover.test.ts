@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { postgresMigrations } from '../../../db/migrations/postgres.ts'
 import { migratePostgres } from '../../../db/postgres/commands.ts'
 import { askPostgres } from '../../support/beside.ts'
@@ -6,7 +6,7 @@ import { needs } from '../../support/needs.ts'
 import { type Cluster, startPair } from '../../support/postgres.ts'
 import { openStore } from './support.ts'
 
-const { test } = needs('postgres')
+const { afterAll, beforeAll, test } = needs('postgres')
 
 let pair: { readonly primary: Cluster; readonly standby: Cluster; readonly url: string }
 beforeAll(async () => {
