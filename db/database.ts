@@ -1,5 +1,6 @@
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import type { Environment } from '../src/domain/app.ts'
+import type { LimitChange, LimitDebt } from '../src/domain/limits.ts'
 import type { AuditEvent, Queries } from './queries/index.ts'
 
 export type * from './queries/index.ts'
@@ -29,6 +30,15 @@ export interface Store<Q> {
   /** Whether the work that one process does for all of them is now this one's. */
   leads(): boolean
 
+  /** What the servers that share the database know of each other; null where there is one server. */
+  sharing(): Sharing | null
+
+  /** What the servers that share the database agree on beside the data; null if one server has it for itself. */
+  readonly cluster: Cluster | null
+
+  /** The time by the database's own clock in epoch milliseconds, or a little less; null where it has none. */
+  time(): number | null
+
   /** Whether a transaction could succeed now, and if not, the reason in a sentence for the operator. */
   health(): StoreHealth
 
@@ -42,6 +52,23 @@ export interface Store<Q> {
 
   /** Finishes the queued transactions, then closes the file. Later transactions are refused. */
   close(): Promise<void>
+}
+
+export type Cluster = {
+  /**
+   * Adds what this server has counted under limits, and gives what all servers have counted, for the keys that any of them has
+   * changed since the last call. @throws unavailable if the database cannot be reached
+   */
+  mergeLimits(changes: readonly LimitChange[]): Promise<readonly LimitDebt[]>
+
+  /** Takes leases that no server has, in the order of their names in the list, and gives the names of those. */
+  takeLeases(names: readonly string[], most: number): Promise<readonly string[]>
+
+  /** Whether this server has the lease for long enough to finish one piece of work, extended if need be. */
+  keepLease(name: string): Promise<boolean>
+
+  /** Gives the lease back: others may take it, after a rest in milliseconds. */
+  endLease(name: string, restMs: number): Promise<void>
 }
 
 /** Builds the audit row of a command on a stopped database. `idAt` is the time in its ID, which decides its place in the audit. */
@@ -71,8 +98,41 @@ export type TransactionOptions<T> = {
 }
 
 /** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes,
- * `unreachable` while a server of the database confirms no commits. */
-export type StoreProblem = 'failed' | 'full' | 'locked' | 'unreachable'
+ * `unreachable` while a server of the database confirms no commits, `clock` while this machine's clock is too far from the
+ * database's. With `full` and `clock`, access can still be ended. */
+export type StoreProblem = 'failed' | 'full' | 'locked' | 'unreachable' | 'clock'
+
+/** What a server tells the others that share its database. */
+export type NodeFacts = {
+  /** Of its machine. */
+  readonly name: string
+  readonly version: string
+  /** The settings that must be the same everywhere: the name of each, and a digest of its value. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** A server, as it was at the last heartbeat of this one. */
+export type NodeState = Pick<NodeFacts, 'name' | 'version'> & {
+  readonly number: number
+  /** How long ago it started, and its last heartbeat was, in milliseconds. */
+  readonly runningMs: number
+  readonly silentMs: number
+  /** How far its clock is ahead of the database's, in milliseconds; negative: behind. Null: not measured yet. */
+  readonly clockOffsetMs: number | null
+  /** Whether it does the work that one server does for all. */
+  readonly leads: boolean
+  /** The settings in which it differs from this server. */
+  readonly differs: readonly string[]
+}
+
+export type Sharing = {
+  /** All that were heard in the last minute, this one among them. */
+  readonly nodes: readonly NodeState[]
+  /** As in `NodeState`, of this one. */
+  readonly clockOffsetMs: number
+  /** Whether commits wait for a standby, so that they are not lost with the primary. */
+  readonly hasSynchronousStandby: boolean
+}
 
 export type StoreHealth =
   | { readonly writable: true; readonly problem: null; readonly reason: null }

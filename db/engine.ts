@@ -1,15 +1,22 @@
-import { rmSync } from 'node:fs'
 import { checkFile } from './check.ts'
-import type { Database } from './database.ts'
-import { moveSqlite } from './move.ts'
+import type { Database, NodeFacts } from './database.ts'
+import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
 import { migrations } from './migrations/index.ts'
 import { postgresMigrations } from './migrations/postgres.ts'
-import { checkPostgres, importPostgres, migratePostgres, recoverPostgres } from './postgres/commands.ts'
+import {
+  checkPostgres,
+  importPostgres,
+  migratePostgres,
+  recoverPostgres,
+  resetPostgresClock,
+} from './postgres/commands.ts'
+import type { MoveProgress } from './postgres/import.ts'
 import { openPostgres } from './postgres.ts'
 import { recoverSqlite } from './recover.ts'
 import type { StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
+import { resetClock } from './reset-clock.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */
@@ -18,7 +25,10 @@ type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kin
 /** Opens the database with the engine of its place. @throws DatabaseUnusable */
 export const openDatabase = async (
   place: Place,
-  options: Omit<SqliteOptions<Queries>, 'file' | 'createQueries' | 'migrations'> & { readonly isPatient?: boolean },
+  options: Omit<SqliteOptions<Queries>, 'file' | 'createQueries' | 'migrations'> & {
+    readonly isPatient?: boolean
+    readonly facts?: NodeFacts
+  },
 ): Promise<Database> =>
   place.kind === 'sqlite'
     ? await openSqlite({ ...options, file: place.path, createQueries, migrations })
@@ -42,17 +52,20 @@ export const recoverDatabase = async (place: Place, moment: Moment) =>
     ? await recoverSqlite({ ...moment, file: place.path, migrations })
     : await recoverPostgres(place.url, postgresMigrations, moment)
 
+/** Sets the trusted time back to a clock that was once ahead, and ends everything issued. @throws DatabaseUnusable */
+export const resetDatabaseClock = async (place: Place, moment: Moment) =>
+  place.kind === 'sqlite'
+    ? await resetClock({ ...moment, file: place.path, migrations })
+    : await resetPostgresClock(place.url, postgresMigrations, moment)
+
 /**
- * Moves a stopped SQLite database into an empty PostgreSQL database, by way of a sealed copy that is removed at the end. Interrupted,
- * it has moved nothing or everything, and may run again. @throws DatabaseUnusable
+ * Moves a stopped SQLite database into an empty PostgreSQL database. Interrupted, it has moved nothing or everything, and may run
+ * again. @throws DatabaseUnusable
  */
-export const moveToPostgres = async (file: string, url: string, moment: Moment) => {
-  await migratePostgres(url, postgresMigrations) // before the file is marked as moved
-  const sealed = `${file}.${crypto.randomUUID()}.moving`
-  try {
-    const { database } = await moveSqlite({ ...moment, file, to: sealed, migrations })
-    return { database, ...(await importPostgres(url, postgresMigrations, sealed, moment)) }
-  } finally {
-    rmSync(sealed, { force: true })
-  }
+export const moveToPostgres = async (url: string, stopped: StoppedOptions, progress: MoveProgress) => {
+  await migratePostgres(url, postgresMigrations)
+  return await moveElsewhere(
+    stopped,
+    async (source) => await importPostgres(url, postgresMigrations, source, { ...stopped, progress }),
+  )
 }

@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { assertNotOwnFile, backUp, unfinishedName } from './backup.ts'
 import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
-import { inspectSchema, migrate } from './migrate.ts'
+import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import { connectToCopy, copyWhole, removeCopy } from './restore/copy.ts'
 import { writeAcknowledged } from './sqlite/acknowledged.ts'
@@ -12,7 +12,7 @@ import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
-import { assertServable, markedAt, type MoveMark } from './sqlite/servable.ts'
+import { assertServable, hasMovedIntoPostgres, intoPostgres, markedAt, type MoveMark } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
 
 /**
@@ -30,18 +30,14 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOp
   if (existsSync(target)) throw new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
   assertPlace(database)
   using _ = lockAgainstServers(database)
-  if (inspectSchema(database, migrations) !== 'current') {
-    const sentence = `The schema of ${database} is behind this program: run app-platform migrate.`
-    throw new DatabaseUnusable('outdated', sentence)
-  }
-  const earlier = movedBefore(database)
-  assertSound(database, migrations)
+  const earlier = movedBefore(database, migrations, false)
   using connection = connectAlone(database, { allowMoved: true })
   // Checks first that a copy fits there and is sound.
   const rehearsal = unfinishedName(target)
   try {
     backUp(connection, rehearsal, { replace: false })
     const movedAt = earlier ?? (await markMoved(connection, database, { now, event }))
+    if (earlier === null) commitCounted(connection, database)
     rmSync(rehearsal)
     backUp(connection, rehearsal, { replace: false })
     seal(rehearsal)
@@ -53,11 +49,58 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOp
   }
 }
 
-/** When the database was moved; null if it was not. Refuses a sealed copy and a database that lacks acknowledged changes. */
-const movedBefore = (database: string): number | null => {
+/** A stopped database that moves elsewhere, open for its rows. */
+export type MoveSource = {
+  readonly connection: Connection
+  readonly movedAt: number
+  /** Whether it was marked before: then an earlier move may have arrived. */
+  readonly isRepeated: boolean
+  /** Makes the mark durable. From then on nothing uses the database here, whatever happens to the copy. */
+  seal(): void
+}
+
+/**
+ * Marks a stopped database as moved, in step with a copy of its rows. `copy` reads them, the mark and its audit row among them, and
+ * seals the database just before it keeps the copy. If it throws before that, the database has not moved. After a kill between the
+ * two the database has moved, and the command may run again.
+ * @throws DatabaseUnusable as `moveSqlite` does, and what `copy` throws
+ */
+export const moveElsewhere = async <T>(
+  { file, migrations, now, event }: StoppedOptions,
+  copy: (source: MoveSource) => Promise<T>,
+): Promise<T & { readonly database: string }> => {
+  assertExists(file)
+  const database = canonicalPath(file)
+  assertPlace(database)
+  using _ = lockAgainstServers(database)
+  const earlier = movedBefore(database, migrations, true)
+  using connection = connectAlone(database, { allowMoved: true })
+  const movedAt = earlier ?? (await markMoved(connection, database, { now, event }, intoPostgres))
+  const seal = () => {
+    if (earlier === null) commitCounted(connection, database)
+  }
+  return { ...(await copy({ connection, movedAt, isRepeated: earlier !== null, seal })), database }
+}
+
+/**
+ * When the database was moved; null if it was not. Refuses an outdated or damaged one, a sealed copy, one that lacks
+ * acknowledged changes, and one that was moved the other way: it would be used in two places.
+ */
+const movedBefore = (database: string, migrations: readonly Migration[], toPostgres: boolean): number | null => {
+  if (inspectSchema(database, migrations) !== 'current') {
+    const sentence = `The schema of ${database} is behind this program: run app-platform migrate.`
+    throw new DatabaseUnusable('outdated', sentence)
+  }
   const movedAt = markOf(database, 'moved')
-  if (movedAt === null) assertServable(database)
+  const isSameWay = movedAt !== null && wentIntoPostgres(database) === toPostgres
+  if (!isSameWay) assertServable(database)
+  assertSound(database, migrations)
   return movedAt
+}
+
+const wentIntoPostgres = (file: string): boolean => {
+  using connection = connectForLooking(file)
+  return hasMovedIntoPostgres(connection)
 }
 
 const markOf = (file: string, mark: MoveMark): number | null => {
@@ -65,10 +108,12 @@ const markOf = (file: string, mark: MoveMark): number | null => {
   return markedAt(connection, mark)
 }
 
+/** Begins the transaction that marks the database. */
 const markMoved = async (
   connection: Connection,
   database: string,
   { now, event }: Pick<StoppedOptions, 'now' | 'event'>,
+  detail?: Readonly<Record<string, unknown>>,
 ): Promise<number> => {
   connection.run('BEGIN EXCLUSIVE')
   const queries = createQueries(drizzle(connection))
@@ -76,8 +121,9 @@ const markMoved = async (
   const clock = Math.max(now, await trustedTime(queries, database))
   await queries.watermarks.set('clock', clock)
   await queries.watermarks.set('moved', clock)
-  await queries.audit.insert(event(await momentOf(queries, clock), { action: 'database.moved' }))
-  commitCounted(connection, database)
+  await queries.audit.insert(
+    event(await momentOf(queries, clock), { action: 'database.moved', ...(detail !== undefined && { detail }) }),
+  )
   return clock
 }
 

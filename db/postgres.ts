@@ -1,5 +1,8 @@
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import {
+  type NodeFacts,
+  type Sharing,
+  type Cluster,
   type Store,
   type StoreFault,
   type StoreHealth,
@@ -7,14 +10,17 @@ import {
   type TransactionOptions,
 } from './database.ts'
 import { parseAddress } from './postgres/address.ts'
-import { prepare } from './postgres/commands.ts'
+import { inSentences, prepare } from './postgres/commands.ts'
 import { drizzleOver, type Wire } from './postgres/dialect.ts'
-import { unavailable } from './postgres/fault.ts'
+import { postgresFault, unavailable } from './postgres/fault.ts'
+import type { Link } from './postgres/link.ts'
 import { Member, Pool } from './postgres/pool.ts'
 import { Primary } from './postgres/primary.ts'
+import { openCluster } from './postgres/cluster.ts'
 import { Pulse } from './postgres/pulse.ts'
 import { Readers } from './postgres/readers.ts'
-import type { PostgresMigration } from './postgres/schema.ts'
+import { assertCurrent, changesLostSentence, type PostgresMigration } from './postgres/schema.ts'
+import { refusalIn } from './postgres/server-check.ts'
 import { Timelines } from './postgres/timelines.ts'
 import { Transactions } from './postgres/transactions.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
@@ -23,6 +29,8 @@ export type PostgresOptions<Q> = {
   readonly url: string
   /** `server`: a node. `operator`: a short-lived process beside the nodes. */
   readonly role: 'server' | 'operator'
+  /** Of a node. */
+  readonly facts?: NodeFacts
   /** Called for the reading connections together, and for each writing one. */
   readonly createQueries: (db: DrizzleConnection) => Q
   readonly migrations: readonly PostgresMigration[]
@@ -37,9 +45,12 @@ export type PostgresOptions<Q> = {
 /** Connections of a node; together with the one that watches 22, so that four nodes fit into the 100 that servers admit. */
 const sizes = { reading: 4, guarded: 16, serial: 1 } as const
 
-/** How often connections are looked at, and how long a statement may take until its connection is given up. */
-const watchMs = 1_000
-const longestStatementMs = 30_000
+/**
+ * How often connections are looked at, and how long a statement may take until its connection is given up: shorter than
+ * the HTTP server lets a request wait, so that its client gets an answer.
+ */
+const watchMs = 200
+const longestStatementMs = 15_000
 
 /**
  * Opens the store on a PostgreSQL database.
@@ -47,40 +58,64 @@ const longestStatementMs = 30_000
  */
 export const openPostgres = async <Q>(options: PostgresOptions<Q>): Promise<Store<Q>> => {
   const primary = new Primary(parseAddress(options.url))
-  const { databaseBytes } = await prepare(primary, options)
-  const lost = Promise.withResolvers<void>()
-  const pulse = options.role === 'server' ? await Pulse.start(primary, { lost: lost.resolve }) : null
-  const store = new PostgresStore(options, primary, pulse, databaseBytes)
-  void lost.promise.then(() => store.stop(stoppedSentence))
+  const { databaseBytes, databaseTime, measuredAt } = await prepare(primary, options)
+  const time = () => Math.floor(databaseTime + performance.now() - measuredAt)
+  const ended = Promise.withResolvers<string>()
+  const missing = () => ended.resolve(changesLostSentence)
+  const timelines = new Timelines(missing)
+  const start = async () =>
+    await Pulse.start(primary, timelines, {
+      facts: options.facts ?? unnamed,
+      confirm: async (link) => await assertCurrent(link, options.migrations), // others may have migrated meanwhile
+      replaced: () => ended.resolve(stoppedSentence),
+      missing,
+    })
+  const pulse = options.role === 'server' ? await inSentences(start) : null
+  const store = new PostgresStore(options, { primary, timelines, pulse, databaseBytes, time })
+  void ended.promise.then((reason) => store.stop(reason))
+  if (pulse !== null) await inSentences(async () => await store.open())
   return store
 }
 
+const unnamed: NodeFacts = { name: '', version: '', settings: {} }
+
 const stoppedSentence =
-  'Another server has taken the place of this one, which was stopped for more than a minute: restart it.'
-const missingSentence =
-  'PostgreSQL has failed over and lacks changes that were acknowledged: end everything that was issued before going on.'
+  'Another server or a command has taken the place of this one, which was frozen meanwhile: run systemctl restart app-platform.'
 const unreachableSentence =
-  'PostgreSQL has not confirmed a commit for more than 2 seconds: see whether its primary and its synchronous standby run.'
+  'PostgreSQL has not confirmed a commit for more than 2 seconds: see with pg_lsclusters or patronictl list whether its primary and its synchronous standby run, and start what does not, or follow app-platform help high-availability.'
+const clockSentence = (offsetMs: number): string =>
+  `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL, ` +
+  'so this server issues and purges nothing: set both right, such as by timedatectl set-ntp true.'
 /** An operator's command is short, and decides in transactions. */
 const alwaysFresh = { isFresh: true, refresh: async () => undefined }
 
+type Parts = {
+  readonly primary: Primary
+  readonly timelines: Timelines
+  /** Null for an operator's command. */
+  readonly pulse: Pulse | null
+  readonly databaseBytes: number
+  /** Of PostgreSQL, as far as it was measured at the start. */
+  readonly time: () => number
+}
+
 class PostgresStore<Q> implements Store<Q> {
   readonly queries: Q
+  readonly cluster: Cluster
   readonly #readers: Readers
   readonly #pools: { readonly guarded: Pool<Q>; readonly serial: Pool<Q> }
   readonly #transactions: Transactions<Q>
   readonly #timer: ReturnType<typeof setInterval>
+  #wasStale = false
   #closed = false
   #stopped: string | null = null
   #underWay = new Set<Promise<unknown>>()
 
   constructor(
     private readonly options: PostgresOptions<Q>,
-    primary: Primary,
-    private readonly pulse: Pulse | null,
-    private readonly databaseBytes: number,
+    private readonly parts: Parts,
   ) {
-    const timelines = new Timelines(() => this.stop(missingSentence))
+    const { primary, timelines, pulse } = parts
     const queriesOver = (wire: Wire) => options.createQueries(drizzleOver(wire))
     const connect = async () => {
       const found = await primary.connect()
@@ -98,17 +133,29 @@ class PostgresStore<Q> implements Store<Q> {
       guarded: new Pool(sizes.guarded, isPatient, connect),
       serial: new Pool(sizes.serial, isPatient, connect),
     }
-    this.#transactions = new Transactions(this.#pools, primary, timelines)
+    this.#transactions = new Transactions(this.#pools, primary, timelines, pulse ?? alwaysFresh)
+    this.cluster = openCluster(async (work) => await this.#lend(work))
     this.#timer = setInterval(() => this.#watch(), watchMs)
     this.#timer.unref()
   }
 
+  /** Opens a connection of each kind, before the transactions of one kind can have taken all that PostgreSQL has room for. */
+  async open(): Promise<void> {
+    try {
+      await this.#readers.open()
+      await this.#pools.serial.use(async () => undefined)
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
   async transaction<T>(
     work: (queries: Q) => Awaitable<T>,
-    { kind = 'serial' }: TransactionOptions<T> = {},
+    { kind = 'serial', endsAccess }: TransactionOptions<T> = {},
   ): Promise<T> {
     if (this.#closed || this.#stopped !== null) throw unavailable(this.#closed ? 1 : 30)
-    const running = this.#transactions.run(work, kind)
+    const running = this.#transactions.run(this.#allowed(work, endsAccess), kind)
     this.#underWay.add(running)
     try {
       return await running
@@ -117,24 +164,50 @@ class PostgresStore<Q> implements Store<Q> {
     }
   }
 
+  /** With a wrong clock only a transaction that ends access is accepted. */
+  #allowed<T>(work: (queries: Q) => Awaitable<T>, endsAccess: TransactionOptions<T>['endsAccess']) {
+    if (this.parts.pulse?.clockIsWrong !== true) return work
+    if (endsAccess === undefined) throw unavailable(30)
+    return async (queries: Q): Promise<T> => {
+      const value = await work(queries)
+      if (!endsAccess(value)) throw unavailable(30)
+      return value
+    }
+  }
+
   get node(): number {
-    return this.pulse?.node ?? 0
+    return this.parts.pulse?.node ?? 0
   }
 
   leads(): boolean {
-    return this.pulse?.leads ?? true
+    return this.parts.pulse?.leads ?? true
+  }
+
+  time(): number {
+    return this.parts.pulse?.time ?? this.parts.time()
+  }
+
+  sharing(): Sharing | null {
+    return this.parts.pulse?.sharing ?? null
   }
 
   /** Refuses everything from now on, until a restart. */
   stop(reason: string): void {
     if (this.#stopped !== null) return
     this.#stopped = reason
+    this.parts.pulse?.stop()
     this.options.onFault?.({ reason, cause: new Error(reason) })
   }
 
   health(): StoreHealth {
     if (this.#stopped !== null) return { writable: false, problem: 'failed', reason: this.#stopped }
-    if (this.pulse?.isFresh === false) return { writable: false, problem: 'unreachable', reason: unreachableSentence }
+    const { pulse, primary } = this.parts
+    if (pulse?.isFresh === false) {
+      return { writable: false, problem: 'unreachable', reason: refusalIn(primary.failure) ?? unreachableSentence }
+    }
+    if (pulse?.clockIsWrong === true) {
+      return { writable: false, problem: 'clock', reason: clockSentence(pulse.sharing.clockOffsetMs) }
+    }
     return { writable: true, problem: null, reason: null }
   }
 
@@ -142,7 +215,7 @@ class PostgresStore<Q> implements Store<Q> {
     return {
       transactions: this.#transactions.count,
       commits: this.#transactions.count,
-      databaseBytes: this.pulse?.databaseBytes ?? this.databaseBytes,
+      databaseBytes: this.parts.pulse?.databaseBytes ?? this.parts.databaseBytes,
       walBytes: 0,
       writable: this.health().writable,
       freeDiskBytes: null,
@@ -156,20 +229,34 @@ class PostgresStore<Q> implements Store<Q> {
   }
 
   keepTime(at: number): void {
-    this.pulse?.keepTime(at)
+    this.parts.pulse?.keepTime(at)
   }
 
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#underWay)
     clearInterval(this.#timer)
-    await this.pulse?.close()
+    await this.parts.pulse?.close()
     this.#readers.close()
     for (const pool of Object.values(this.#pools)) pool.close()
   }
 
+  /** Lends a connection. @throws unavailable if the server cannot be asked now */
+  async #lend<T>(work: (link: Link) => Promise<T>): Promise<T> {
+    if (this.#closed) throw unavailable(1)
+    try {
+      return await this.#pools.guarded.use(async ({ link }) => await work(link))
+    } catch (error) {
+      throw postgresFault(error) === 'statement' ? error : unavailable(1)
+    }
+  }
+
   #watch(): void {
-    this.#readers.closeStuck(longestStatementMs)
+    // Reads must not wait for a server that is out of reach. After this process was stopped, answers that have arrived
+    // meanwhile come before the second look.
+    const isStale = this.parts.pulse?.isFresh === false
+    this.#readers.closeStuck(isStale && this.#wasStale ? 0 : longestStatementMs)
+    this.#wasStale = isStale
     for (const pool of Object.values(this.#pools)) pool.closeStuck(longestStatementMs)
   }
 }

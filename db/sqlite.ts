@@ -168,6 +168,16 @@ class SqliteStore<Q> implements Store<Q> {
     return true
   }
 
+  sharing(): null {
+    return null
+  }
+
+  time(): null {
+    return null
+  }
+
+  readonly cluster = null
+
   statistics(): StoreStatistics {
     return {
       transactions: this.#queue.transactions,

@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto'
 import { openDatabase } from '../db/engine.ts'
 import type { Config } from './config.ts'
+import { sharedSettings } from './config/shared.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
@@ -13,6 +15,7 @@ import {
   announceDeprecationsJob,
   keepTimeJob,
   purgeJob,
+  shareLimitsJob,
   tellAllRefusals,
   tellRefusalsJob,
   watchConditionsJob,
@@ -31,6 +34,7 @@ import { createLog } from './runtime/log.ts'
 import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
+import { machineName, program } from './runtime/program.ts'
 import { watchEventLoop } from './runtime/process-figures.ts'
 import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
 
@@ -50,6 +54,9 @@ const refusalFor = (platformName: string): RefusalPage => {
   const forPeople = refusalPage(platformName)
   return (error, call) => standardRefusal(error, call) ?? forPeople(error, call)
 }
+
+/** The key of the hashes of limits. Servers that share a database have the same. */
+const limitSecret = (key: Uint8Array): string => createHmac('sha256', key).update('limits').digest('hex')
 
 /**
  * Composes the program: opens and migrates the store, takes the port, starts the jobs. This is the only place that knows
@@ -72,6 +79,7 @@ export const startPlatformServer = async (
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
   const database = await openDatabase(config.database, {
     role: 'server',
+    facts: { name: machineName(), version: program.version, settings: sharedSettings(config) },
     migrate: true,
     isPatient: config.longestWaitMs === null,
     reserveBytes: 2 * 1024 * 1024,
@@ -89,10 +97,12 @@ export const startPlatformServer = async (
   const clock = await openClock(database)
   const random = await openRandom(database, clock)
   const serverKey = await openServerKey({ database, clock, random })
+  const { cluster } = database
   const limiter = createRateLimiter({
     limits: config.rateLimits,
     monotonicMs: systemTime.monotonic,
-    secret: random.bytes(32).toHex(),
+    secret: limitSecret(cluster === null ? random.bytes(32) : serverKey),
+    isShared: cluster !== null,
   })
   for (const reason of config.warnings) log.warn('config.warning', { reason })
   log.flush() // before the sentence of a start that is refused
@@ -164,6 +174,7 @@ export const startPlatformServer = async (
     announceDeprecationsJob(platform),
     tellRefusalsJob(platform),
     watchConditions,
+    ...(cluster === null ? [] : [shareLimitsJob(async () => await limiter.share(cluster.mergeLimits))]),
   ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
   for (const job of [...jobs.map(({ name }) => name), 'webhooks']) metrics.jobDone(job)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../src/config.ts'
+import { sharedSettings } from '../src/config/shared.ts'
 import { maximumLifetimes } from '../src/domain/lifetimes.ts'
 import { defaultRateLimits } from '../src/domain/limits.ts'
 
@@ -12,6 +13,8 @@ const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConf
     throw error
   }
 }
+
+const digests = (env: Record<string, string>) => sharedSettings(readConfig({}, env))
 
 describe('settings', () => {
   test('without any, the server is private to this machine and limits are on', () => {
@@ -29,6 +32,29 @@ describe('settings', () => {
       warnings: [],
     })
     expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  test('that servers must share are told apart one by one, and all others may differ from machine to machine', () => {
+    const own = ['HOST', 'PORT', 'DATABASE_URL', 'TRUSTED_PROXIES', 'LONGEST_WAIT_MS', 'METRICS_LISTEN', 'LOG_LEVEL']
+    const names = new Set<string>()
+    readConfig({}, new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
+    expect([...Object.keys(digests({})), ...own, 'LOG_REQUESTS'].toSorted()).toEqual([...names].toSorted())
+
+    const values: Record<string, string> = {
+      PUBLIC_URL: 'https://apps.example',
+      PLATFORM_NAME: 'Other',
+      INSTALL_APPROVAL: 'automatic',
+      WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8',
+    }
+    for (const name of Object.keys(digests({})).filter((each) => each !== 'RATE_LIMIT')) {
+      const changed = digests({ [name]: values[name] ?? (name.startsWith('RATE_LIMIT') ? '7/7' : '7') })
+      const differing = Object.entries(digests({})).filter(([each, digest]) => changed[each] !== digest)
+      expect(differing.map(([each]) => each)).toEqual([name])
+    }
+    expect(digests({ RATE_LIMIT: 'off' })['RATE_LIMIT']).not.toBe(digests({})['RATE_LIMIT'])
+    expect(digests({ PORT: '4000', PUBLIC_URL: 'http://a.example' })).toEqual(
+      digests({ PUBLIC_URL: 'http://a.example' }),
+    )
   })
 
   test('a flag wins over the environment', () => {
@@ -181,11 +207,6 @@ describe('settings', () => {
 
   test.each(['https://apps.example.com:0', 'http://localhost:00'])('the public URL cannot have port 0: %p', (url) => {
     expect(faultsOf({ PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL .* port 0/)])
-  })
-
-  test('PostgreSQL is used with a warning that it is a preview', () => {
-    const { warnings } = readConfig({}, { DATABASE_URL: 'postgres://app@localhost/apps' })
-    expect(warnings).toEqual([expect.stringContaining('PostgreSQL is a preview')])
   })
 
   test('plain HTTP is warned about unless it stays on this machine', () => {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createProgram } from '../src/cli/program.ts'
 import { readConfig } from '../src/config.ts'
+import { sharedSettings } from '../src/config/shared.ts'
 import { isErrorCode, statusOf } from '../src/domain/errors.ts'
 import { webhookKinds } from '../src/domain/webhook-event.ts'
 import { guideAreas } from '../src/guides/index.ts'
@@ -164,7 +165,7 @@ describe('commands', () => {
 
 /** Variables in the guides that are not settings of the server. */
 const otherVariables =
-  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|SCREENSHOTS|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
+  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|POSTGRES|TEST_DATABASE|SCREENSHOTS|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
 
 describe('names', () => {
   const settings = new Set<string>()
@@ -173,6 +174,11 @@ describe('names', () => {
   test('the settings guide has a row for every setting, and for nothing else', async () => {
     const listed = namesOf((await guide('operate/settings')).replaceAll(/^\| `(on|off)`/gm, ''))
     expect(listed.toSorted()).toEqual([...settings].toSorted())
+  })
+
+  test('the guide to PostgreSQL lists the settings that must agree', async () => {
+    const listed = inlineCode(marked(await guide('operate/postgresql'), 'shared'))
+    expect(listed.toSorted()).toEqual(Object.keys(sharedSettings(readConfig({}, {}))).toSorted())
   })
 
   test('every setting that a document names exists', () => {

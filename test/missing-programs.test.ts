@@ -61,6 +61,27 @@ test.each([
   },
 )
 
+test.each([
+  [['test'], {}, 0],
+  [['test/run.ts'], {}, 0],
+  [['test'], { CI: 'true' }, 1],
+  [['test/run.ts'], { CI: 'true' }, 1],
+])(
+  'bun %p on a PostgreSQL that is not installed runs nothing, and says so in one line, with %p',
+  async (words, env, code) => {
+    const { exitCode, stdout, text } = await runWithout(
+      { TEST_DATABASE: 'postgres', POSTGRES: '/nowhere', ...env },
+      words,
+    )
+    const how = 'Install with: apt-get install -y --no-install-recommends postgresql'
+    expect({ exitCode, lines: stdout.split('\n').filter((one) => one.includes('skipped')) }).toEqual({
+      exitCode: code,
+      lines: [`All tests were skipped. This machine has no postgres. ${how}`],
+    })
+    expect(text).not.toMatch(/^ \d+ (pass|fail)$/m)
+  },
+)
+
 test('with CI=true those tests fail, and say how to install what they need', async () => {
   const { exitCode, text } = await runWithout({ CI: 'true' }, ['test'])
   expect(exitCode).toBe(1)

@@ -21,6 +21,13 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 100,
     unit: 'restores',
   },
+  failovers: {
+    shows:
+      'a killed or frozen primary loses nothing acknowledged, revives nothing revoked, and changes nothing when back',
+    file: 'test/faults/nodes/failovers.test.ts',
+    rounds: 50,
+    unit: 'failovers',
+  },
   fuzz: {
     shows: 'mutated requests of the OpenAPI document get answers of the contract, without growing memory',
     file: 'test/fuzz/fuzz.test.ts',
@@ -63,6 +70,19 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 2_500,
     unit: 'lifecycles',
   },
+  'node-kills': {
+    shows:
+      'kill -9 of one of three servers on one PostgreSQL loses nothing acknowledged, and others take its work over',
+    file: 'test/faults/nodes/kills.test.ts',
+    rounds: 200,
+    unit: 'kills',
+  },
+  'node-races': {
+    shows: 'of equal requests to two and three servers at once one succeeds, on all of them, and limits hold',
+    file: 'test/faults/nodes/races.test.ts',
+    rounds: 200,
+    unit: 'rounds of every race',
+  },
   overload: {
     shows: 'with five times its load the server does at least four fifths of its best, and can be monitored',
     file: 'test/faults/overload/overload.test.ts',
@@ -86,6 +106,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     file: 'test/faults/overload/sign-ins.test.ts',
     rounds: 6,
     unit: 'rounds of 10 people in known browsers and 10 in others',
+  },
+  partitions: {
+    shows: 'a server that cannot reach PostgreSQL refuses reads, shows nothing revoked elsewhere as live, and recovers',
+    file: 'test/faults/nodes/partitions.test.ts',
+    rounds: 20,
+    unit: 'partitions',
   },
   soak: {
     shows:

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
-import { isInstalled, type Skipped, skippedLine } from './support/needs.ts'
-import { startCluster } from './support/postgres.ts'
+import { type Skipped, skippedLine } from './support/needs.ts'
+import { endWithoutPostgres, onPostgres, startCluster } from './support/postgres.ts'
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
 
 /*
@@ -10,9 +10,9 @@ import { removeTemporaryFolders, temporaryFolder } from './support/temporary-fol
  * their own processes. At the end it prints one line about tests that were skipped because a program is not installed.
  */
 
+endWithoutPostgres()
 const skipped = join(temporaryFolder(), 'skipped.jsonl')
-const isOnPostgres = process.env['TEST_DATABASE'] === 'postgres' && isInstalled('postgres')
-const cluster = isOnPostgres ? startCluster() : null // one for all processes
+const cluster = onPostgres ? startCluster() : null // one for all processes
 const tests = Bun.spawn(
   [process.execPath, 'test', '--parallel=2', '--timeout=60000', '--path-ignore-patterns', '', ...argv.slice(2)],
   {

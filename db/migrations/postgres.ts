@@ -1,7 +1,16 @@
 import type { PostgresMigration } from '../postgres/schema.ts'
 import initial from './postgres/0001_initial.sql' with { type: 'text' }
+import nodes from './postgres/0002_nodes.sql' with { type: 'text' }
+import severalServers from './postgres/0003_several_servers.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
   { id: 1, name: 'initial', sql: initial, sha256: '7263376f6434cdbc0a06bb07ac938904500148f405fa4ef250df0c0a9777b49f' },
+  { id: 2, name: 'nodes', sql: nodes, sha256: 'b9d4d35a7153820bef6d47e8fd06679228961a4e6ae546eeccfb00b6cac5669f' },
+  {
+    id: 3,
+    name: 'several_servers',
+    sql: severalServers,
+    sha256: '6e0613a8fc7dd139493512b041cc1cf7f09431b8d2887664a45c061f5338c073',
+  },
 ]

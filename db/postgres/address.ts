@@ -34,6 +34,11 @@ export const parseAddress = (url: string): Address => {
   if (user === '' || database === '' || hosts.length === 0) {
     throw unusable('DATABASE_URL must name user, host and database, as in postgres://user:password@host/database.')
   }
+  if (hosts.some(({ port }) => port < 1 || port > 65_535)) {
+    throw unusable(
+      'DATABASE_URL has a port that does not exist: ports are from 1 to 65535, and PostgreSQL has 5432 by default.',
+    )
+  }
   const mode = given.get('sslmode') ?? (hosts.every(isLocal) ? 'disable' : '')
   if (mode !== 'verify-full' && !(mode === 'disable' && hosts.every(isLocal))) {
     throw unusable(
@@ -51,11 +56,17 @@ export const parseAddress = (url: string): Address => {
 }
 
 const hostsOf = (authority: string, folder: string | null): readonly Host[] => {
-  if (folder !== null) return folder.startsWith('/') ? [{ host: 'localhost', port: 5432, socket: folder }] : []
+  if (folder !== null) {
+    const [, port = '5432'] = /:(\d{1,5})$/.exec(authority) ?? [] // it is part of the name of the socket
+    return folder.startsWith('/') ? [{ host: 'localhost', port: Number(port), socket: folder }] : []
+  }
   const hosts = authority.split(',').map((part) => {
     const [, host = '', port = '5432'] = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(part) ?? []
     return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port), socket: null }
   })
+  if (hosts.some(({ port }) => port < 1 || port > 65_535)) {
+    throw unusable('DATABASE_URL has a port that is not from 1 to 65535: correct it.')
+  }
   return hosts.every(({ host }) => host !== '') ? hosts : []
 }
 
@@ -63,6 +74,7 @@ const isLocal = ({ host, socket }: Host): boolean =>
   socket !== null || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 const decoded = (text: string): string => {
+  if (text.includes('%00')) throw unusable('DATABASE_URL has %00, which no name or password can have: remove it.')
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,44 +1,51 @@
 import { DatabaseUnusable, type WriteEvent } from '../database.ts'
-import { type Connection, connectForLooking } from '../sqlite/connection.ts'
+import type { MoveSource } from '../move.ts'
 import { parseAddress } from './address.ts'
 import { findTableFaults } from './check.ts'
-import { importInto } from './import.ts'
+import { importInto, type MoveProgress } from './import.ts'
+import { databaseNow } from './dialect.ts'
 import type { Link } from './link.ts'
 import { Primary } from './primary.ts'
-import { recoverTables } from './recover.ts'
-import { inspectTables, migrateSchema, type PostgresMigration } from './schema.ts'
+import { recoverTables, resetTimes } from './recover.ts'
+import { assertCurrent, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
 import { assertServer, sentenceFor } from './server-check.ts'
 
 type Migrations = readonly PostgresMigration[]
 type Moment = { readonly now: number; readonly event: WriteEvent }
 
+type PrepareOptions = {
+  /** `server`: a node, which does not migrate while others run. */
+  readonly role: 'server' | 'operator'
+  readonly migrate: boolean
+  readonly migrations: Migrations
+  /** For the command that goes on with a database which lacks acknowledged changes. */
+  readonly isRecovery?: boolean
+}
+
 /**
  * Checks the server and its tables, and brings them up to date if asked to.
  * @throws DatabaseUnusable with a sentence for the operator
  */
-export const prepare = async (
-  primary: Primary,
-  { migrate, migrations }: { readonly migrate: boolean; readonly migrations: readonly PostgresMigration[] },
-): Promise<{ readonly applied: readonly string[]; readonly databaseBytes: number }> => {
-  try {
+export const prepare = async (primary: Primary, { role, migrate, migrations, isRecovery = false }: PrepareOptions) =>
+  await inSentences(async () => {
     const { link } = await primary.connect()
     try {
       await assertServer(link)
-      const names = migrate ? await migrateSchema(link, migrations) : []
-      const { applied } = await inspectTables(link, migrations)
-      if (applied === 0)
-        throw new DatabaseUnusable('missing', 'The PostgreSQL database is empty: run migrate or serve first.')
-      if (applied < migrations.length) {
-        throw new DatabaseUnusable(
-          'outdated',
-          'The schema of the PostgreSQL database is behind this program: run migrate.',
-        )
-      }
-      const [[bytes] = []] = (await link.send('SELECT pg_database_size(current_database())', [])).rows
-      return { applied: names, databaseBytes: Number(bytes) }
+      const applied = migrate ? await migrateSchema(link, migrations, { alone: role === 'server' }) : []
+      await assertCurrent(link, migrations)
+      if (!isRecovery) await assertNothingMissing(link)
+      const text = `SELECT pg_database_size(current_database()), ${databaseNow}`
+      const [[bytes, now] = []] = (await link.send(text, [])).rows
+      return { applied, databaseBytes: Number(bytes), databaseTime: Number(now), measuredAt: performance.now() }
     } finally {
       link.close()
     }
+  })
+
+/** @throws DatabaseUnusable for what a failed connection means */
+export const inSentences = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
   } catch (error) {
     throw (error instanceof DatabaseUnusable ? null : sentenceFor(error)) ?? error
   }
@@ -48,7 +55,8 @@ export const prepare = async (
 export const migratePostgres = async (
   url: string,
   migrations: readonly PostgresMigration[],
-): Promise<readonly string[]> => (await prepare(new Primary(parseAddress(url)), { migrate: true, migrations })).applied
+): Promise<readonly string[]> =>
+  (await prepare(new Primary(parseAddress(url)), { role: 'operator', migrate: true, migrations })).applied
 
 /** Everything that is wrong with the database, in plain sentences, also if it cannot be opened for use. */
 export const checkPostgres = async (
@@ -57,9 +65,11 @@ export const checkPostgres = async (
 ): Promise<readonly string[]> => {
   try {
     const primary = new Primary(parseAddress(url))
-    await prepare(primary, { migrate: false, migrations })
-    const { link } = await primary.connect()
-    return await findTableFaults(link, migrations).finally(() => link.close())
+    await prepare(primary, { role: 'operator', migrate: false, migrations })
+    return await inSentences(async () => {
+      const { link } = await primary.connect()
+      return await findTableFaults(link, migrations).finally(() => link.close())
+    })
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     throw error
@@ -68,23 +78,29 @@ export const checkPostgres = async (
 
 /** As `recoverSqlite`, on a database that no server uses. @throws DatabaseUnusable */
 export const recoverPostgres = async (url: string, migrations: Migrations, moment: Moment) =>
-  await alone(url, migrations, async (link) => await recoverTables(link, moment))
+  await alone(url, { migrations, isRecovery: true }, async (link) => await recoverTables(link, moment))
 
-/** Copies the sealed copy of a moved SQLite database into an empty database. @throws DatabaseUnusable */
-export const importPostgres = async (url: string, migrations: Migrations, sealed: string, moment: Moment) => {
-  using connection: Connection = connectForLooking(sealed)
-  return await alone(url, migrations, async (link) => await importInto(link, connection, moment))
-}
+/** As `resetClock`, on a database that no server uses, back to the clock of PostgreSQL. @throws DatabaseUnusable */
+export const resetPostgresClock = async (url: string, migrations: Migrations, moment: Moment) =>
+  await alone(url, { migrations }, async (link) => await resetTimes(link, moment))
 
-const alone = async <T>(url: string, migrations: Migrations, work: (link: Link) => Promise<T>): Promise<T> => {
+/** Copies an SQLite database that moves into an empty database. @throws DatabaseUnusable */
+export const importPostgres = async (
+  url: string,
+  migrations: Migrations,
+  source: MoveSource,
+  options: Moment & { readonly progress: MoveProgress },
+) => await alone(url, { migrations }, async (link) => await importInto(link, source, options))
+
+const alone = async <T>(
+  url: string,
+  options: Pick<PrepareOptions, 'migrations' | 'isRecovery'>,
+  work: (link: Link) => Promise<T>,
+): Promise<T> => {
   const primary = new Primary(parseAddress(url))
-  await prepare(primary, { migrate: true, migrations })
-  const { link } = await primary.connect({ idle_in_transaction_session_timeout: '0' }) // it reads a file in between
-  try {
-    return await work(link)
-  } catch (error) {
-    throw (error instanceof DatabaseUnusable ? null : sentenceFor(error)) ?? error
-  } finally {
-    link.close()
-  }
+  await prepare(primary, { ...options, role: 'operator', migrate: true })
+  return await inSentences(async () => {
+    const { link } = await primary.connect({ idle_in_transaction_session_timeout: '0' }) // it reads a file in between
+    return await work(link).finally(() => link.close())
+  })
 }

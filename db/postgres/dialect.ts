@@ -3,25 +3,42 @@
  * written once, with drizzle's tables for SQLite; its asynchronous dialect for SQLite is the base here, so rows and types are
  * the same by construction.
  */
-import { fillPlaceholders, NoopLogger } from 'drizzle-orm'
+import { fillPlaceholders, NoopLogger, sql } from 'drizzle-orm'
 import { NoopCache } from 'drizzle-orm/cache/core'
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 import { RemotePreparedQuery, SqliteRemoteDatabase, SQLiteRemoteSession } from 'drizzle-orm/sqlite-proxy'
-import type { DrizzleConnection, LockName } from '../queries/connection.ts'
+import type { Environment } from '../../src/domain/app.ts'
+import type { DrizzleConnection } from '../queries/connection.ts'
+import { idColumn } from './link.ts'
 
 /** Rows as arrays of values, and how many rows a write changed. */
 export type Sent = { readonly rows: unknown[][]; readonly changes: number }
 
 /** What runs the statements of one set of queries. */
 export type Wire = {
-  send(text: string, values: readonly unknown[]): Promise<Sent>
+  /** With `hasId`, the last column of the rows is the ID of the transaction. */
+  send(text: string, values: unknown[], hasId?: boolean): Promise<Sent>
+  /**
+   * Sends a statement whose answer decides nothing, and does not wait for it: it goes with the next one, or with COMMIT. If
+   * it fails, so does the transaction; with `KeyTaken` if the key of this `fresh` row is taken.
+   */
+  push(text: string, values: unknown[], isFresh: boolean): void
+  /** Runs a select that locks nothing; `withId` is the same select with the ID of the transaction as the last column. */
+  readonly read?: (text: string, withId: string, values: unknown[]) => Promise<Sent>
   /** True inside transactions: what is read to be changed is locked. */
   readonly writes: boolean
 }
 
 /** Locks a row, so that any engine with the protocol of PostgreSQL can do it. Held until the transaction ends. */
-export const lockText = (name: LockName | 'serial'): string =>
-  `SELECT name FROM locks WHERE name = '${name}' FOR UPDATE`
+export const serialLockText = `SELECT ${idColumn} FROM locks WHERE name = $1 FOR UPDATE`
+
+/** Locks the client, unless its app has been deleted, and only then takes a position. */
+const positionText = `WITH place AS MATERIALIZED (
+    SELECT id FROM clients WHERE app_id = $1 AND environment = $2 FOR NO KEY UPDATE)
+  SELECT nextval('webhook_positions') FROM (SELECT count(*) FROM place) AS locked`
+
+/** The clock of PostgreSQL in epoch milliseconds. */
+export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** SQL as it is written for SQLite, and as PostgreSQL takes it. */
 const differences: readonly (readonly [sqlite: RegExp, postgres: string])[] = [
@@ -48,15 +65,31 @@ class Statement {
   constructor(
     private readonly wire: Wire,
     private readonly text: string,
+    private readonly hasId = false,
   ) {}
 
-  readonly values = async (...values: readonly unknown[]): Promise<unknown[][]> =>
-    (await this.wire.send(this.text, values)).rows
+  send: (...values: unknown[]) => Promise<Sent> = (...values) => this.wire.send(this.text, values, this.hasId)
 
-  readonly run = async (...values: readonly unknown[]): Promise<Sent> => await this.wire.send(this.text, values)
+  readonly push = (...values: unknown[]): void => this.wire.push(this.text, values, false)
 
-  locking(table: string): Statement {
-    return this.wire.writes ? new Statement(this.wire, `${this.text} for update of "${table}"`) : this
+  /** Inserts a row. A taken key is an error, because the answer would say too late that there was a conflict. */
+  readonly pushFresh = (...values: unknown[]): void =>
+    this.wire.push((this.#freshText ??= this.text.replace(' on conflict do nothing', '')), values, true)
+  #freshText: string | null = null
+
+  /** A select as transactions run it: it gives the ID of the transaction in addition, and locks the rows of one table. */
+  reading(locks: string | null): Statement {
+    if (!this.wire.writes) return this
+    const withId = this.text.replace(' from ', `, ${idColumn} from `)
+    if (locks !== null) return new Statement(this.wire, `${withId} for no key update of "${locks}"`, true)
+    return this.wire.read === undefined ? this : new PlainSelect(this.wire, this.text, this.wire.read, withId)
+  }
+}
+
+class PlainSelect extends Statement {
+  constructor(wire: Wire, text: string, read: NonNullable<Wire['read']>, withId: string) {
+    super(wire, text)
+    this.send = (...values) => read(text, withId, values)
   }
 }
 
@@ -73,8 +106,9 @@ class Prepared extends RemotePreparedQuery {
     this.stmt = new Statement(wire, query.sql)
   }
 
+  /** Gives nothing, so nobody can look at how many rows were changed. */
   override async run(given: Given = {}) {
-    await this.stmt.run(...fillPlaceholders(this.query.params, given))
+    this.stmt.push(...fillPlaceholders(this.query.params, given))
     return {}
   }
 
@@ -87,7 +121,7 @@ class Prepared extends RemotePreparedQuery {
   }
 
   override async values<Row extends unknown[]>(given: Given = {}): Promise<Row[]> {
-    return (await this.stmt.values(...fillPlaceholders(this.query.params, given))) as Row[] // by the selection
+    return (await this.stmt.send(...fillPlaceholders(this.query.params, given))).rows as Row[] // by the selection
   }
 }
 
@@ -107,6 +141,8 @@ class Session extends SQLiteRemoteSession<NoSchema, NoSchema> {
 /** `Prepared` sends its statements itself. */
 const notUsed = async () => await Promise.reject(new Error('Statements go through Prepared.'))
 
+const notAhead = (at: number) => sql<number>`least(${at}, ${sql.raw(databaseNow)})`
+
 /**
  * drizzle's builders over a connection. Their types are those of the synchronous engine, and every answer is a promise. The
  * queries only await or return answers, which is right for both; so this is the one place that names the other type.
@@ -114,6 +150,7 @@ const notUsed = async () => await Promise.reject(new Error('Statements go throug
 export const drizzleOver = (wire: Wire): DrizzleConnection => {
   const dialect = new PostgresDialect()
   const builders: unknown = new SqliteRemoteDatabase('async', dialect, new Session(wire, dialect), undefined)
-  const lock = async (name: LockName) => void (await wire.send(lockText(name), []))
-  return Object.assign(builders as DrizzleConnection, { lock })
+  const takePosition = async (appId: string, environment: Environment) =>
+    Number((await wire.send(positionText, [appId, environment])).rows[0]?.[0])
+  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead })
 }

@@ -18,13 +18,16 @@ const ofOthers = new Set(['40001', '40P01', '23505', '23503'])
 /** Connection exceptions; insufficient resources; operator intervention; object not available now; system errors. */
 const refusing = new Set(['08', '53', '57', '55', '58'])
 
-/** Thrown for a connection that this process has closed or given up. */
+/** Thrown for a connection that this process has closed or given up, or that could not be opened safely. */
 export class ConnectionLost extends Error {
-  constructor() {
-    super('The connection to PostgreSQL was lost.')
+  constructor(options?: ErrorOptions) {
+    super('The connection to PostgreSQL was lost.', options)
     this.name = 'ConnectionLost'
   }
 }
+
+/** Thrown for a new connection to a primary that has not confirmed a commit in time: its synchronous standby does not answer. */
+export class Unconfirmed extends ConnectionLost {}
 
 /** The SQLSTATE, which Bun keeps in `errno`; null for an error that the server did not send. */
 export const sqlState = (error: unknown): string | null =>
@@ -40,5 +43,8 @@ export const postgresFault = (error: unknown): PostgresFault => {
   if (state === '25006' || state === '25P03') return 'lost'
   return refusing.has(state.slice(0, 2)) ? 'refused' : 'statement'
 }
+
+/** Whether the server, the database or the role has no room for another connection. */
+export const hasNoRoom = (error: unknown): boolean => sqlState(error) === '53300'
 
 export const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })

@@ -17,6 +17,12 @@ export class Link {
   isOpen = true
   /** Statements that have not been answered. */
   underWay = 0
+  /** The first error of a statement since the last `start`. Those of later statements follow from it. */
+  failure: { readonly error: unknown } | null = null
+  /** That of the transaction under way, once a row with it has been read. */
+  transactionId: string | null = null
+  /** Whether a statement has changed rows since then. */
+  hasWritten = false
 
   #oldestAt = 0
 
@@ -50,21 +56,57 @@ export class Link {
       return new Link(client, await client.reserve(), host)
     } catch (error) {
       void client.close({ timeout: 0 })
-      throw error
+      // Of TLS and of the file with the authority, not of PostgreSQL.
+      throw error instanceof SQL.PostgresError ? error : new ConnectionLost({ cause: error })
     }
   }
 
-  /** Runs one statement with values for `$1` and so on. */
-  async send(text: string, values: readonly unknown[]): Promise<Answer> {
-    return await this.#track(async () => answerOf(await this.session.unsafe(text, [...values]).values()))
+  /** Runs one statement with values for `$1` and so on. With `hasId`, the last column of its rows is `idColumn`. */
+  async send(text: string, values: unknown[], hasId = false): Promise<Answer> {
+    const answer = answerOf(await this.#track(this.session.unsafe(text, values)))
+    if (hasId) this.transactionId ??= idIn(answer.rows)
+    if (answer.changes > 0 && answer.command !== 'SELECT') this.hasWritten = true
+    return answer
   }
 
-  /** Runs several statements without values, in one message. */
+  /** Runs several statements without values, in one message, which waits until everything before it has been answered. */
   async sendAll(text: string): Promise<readonly Answer[]> {
-    return await this.#track(async () => {
-      const results = await this.session.unsafe(text).simple().values()
-      return text.includes(';') ? results.map(answerOf) : [answerOf(results)]
-    })
+    const results = await this.#track(this.session.unsafe(text).simple())
+    return text.includes(';') ? results.map(answerOf) : [answerOf(results)]
+  }
+
+  // Bun sends only prepared statements together. Without values, they are prepared only if they are written in this way.
+
+  /** Forgets what the transaction before this one has left. */
+  start(): void {
+    this.failure = null
+    this.transactionId = null
+    this.hasWritten = false
+  }
+
+  /** Begins a transaction. If that fails, so does every statement after it. */
+  begin(): void {
+    this.#track(this.session`BEGIN`).catch(() => undefined)
+  }
+
+  /** Asks for the ID of a transaction that has read no row with it. */
+  async askId(): Promise<string | null> {
+    const rows = await this.#track(this.session`SELECT pg_current_xact_id()::text`)
+    return (this.transactionId ??= idIn(rows))
+  }
+
+  /** False if the server has rolled back, because a statement had failed. It does so without an error. */
+  async commit(): Promise<boolean> {
+    return (await this.#track(this.session`COMMIT`)).command === 'COMMIT'
+  }
+
+  async rollback(): Promise<void> {
+    await this.#track(this.session`ROLLBACK`)
+  }
+
+  /** Whether a statement of the transaction has failed, so that it cannot be committed. */
+  get hasFailed(): boolean {
+    return this.failure !== null
   }
 
   /** For how many milliseconds the oldest statement has been under way, about. */
@@ -79,13 +121,15 @@ export class Link {
     void this.client.close({ timeout: 0 })
   }
 
-  async #track<T>(run: () => Promise<T>): Promise<T> {
+  /** Sends the query, which Bun does not before it is awaited. */
+  async #track<T>(query: SQL.Query<T>) {
     if (!this.isOpen) throw new ConnectionLost()
     if (this.underWay === 0) this.#oldestAt = performance.now()
     this.underWay += 1
     try {
-      return await run()
+      return await query.values()
     } catch (error) {
+      this.failure ??= { error }
       if (postgresFault(error) === 'lost') this.close()
       throw error
     } finally {
@@ -95,7 +139,8 @@ export class Link {
   }
 }
 
-const sessionSettings = {
+/** What every session is told when it begins. */
+export const sessionSettings = {
   application_name: 'app-platform',
   client_encoding: 'UTF8',
   default_transaction_isolation: 'read committed',
@@ -104,11 +149,26 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: '5s',
   /** Waiting for another transaction, not for a commit. */
   lock_timeout: '5s',
+  /** Whatever is set for the role or the database: a purge, a check and a move take their time. */
+  statement_timeout: '0',
 }
 
-const answerOf = (result: unknown[][] & { count: number; command: string | null }): Answer => {
+type Result = unknown[][] & { count: number; command: string | null }
+
+/** What a reading statement of a transaction selects in addition, so that it need not ask for its ID. */
+export const idColumn = 'pg_current_xact_id()::text'
+
+const idIn = (rows: unknown[][]): string | null => {
+  const id = rows[0]?.at(-1)
+  return typeof id === 'string' ? id : null
+}
+
+const answerOf = (result: Result): Answer => {
   for (const row of result) {
-    for (const [index, value] of row.entries()) row[index] = plain(value)
+    for (let index = 0; index < row.length; index += 1) {
+      const value = row[index]
+      if (typeof value === 'object' || typeof value === 'bigint') row[index] = plain(value)
+    }
   }
   return { rows: result, changes: result.count, command: result.command ?? '' }
 }
@@ -116,6 +176,6 @@ const answerOf = (result: unknown[][] & { count: number; command: string | null 
 /** Values as bun:sqlite gives them. No integer of ours has more than 53 bits. */
 const plain = (value: unknown): unknown => {
   if (typeof value === 'bigint') return Number(value)
-  if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  if (value instanceof Uint8Array) return new Uint8Array(value) // to ask a Buffer for its memory costs more than a copy
   return value
 }

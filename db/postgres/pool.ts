@@ -1,9 +1,10 @@
-import type { Link } from './link.ts'
+import { idColumn, type Link } from './link.ts'
+import { KeyTaken } from '../../src/domain/time-key.ts'
 import type { Wire } from './dialect.ts'
-import { unavailable } from './fault.ts'
+import { hasNoRoom, sqlState, unavailable } from './fault.ts'
 import type { PrimaryLink } from './primary.ts'
 
-/** How long a transaction waits for a free connection. */
+/** How long a transaction waits for a free connection, at least. `closeStuck` looks at it. */
 const longestWaitMs = 5_000
 /** How many may wait. */
 const longestQueue = 10_000
@@ -14,32 +15,103 @@ export class Member<Q> {
   readonly link: Link
   readonly timeline: string
   isInTransaction = false
-  /** The first error of a statement of the transaction under way, also if its body has caught it. */
-  failure: { readonly error: unknown } | null = null
+  /** Whether BEGIN was sent. What only reads and locks nothing comes before, because it would see the same inside. */
+  hasBegun = false
+  /** Whether the connection has answered since the start. */
+  hasAnswered = false
+  /** Writes before BEGIN: one alone needs none. */
+  kept: Push[] = []
+  /** Settles when the last pushed statement has been answered, and so all before it. It never rejects. */
+  pushed: Promise<void> | null = null
 
   constructor({ link, timeline }: PrimaryLink, createQueries: (wire: Wire) => Q) {
     this.link = link
     this.timeline = timeline
-    this.queries = createQueries({ writes: true, send: async (text, values) => await this.#send(text, values) })
+    this.queries = createQueries({
+      writes: true,
+      read: (text, withId, values) => {
+        this.#refuseLate()
+        if (this.kept.length > 0) this.begin()
+        return this.hasBegun ? link.send(withId, values, true) : this.#readBefore(text, values)
+      },
+      send: (text, values, hasId) => {
+        this.#refuseLate()
+        if (!this.hasBegun) {
+          this.begin()
+          if (hasId !== true) link.askId().catch(() => undefined) // with this statement, and not later by itself
+        }
+        return link.send(text, values, hasId)
+      },
+      push: (text, values, isFresh) => {
+        this.#refuseLate()
+        if (this.hasBegun) this.pushed = this.#push({ text, values, isFresh })
+        else this.kept.push({ text, values, isFresh })
+      },
+    })
   }
 
-  async #send(text: string, values: readonly unknown[]) {
+  start(): void {
+    this.isInTransaction = true
+    this.hasBegun = false
+    this.hasAnswered = false
+    this.pushed = null
+    if (this.kept.length > 0) this.kept = []
+    this.link.start()
+  }
+
+  /** Sends BEGIN and the writes that were kept until now, unless it was sent. */
+  begin(): void {
+    if (this.hasBegun) return
+    this.hasBegun = true
+    this.link.begin()
+    for (const push of this.kept.splice(0)) this.pushed = this.#push(push)
+  }
+
+  /**
+   * Makes the only change of a transaction, which needs no BEGIN and no COMMIT. Returns the ID of the transaction, or null if
+   * nothing was changed. A failure is noted.
+   */
+  async change({ text, values, isFresh }: Push): Promise<string | null> {
+    await this.#push({ text: `${text} returning ${idColumn}`, values, isFresh, hasId: true })
+    return this.link.transactionId
+  }
+
+  #refuseLate(): void {
     if (!this.isInTransaction) throw new Error('A query was used outside of its transaction.')
+  }
+
+  async #readBefore(text: string, values: unknown[]) {
+    const answer = await this.link.send(text, values)
+    this.hasAnswered = true
+    return answer
+  }
+
+  async #push({ text, values, isFresh, hasId = false }: Push): Promise<void> {
+    const { link } = this
     try {
-      return await this.link.send(text, values)
+      await link.send(text, values, hasId)
     } catch (error) {
-      this.failure ??= { error }
-      throw error
+      // The link has noted the failure of the transaction.
+      if (isFresh && link.failure?.error === error && sqlState(error) === '23505')
+        link.failure = { error: new KeyTaken() }
     }
   }
 }
 
-/** So many connections, opened when they are needed. Who comes first gets the next free one. */
+export type Push = {
+  readonly text: string
+  readonly values: unknown[]
+  readonly isFresh: boolean
+  readonly hasId?: boolean
+}
+
+/** So many connections, opened when they are needed. The first that waits gets the next free one. */
 export class Pool<Q> {
   #idle: Member<Q>[] = []
   readonly #busy = new Set<Member<Q>>()
   #free: number
-  #waiting: (() => void)[] = []
+  #isClosed = false
+  #waiting: { readonly since: number; readonly take: () => void; readonly giveUp: (error: unknown) => void }[] = []
 
   constructor(
     size: number,
@@ -50,55 +122,72 @@ export class Pool<Q> {
     this.#free = size
   }
 
-  /** How many transactions wait for a connection. */
-  get waiting(): number {
-    return this.#waiting.length
-  }
-
   /** @throws unavailable if none becomes free in time, and what `connect` throws */
   async use<T>(work: (member: Member<Q>) => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1
     else await this.#wait()
     try {
-      const member = this.#takeIdle() ?? (await this.connect())
+      const member = await this.#member()
       this.#busy.add(member)
       try {
         return await work(member)
       } finally {
         this.#busy.delete(member)
-        if (member.link.isOpen) this.#idle.push(member)
+        if (this.#isClosed) member.link.close()
+        else if (member.link.isOpen) this.#idle.push(member)
       }
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#free += 1
-      else next()
+      else next.take()
     }
   }
 
-  /** Closes connections whose server has not answered for so long, in milliseconds. */
+  /**
+   * Closes connections whose server has not answered for so long, in milliseconds, and refuses what has waited for too long. Called
+   * by one timer, because a timer for each transaction that waits would cost more than its wait.
+   */
   closeStuck(longestMs: number): void {
     const now = performance.now()
     for (const { link } of this.#busy) if (link.waitingMs(now) > longestMs) link.close()
+    if (this.isPatient) return
+    const kept = this.#waiting.findIndex(({ since }) => now - since < longestWaitMs)
+    for (const { giveUp } of this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)) giveUp(unavailable(1))
   }
 
+  /** Closes each connection, a busy one after its work. */
   close(): void {
+    this.#isClosed = true
     for (const { link } of this.#idle.splice(0)) link.close()
   }
 
+  /** Where the server has no room for another connection, it is one of those that are open. */
+  async #member(): Promise<Member<Q>> {
+    for (;;) {
+      const idle = this.#takeIdle()
+      if (idle !== undefined) return idle
+      try {
+        return await this.connect()
+      } catch (error) {
+        if (!hasNoRoom(error) || this.#busy.size === 0) throw error
+      }
+      this.#free += 1
+      await this.#wait().catch((error: unknown) => {
+        this.#free -= 1
+        throw error
+      })
+    }
+  }
+
   #takeIdle(): Member<Q> | undefined {
-    this.#idle = this.#idle.filter(({ link }) => link.isOpen)
-    return this.#idle.pop()
+    for (;;) {
+      const member = this.#idle.pop()
+      if (member === undefined || member.link.isOpen) return member
+    }
   }
 
   async #wait(): Promise<void> {
     if (this.#waiting.length >= longestQueue) throw unavailable(1)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#waiting.push(resolve)
-    if (this.isPatient) return await promise
-    const timer = setTimeout(() => {
-      this.#waiting = this.#waiting.filter((each) => each !== resolve)
-      reject(unavailable(1))
-    }, longestWaitMs)
-    await promise.finally(() => clearTimeout(timer))
+    await new Promise<void>((take, giveUp) => this.#waiting.push({ since: performance.now(), take, giveUp }))
   }
 }

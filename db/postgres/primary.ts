@@ -1,5 +1,6 @@
 import { refuse } from '../../src/domain/errors.ts'
 import type { Address, Host } from './address.ts'
+import { hasNoRoom, Unconfirmed } from './fault.ts'
 import { Link } from './link.ts'
 
 /** A connection to the primary, and the history that the primary writes: a promoted standby begins another timeline. */
@@ -7,8 +8,10 @@ export type PrimaryLink = { readonly link: Link; readonly timeline: string }
 
 /** After no server was found, how long every further attempt fails at once, in milliseconds. */
 const restMs = 100
-/** How long a search waits for the other servers once it has found one, in milliseconds. */
-const longestSearchMs = 500
+/** How long a new connection waits for the answers of its server, and for the standby of that, in milliseconds. */
+const longestSettlingMs = 2_000
+/** How long a search waits for the other servers once it has found a primary, or a standby, in milliseconds. */
+const longestSearchMs = { primary: 500, standby: 2_000 } as const
 
 const roleText = `SELECT pg_is_in_recovery(),
   CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END`
@@ -20,11 +23,22 @@ const roleText = `SELECT pg_is_in_recovery(),
 export class Primary {
   #hosts: readonly Host[]
   #failedAt = Number.NEGATIVE_INFINITY
+  #failure: unknown = null
   #timeline = ''
   #links: Link[] = []
 
   constructor(private readonly address: Address) {
     this.#hosts = address.hosts
+  }
+
+  /** Why the last connection could not be opened; null if one was opened since. */
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  /** The latest history that a primary was met with. */
+  get timeline(): string {
+    return this.#timeline
   }
 
   /**
@@ -36,15 +50,18 @@ export class Primary {
     settings: Readonly<Record<string, string>> = {},
     { search = this.#timeline === '' } = {},
   ): Promise<PrimaryLink> {
-    if (performance.now() - this.#failedAt < restMs) throw noPrimary()
+    if (performance.now() - this.#failedAt < restMs) throw hasNoRoom(this.#failure) ? this.#failure : noPrimary()
     const refusals: unknown[] = []
     const found = search ? await this.#latest(settings, refusals) : await this.#first(settings, refusals)
     if (found !== null) {
-      this.#hosts = [found.link.host, ...this.#hosts.filter((host) => host !== found.link.host)]
+      this.#failure = null
+      this.#failedAt = Number.NEGATIVE_INFINITY
+      this.#prefer(found.link.host)
       return found
     }
     this.#failedAt = performance.now()
-    throw refusals[0] ?? noPrimary()
+    this.#failure = refusals.find((refusal) => refusal instanceof Unconfirmed) ?? refusals[0] ?? noPrimary()
+    throw this.#failure
   }
 
   async #first(settings: Readonly<Record<string, string>>, refusals: unknown[]): Promise<PrimaryLink | null> {
@@ -58,13 +75,19 @@ export class Primary {
   /** Of several that say they are the primary, the one with the latest timeline. A server that hangs is not waited for. */
   async #latest(settings: Readonly<Record<string, string>>, refusals: unknown[]): Promise<PrimaryLink | null> {
     const all: PrimaryLink[] = []
-    const one = Promise.withResolvers<void>()
+    let isOver = false
+    const timers: ReturnType<typeof setTimeout>[] = []
+    const patience = Promise.withResolvers<void>()
     const asking = this.#hosts.map(async (host) => {
       const found = await this.#connectTo(host, settings).catch((error: unknown) => void refusals.push(error))
-      if (found) all.push(found)
-      if (found) one.resolve()
+      if (found === undefined) return
+      if (isOver) return found?.link.close()
+      if (found !== null) all.push(found)
+      timers.push(setTimeout(patience.resolve, longestSearchMs[found === null ? 'standby' : 'primary']))
     })
-    await Promise.race([Promise.all(asking), one.promise.then(() => Bun.sleep(longestSearchMs))])
+    await Promise.race([Promise.all(asking), patience.promise])
+    isOver = true
+    for (const timer of timers) clearTimeout(timer) // a command would not end before them
     // `#follow` has closed those with an earlier timeline.
     const [latest = null, ...others] = all.filter(({ link }) => link.isOpen)
     for (const { link } of others) link.close()
@@ -73,12 +96,24 @@ export class Primary {
 
   async #connectTo(host: Host, settings: Readonly<Record<string, string>>): Promise<PrimaryLink | null> {
     const link = await Link.open(this.address, host, settings)
+    let isSettling = false
+    let isLate = false
+    const giveUp = setTimeout(() => {
+      isLate = true
+      link.close()
+    }, longestSettlingMs)
     try {
       const [[inRecovery, timeline] = []] = (await link.send(roleText, [])).rows
-      if (inRecovery === false && this.#follow(link, String(timeline))) return { link, timeline: String(timeline) }
+      if (inRecovery === false && this.#follow(link, String(timeline))) {
+        isSettling = true
+        await link.send(barrierText, [])
+        return { link, timeline: String(timeline) }
+      }
     } catch (error) {
       link.close()
-      throw error
+      throw isSettling && isLate ? new Unconfirmed() : error
+    } finally {
+      clearTimeout(giveUp)
     }
     link.close()
     return null
@@ -87,11 +122,27 @@ export class Primary {
   /** False for a timeline that is older than the latest one. */
   #follow(link: Link, timeline: string): boolean {
     if (timeline < this.#timeline) return false
-    if (timeline > this.#timeline) for (const deposed of this.#links.splice(0)) deposed.close()
+    if (timeline > this.#timeline) {
+      this.#prefer(link.host) // at once: what was under way on the deposed one tries again now
+      for (const deposed of this.#links.splice(0)) deposed.close()
+    }
     this.#timeline = timeline
     this.#links = [...this.#links.filter(({ isOpen }) => isOpen), link]
     return true
   }
+
+  #prefer(host: Host): void {
+    this.#hosts = [host, ...this.#hosts.filter((each) => each !== host)]
+  }
 }
+
+/**
+ * A commit that writes to the WAL and to no table. When it is answered, the standby has all commits before it, too.
+ *
+ * Each connection begins with it. A server that has crashed and started again shows commits that were never answered, because its
+ * standby did not have them. A repeated request would find its effect done, commit nothing, and be answered with what a failover
+ * loses. A connection never outlives a crash, so once is enough.
+ */
+export const barrierText = "SELECT pg_logical_emit_message(true, 'app-platform', 'barrier')"
 
 const noPrimary = () => refuse('unavailable', { retryAfterSeconds: 5 })

@@ -3,47 +3,56 @@
  * commit, because its synchronous standby does not follow it any more. So what a node reads is up to date as long as its
  * heartbeats succeed, and reads are refused when none has for two seconds.
  */
-import { DatabaseUnusable } from '../database.ts'
+import type { NodeFacts, NodeState, Sharing } from '../database.ts'
+import { databaseNow } from './dialect.ts'
 import { unavailable } from './fault.ts'
 import type { Link } from './link.ts'
+import { nodeOf, nodesText, takeNumber } from './nodes.ts'
 import type { Primary } from './primary.ts'
+import type { Timelines } from './timelines.ts'
 
 const beatMs = 1_000
+/** After one that failed: the sooner a promoted primary is found, the shorter writes are refused. */
+const retryMs = 250
 /** How old the last heartbeat may be for a read. `Timelines` waits for longer before it lets a promoted primary be trusted. */
 const freshMs = 2_000
+/** For how long a read waits for the heartbeat under way, from its beginning. */
+const promptMs = 1_000
 /** How long a heartbeat may take until its connection is given up. */
-const longestBeatMs = 4_000
-/** After how long without a heartbeat another node may take the number. */
-const abandonedMs = 60_000
+const longestBeatMs = 2_500
 /** How long the work of one node stays with it, from a heartbeat on. */
 const leaseMs = 5_000
+
+/** A node whose clock is further from that of PostgreSQL issues and purges nothing. */
+const toleratedClockMs = 30_000
 
 /** Measuring the size of a database looks at every file of it. */
 const beatsPerSize = 60
 
-/** The clock of PostgreSQL in epoch milliseconds. */
-export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
-
-/** Takes the lowest number that no living node has. */
-const takeNumberText = `INSERT INTO nodes (number, holder, beat_at)
-  SELECT free, $1, ${databaseNow} FROM generate_series(0, 31) AS free
-  WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE number = free AND beat_at > ${databaseNow} - ${abandonedMs})
-  ORDER BY free LIMIT 1
-  ON CONFLICT (number) DO UPDATE SET holder = excluded.holder, beat_at = excluded.beat_at
-  WHERE nodes.beat_at <= ${databaseNow} - ${abandonedMs}
-  RETURNING number`
-
 export type PulseOptions = {
-  /** Called once, when another node has taken this one's number: it was stopped for too long. */
-  readonly lost: () => void
+  readonly facts: NodeFacts
+  /** Called once the number is taken, before the first heartbeat. */
+  readonly confirm: (link: Link) => Promise<void>
+  /** Called when another node has taken this one's number: it was stopped for too long. */
+  readonly replaced: () => void
+  /** Called when a node has noticed that the primary lacks acknowledged changes. */
+  readonly missing: () => void
 }
 
 export class Pulse {
   #link: Link | null = null
   #beatAt = Number.NEGATIVE_INFINITY
+  #begunAt = Number.NEGATIVE_INFINITY
+  /** The history that the last heartbeat was written to. */
+  #timeline = ''
   #leadsUntil = Number.NEGATIVE_INFINITY
   #time = 0
-  #offsetMs = 0
+  #nodes: readonly NodeState[] = []
+  #hasSynchronousStandby = false
+  /** How far this machine's clock is ahead of that of PostgreSQL, at least; negative: behind. */
+  #clockOffsetMs = 0
+  #databaseTime = 0
+  #measuredAt = 0
   #databaseBytes = 0
   #timer: ReturnType<typeof setTimeout> | null = null
   #beating: Promise<void> | null = null
@@ -52,39 +61,63 @@ export class Pulse {
 
   private constructor(
     private readonly primary: Primary,
+    private readonly timelines: Timelines,
     private readonly holder: string,
     readonly node: number,
     private readonly options: PulseOptions,
   ) {}
 
-  /** Takes a number and the first heartbeat. @throws DatabaseUnusable if 32 nodes are there */
-  static async start(primary: Primary, options: PulseOptions): Promise<Pulse> {
+  /** Takes a number and the first heartbeat. @throws DatabaseUnusable if 32 nodes are there, and what `confirm` throws */
+  static async start(primary: Primary, timelines: Timelines, options: PulseOptions): Promise<Pulse> {
     const holder = crypto.randomUUID()
-    const node = await takeNumber(primary, holder)
-    const pulse = new Pulse(primary, holder, node, options)
-    await pulse.#beat()
-    pulse.#again()
-    return pulse
+    const { link } = await primary.connect()
+    try {
+      const pulse = new Pulse(primary, timelines, holder, await takeNumber(link, holder, options.facts), options)
+      await options.confirm(link).catch(async (error: unknown) => {
+        await link.send('DELETE FROM nodes WHERE holder = $1', [holder])
+        throw error
+      })
+      await pulse.#beat()
+      pulse.#again()
+      return pulse
+    } finally {
+      link.close()
+    }
   }
 
-  /** Waits for a heartbeat if the last one is too old. @throws unavailable if what the server shows may be out of date */
+  /** Waits a moment for a heartbeat if the last one is too old. @throws unavailable if what the server shows may be out of date */
   async refresh(): Promise<void> {
-    if (!this.isFresh) await (this.#beating ?? this.#beat())
+    if (!this.isFresh) {
+      const beating = this.#beating ?? this.#beat()
+      await Promise.race([beating, Bun.sleep(Math.max(0, this.#begunAt + promptMs - performance.now()))])
+    }
     if (!this.isFresh) throw unavailable(1)
   }
 
+  /** A primary that was promoted since the last heartbeat may lack what was acknowledged. */
   get isFresh(): boolean {
-    return performance.now() - this.#beatAt <= freshMs
+    return performance.now() - this.#beatAt <= freshMs && this.primary.timeline === this.#timeline
   }
 
   /** Whether the work that one node does for all is this one's now. */
   get leads(): boolean {
-    return performance.now() < this.#leadsUntil
+    return performance.now() < this.#leadsUntil && !this.clockIsWrong
   }
 
-  /** How far the clock of PostgreSQL is ahead of this machine's, in milliseconds, to about the duration of a heartbeat. */
-  get offsetMs(): number {
-    return this.#offsetMs
+  get clockIsWrong(): boolean {
+    return Math.abs(this.#clockOffsetMs) > toleratedClockMs
+  }
+
+  get time(): number {
+    return Math.floor(this.#databaseTime + performance.now() - this.#measuredAt)
+  }
+
+  get sharing(): Sharing {
+    return {
+      nodes: this.#nodes,
+      clockOffsetMs: this.#clockOffsetMs,
+      hasSynchronousStandby: this.#hasSynchronousStandby,
+    }
   }
 
   get databaseBytes(): number {
@@ -96,10 +129,16 @@ export class Pulse {
     this.#time = Math.max(this.#time, Math.floor(at))
   }
 
+  /** No heartbeat follows, and reads are refused. */
+  stop(): void {
+    this.#closed = true
+    this.#beatAt = Number.NEGATIVE_INFINITY
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
   /** The last heartbeat, which gives number and work to others. */
   async close(): Promise<void> {
-    this.#closed = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.stop()
     const link = this.#link
     if (link === null || !link.isOpen) return
     try {
@@ -114,7 +153,10 @@ export class Pulse {
 
   #again(): void {
     if (this.#closed) return
-    this.#timer = setTimeout(() => void (this.#beating ?? this.#beat()).finally(() => this.#again()), beatMs)
+    this.#timer = setTimeout(
+      () => void (this.#beating ?? this.#beat()).finally(() => this.#again()),
+      this.isFresh ? beatMs : retryMs,
+    )
     this.#timer.unref()
   }
 
@@ -124,18 +166,25 @@ export class Pulse {
   }
 
   async #beatOnce(): Promise<void> {
-    const startedAt = performance.now()
+    if (this.#closed) return
+    const startedAt = (this.#begunAt = performance.now())
     const giveUp = setTimeout(() => this.#link?.close(), longestBeatMs)
     try {
-      if (this.#link?.isOpen !== true) this.#link = (await this.primary.connect({}, { search: true })).link
-      const answers = await this.#link.sendAll(this.#text())
-      const wallAt = Date.now()
-      if (answers[0]?.changes === 0) return this.options.lost()
-      this.#beatAt = startedAt
-      if (answers[1]?.changes === 1) this.#leadsUntil = startedAt + leaseMs
-      const [now, bytes] = answers[3]?.rows[0] ?? []
-      this.#offsetMs = Number(now) - wallAt
+      const link = this.#link?.isOpen === true ? this.#link : await this.#connect()
+      if (this.#closed) return // `close` ends this connection
+      const [timeline, wallBefore] = [this.primary.timeline, Date.now()]
+      const [beat, lease, , facts, nodes] = await link.sendAll(this.#text())
+      if (beat?.changes === 0) return this.options.replaced()
+      const [now, standbys, lostAt, bytes] = facts?.rows[0] ?? []
+      if (lostAt !== null) return this.options.missing()
+      this.#measure(Number(now), wallBefore)
       this.#databaseBytes = Number(bytes ?? this.#databaseBytes)
+      this.#hasSynchronousStandby = standbys !== ''
+      this.#nodes = nodes?.rows.map((row) => nodeOf(row, this.options.facts.settings)) ?? []
+      if (this.#closed) return
+      if (lease?.changes === 1) this.#leadsUntil = startedAt + leaseMs
+      this.#timeline = timeline
+      this.#beatAt = startedAt
     } catch {
       // Reads are refused while no heartbeat succeeds; `health` tells.
     } finally {
@@ -143,15 +192,44 @@ export class Pulse {
     }
   }
 
+  async #connect(): Promise<Link> {
+    const { link, timeline } = await this.primary.connect({}, { search: true })
+    if (this.#closed) {
+      link.close()
+      throw unavailable(1)
+    }
+    this.#link = link // so that it is given up if it hangs
+    try {
+      await this.timelines.meet(link, timeline)
+      // Changes may be missing that only another node has acknowledged: it needs time to notice, before this one shows anything.
+      if (!this.#hasSynchronousStandby) await this.timelines.settled()
+    } catch (error) {
+      link.close()
+      throw error
+    }
+    return link
+  }
+
+  /** The server answered between then and now. So much of the difference as that does not explain is the clock's. */
+  #measure(now: number, wallBefore: number): void {
+    const wallAfter = Date.now()
+    this.#databaseTime = now
+    this.#measuredAt = performance.now()
+    this.#clockOffsetMs = now < wallBefore ? wallBefore - now : Math.min(0, wallAfter - now)
+  }
+
   /** One message, hence one transaction. The values are numbers and an ID of ours. */
   #text(): string {
     return [
-      `UPDATE nodes SET beat_at = ${databaseNow} WHERE number = ${this.node} AND holder = '${this.holder}'`,
-      `INSERT INTO leases (name, holder, held_until) VALUES ('jobs', '${this.holder}', ${databaseNow} + ${leaseMs})
-        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
-        WHERE leases.holder = excluded.holder OR leases.held_until < ${databaseNow}`,
+      `UPDATE nodes SET beat_at = ${databaseNow}, clock_offset_ms = ${this.#measuredAt === 0 ? 'NULL' : this.#clockOffsetMs}
+        WHERE number = ${this.node} AND holder = '${this.holder}'`,
+      `INSERT INTO leases (name, holder, held_until) SELECT 'jobs', '${this.holder}', ${databaseNow} + ${leaseMs}
+        WHERE ${!this.clockIsWrong} ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
+        WHERE leases.holder = excluded.holder OR leases.held_until NOT BETWEEN ${databaseNow} AND ${databaseNow} + ${leaseMs}`,
       this.#keepTimeText(),
-      `SELECT ${databaseNow}, ${this.#beats++ % beatsPerSize === 0 ? 'pg_database_size(current_database())' : 'NULL'}`,
+      `SELECT ${databaseNow}, current_setting('synchronous_standby_names'), (SELECT max(lost_at) FROM timelines),
+        ${this.#beats++ % beatsPerSize === 0 ? 'pg_database_size(current_database())' : 'NULL'}`,
+      nodesText,
     ].join('; ')
   }
 
@@ -159,19 +237,4 @@ export class Pulse {
     return `INSERT INTO watermarks (name, at) SELECT 'clock', least(${this.#time}, ${databaseNow}) WHERE ${this.#time} > 0
       ON CONFLICT (name) DO UPDATE SET at = excluded.at WHERE watermarks.at < excluded.at`
   }
-}
-
-const takeNumber = async (primary: Primary, holder: string): Promise<number> => {
-  const { link } = await primary.connect()
-  try {
-    // Two nodes that start together may look for the same number.
-    for (let attempt = 0; attempt < 32; attempt += 1) {
-      const [row] = (await link.send(takeNumberText, [holder])).rows
-      if (row !== undefined) return Number(row[0])
-      await Bun.sleep(Math.random() * 50)
-    }
-  } finally {
-    link.close()
-  }
-  throw new DatabaseUnusable('in_use', 'As many as 32 servers share this PostgreSQL database: no more are possible.')
 }

@@ -1,33 +1,68 @@
 import type { Sent, Wire } from './dialect.ts'
-import { ConnectionLost, postgresFault, unavailable } from './fault.ts'
+import { postgresFault, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
 
+/** A connection with so many statements under way takes more only if no other one can. */
+const fullAt = 8
+/** The same for one that has not answered for so long: a slow statement must not hold up those behind it. */
+const slowMs = 5
+
+/** What tells whether the server shows the latest commits. */
+export type Freshness = { readonly isFresh: boolean; refresh(): Promise<void> }
+
 /**
- * The connections for plain reads. Each carries many statements at once, and a statement goes to the one with the fewest. A
- * statement whose connection is lost is sent once more over another one, since it has changed nothing.
+ * Whether what this connection has just shown was up to date. If the heartbeat that is waited for finds another primary, it came
+ * from a deposed one. @throws unavailable if nobody can tell
+ */
+export const isLatest = async (link: Link, pulse: Freshness): Promise<boolean> => {
+  if (pulse.isFresh) return true
+  await pulse.refresh()
+  return link.isOpen
+}
+
+/**
+ * The connections for plain reads. Each carries many statements at once. A statement whose connection is lost is sent once more
+ * over another one, since it has changed nothing.
  */
 export class Readers implements Wire {
   readonly writes = false
   readonly #links: (Link | null)[]
   readonly #opening: (Promise<Link> | null)[]
+  #isClosed = false
 
   constructor(
     size: number,
     private readonly connect: () => Promise<Link>,
-    /** What tells whether the server shows the latest commits. */
-    private readonly pulse: { readonly isFresh: boolean; refresh(): Promise<void> },
+    private readonly pulse: Freshness,
   ) {
     this.#links = Array.from({ length: size }, () => null)
     this.#opening = Array.from({ length: size }, () => null)
   }
 
   /** @throws unavailable if no server answers */
-  async send(text: string, values: readonly unknown[]): Promise<Sent> {
-    if (!this.pulse.isFresh) await this.pulse.refresh()
-    return await this.#try(text, values).catch(async (error: unknown) => {
-      if (postgresFault(error) !== 'lost') throw error
-      return await this.#try(text, values)
-    })
+  async send(text: string, values: unknown[]): Promise<Sent> {
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      if (!this.pulse.isFresh) await this.pulse.refresh()
+      try {
+        const link = this.#ready() ?? (await this.#opened())
+        const sent = await link.send(text, values)
+        if (await isLatest(link, this.pulse)) return sent
+      } catch (error) {
+        const fault = postgresFault(error)
+        if (fault === 'refused') throw unavailable(1)
+        if (fault !== 'lost') throw error
+      }
+    }
+    throw unavailable(1)
+  }
+
+  /** Opens the first connection. */
+  async open(): Promise<void> {
+    await this.#opened()
+  }
+
+  push(): never {
+    throw new Error('Only a transaction may write.')
   }
 
   /** Closes connections whose server has not answered for so long, in milliseconds. */
@@ -36,41 +71,41 @@ export class Readers implements Wire {
     for (const link of this.#links) if (link !== null && link.waitingMs(now) > longestMs) link.close()
   }
 
+  /** Refuses everything from now on. */
   close(): void {
+    this.#isClosed = true
     for (const link of this.#links) link?.close()
   }
 
-  async #try(text: string, values: readonly unknown[]): Promise<Sent> {
-    try {
-      const link = await this.#leastBusy()
-      const sent = await link.send(text, values)
-      if (this.pulse.isFresh) return sent
-      await this.pulse.refresh()
-      // If that heartbeat found another primary, this answer came from a deposed one.
-      if (!link.isOpen) throw new ConnectionLost()
-      return sent
-    } catch (error) {
-      if (postgresFault(error) === 'refused') throw unavailable(1)
-      throw error
-    }
-  }
-
-  /** A connection is opened when all others are in use. */
-  async #leastBusy(): Promise<Link> {
+  /**
+   * The first connection that is not full and answers; null if none is open. Statements that are sent together over few
+   * connections cost less than over many. If none has room, another one is opened, and the others go on meanwhile.
+   */
+  #ready(): Link | null {
+    const now = performance.now()
     let best: Link | null = null
-    let free = -1
-    for (const [index, link] of this.#links.entries()) {
-      if (link === null || !link.isOpen) free = index
+    let areMissing = false
+    for (const link of this.#links) {
+      if (link === null || !link.isOpen) areMissing = true
+      else if (link.underWay < fullAt && link.waitingMs(now) < slowMs) return link
       else if (best === null || link.underWay < best.underWay) best = link
     }
-    if (best !== null && (free === -1 || best.underWay === 0)) return best
-    const opening = (this.#opening[free] ??= this.#open(free))
-    return best ?? (await opening) // the others go on while one is opened
+    if (areMissing && best !== null) this.#opened().catch(() => undefined)
+    return best
+  }
+
+  async #opened(): Promise<Link> {
+    const free = this.#links.findIndex((link) => link === null || !link.isOpen)
+    return await (this.#opening[free] ??= this.#open(free))
   }
 
   async #open(index: number): Promise<Link> {
     try {
-      return (this.#links[index] = await this.connect())
+      if (this.#isClosed) throw new Error('The store is closed.')
+      const link = await this.connect()
+      this.#links[index] = link
+      if (this.#isClosed) link.close()
+      return link
     } finally {
       this.#opening[index] = null
     }

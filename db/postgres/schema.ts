@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DatabaseUnusable } from '../database.ts'
 import { sqlState } from './fault.ts'
 import type { Link } from './link.ts'
+import { heardWithin, silenceMs } from './nodes.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type PostgresMigration = {
@@ -52,20 +53,41 @@ export const inspectTables = async (link: Link, migrations: readonly PostgresMig
   return { applied: rows.length }
 }
 
+/** @throws DatabaseUnusable unless all steps are applied, and none that this program does not know */
+export const assertCurrent = async (link: Link, migrations: readonly PostgresMigration[]): Promise<void> => {
+  const { applied } = await inspectTables(link, migrations)
+  if (applied === 0)
+    throw new DatabaseUnusable('missing', 'The PostgreSQL database is empty: run migrate or serve first.')
+  if (applied < migrations.length) {
+    throw new DatabaseUnusable('outdated', 'The schema of the PostgreSQL database is behind this program: run migrate.')
+  }
+}
+
+export const changesLostSentence =
+  'PostgreSQL has failed over and lacks changes that were acknowledged: stop all servers and run app-platform recover --accept-loss.'
+
+/** @throws DatabaseUnusable ('rolled_back') if a node has noticed that acknowledged changes are missing (`timelines.ts`) */
+export const assertNothingMissing = async (link: Link): Promise<void> => {
+  const { rows } = await link.send('SELECT 1 FROM timelines WHERE lost_at IS NOT NULL LIMIT 1', [])
+  if (rows.length > 0) throw new DatabaseUnusable('rolled_back', changesLostSentence)
+}
+
 /**
  * Brings the schema up to date, in one transaction. Of several processes at once, one does it. Gives the names of the steps
- * that this call applied.
+ * that this call applied. `alone`: an outdated schema that other servers use is refused.
  * @throws DatabaseUnusable as `inspectTables` does, and 'migration_failed'
  */
 export const migrateSchema = async (
   link: Link,
   migrations: readonly PostgresMigration[],
+  { alone }: { readonly alone: boolean },
 ): Promise<readonly string[]> => {
   await link.send('BEGIN', [])
   try {
     await link.send('SELECT pg_advisory_xact_lock($1)', [migrationLock])
     const { applied } = await inspectTables(link, migrations)
     const due = migrations.slice(applied)
+    if (alone && applied > 0 && due.length > 0) await assertAlone(link)
     if (due.length > 0) await link.send(recordText, [])
     for (const step of due) await apply(link, step)
     await link.send('COMMIT', [])
@@ -74,6 +96,15 @@ export const migrateSchema = async (
     if (link.isOpen) await link.send('ROLLBACK', [])
     throw error
   }
+}
+
+const assertAlone = async (link: Link): Promise<void> => {
+  await link.send('LOCK TABLE nodes IN EXCLUSIVE MODE', []) // keeps servers from starting until the end
+  const { rows } = await link.send(`SELECT 1 FROM nodes WHERE ${heardWithin(silenceMs)}`, [])
+  if (rows.length === 0) return
+  const sentence =
+    'The schema of the PostgreSQL database is behind this program, and other servers use it: stop them, or run app-platform migrate.'
+  throw new DatabaseUnusable('outdated', sentence)
 }
 
 const apply = async (link: Link, { id, name, sql, sha256 }: PostgresMigration): Promise<void> => {

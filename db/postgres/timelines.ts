@@ -1,6 +1,6 @@
+import { databaseNow } from './dialect.ts'
 import { sqlState } from './fault.ts'
 import type { Link } from './link.ts'
-import { databaseNow } from './pulse.ts'
 
 /** A promoted primary is not trusted for so long: longer than any node still reads from the deposed one (`pulse.ts`). */
 const quietMs = 3_000
@@ -10,6 +10,9 @@ const mostNoted = 100
 /**
  * The timelines of the primary that this node has met. A promoted standby begins another one. For its first three seconds nothing
  * is acknowledged: until then another node may still read from the deposed primary, and would not see a revocation.
+ *
+ * If the promoted primary lacks a transaction that this node has acknowledged, it is marked in the database, so that every node
+ * stops, and none starts, until the operator has ended what was issued (`recover.ts`).
  */
 export class Timelines {
   #known: string | null = null
@@ -23,12 +26,23 @@ export class Timelines {
   /** Call it with each new connection that writes, before it is used. */
   async meet(link: Link, timeline: string): Promise<void> {
     if (timeline === this.#known) return
-    const text = `WITH met AS (INSERT INTO timelines (name, met_at) VALUES ($1, ${databaseNow}) ON CONFLICT DO NOTHING)
-      SELECT ${databaseNow} - (SELECT met_at FROM timelines WHERE name = $1)`
-    const ageMs = (await link.send(text, [timeline])).rows[0]?.[0] ?? 0
-    this.#quietUntil = performance.now() + Math.max(0, quietMs - Number(ageMs))
-    if (this.#known !== null && !(await this.#hasAll(link))) this.missing()
+    // Of several connections at once, the first one is used on the new timeline while the others are still here.
+    const noted = [...this.#noted]
+    const insertText = `INSERT INTO timelines (name, met_at, first_transaction)
+      VALUES ($1, ${databaseNow}, pg_current_xact_id()::text::bigint) ON CONFLICT DO NOTHING`
+    await link.send(insertText, [timeline])
+    const text = `SELECT ${databaseNow} - met_at, first_transaction FROM timelines WHERE name = $1`
+    const [ageMs, first] = (await link.send(text, [timeline])).rows[0] ?? []
+    this.#quietUntil = performance.now() + Math.max(0, quietMs - Math.max(0, Number(ageMs)))
+    if (this.#known !== null && !(await hasAll(link, noted, Number(first ?? Number.POSITIVE_INFINITY)))) {
+      await link.send(`UPDATE timelines SET lost_at = ${databaseNow} WHERE name = $1 AND lost_at IS NULL`, [timeline])
+      this.missing()
+    }
     this.#known = timeline
+  }
+
+  get isSettled(): boolean {
+    return performance.now() >= this.#quietUntil
   }
 
   /** Waits until answers of this primary may be acknowledged. */
@@ -42,17 +56,19 @@ export class Timelines {
     this.#noted[this.#next] = id
     this.#next = (this.#next + 1) % mostNoted
   }
+}
 
-  async #hasAll(link: Link): Promise<boolean> {
-    try {
-      for (const id of this.#noted) {
-        const [[status] = []] = (await link.send('SELECT pg_xact_status($1::text::xid8)', [id])).rows
-        if (status === 'aborted') return false
-      }
-      return true
-    } catch (error) {
-      if (sqlState(error) === '22023') return false // the primary has never seen the ID
-      throw error
+/** A promoted primary gives the IDs that it has never seen again, from the first one that a node used on its timeline. */
+const hasAll = async (link: Link, noted: readonly string[], first: number): Promise<boolean> => {
+  try {
+    for (const id of noted) {
+      if (Number(id) >= first) return false
+      const [[status] = []] = (await link.send('SELECT pg_xact_status($1::text::xid8)', [id])).rows
+      if (status === 'aborted') return false
     }
+    return true
+  } catch (error) {
+    if (sqlState(error) === '22023') return false // the primary has never seen the ID
+    throw error
   }
 }

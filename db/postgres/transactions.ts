@@ -1,29 +1,29 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import type { TransactionKind } from '../database.ts'
-import { lockText } from './dialect.ts'
-import { postgresFault, sqlState, unavailable } from './fault.ts'
-import type { Member, Pool } from './pool.ts'
-import type { Primary, PrimaryLink } from './primary.ts'
+import { serialLockText } from './dialect.ts'
+import { ConnectionLost, postgresFault, sqlState, unavailable } from './fault.ts'
+import type { Link } from './link.ts'
+import type { Member, Pool, Push } from './pool.ts'
+import { barrierText, type Primary, type PrimaryLink } from './primary.ts'
+import { isLatest, type Freshness } from './readers.ts'
 import type { Timelines } from './timelines.ts'
 
 const mostAttempts = 5
 const longestMs = 5_000
 
-/**
- * Sent in one message, in front of the first statement of the body. `serial` bodies run one after the other over all nodes, so
- * each of them sees everything that the ones before it committed.
- */
-const beginTexts: Readonly<Record<TransactionKind, string>> = {
-  guarded: 'BEGIN; SELECT pg_current_xact_id()::text',
-  serial: `BEGIN; SELECT pg_current_xact_id()::text; ${lockText('serial')}`,
-}
-
 /** What became of one attempt. */
-type Attempt<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'again' }
+type Attempt<T> =
+  | {
+      readonly kind: 'done'
+      readonly value: T
+      /** The connection of one that has changed nothing, so that no commit has shown whether its server is still the primary. */
+      readonly onlyRead?: Link | null
+    }
+  | { readonly kind: 'again' }
 const again = { kind: 'again' } as const
 
 export class Transactions<Q> {
-  /** Answered transactions, and how many commits were made for them. */
+  /** Answered transactions. Each has a commit of its own. */
   count = 0
   reruns = 0
 
@@ -31,18 +31,20 @@ export class Transactions<Q> {
     private readonly pools: Readonly<Record<TransactionKind, Pool<Q>>>,
     private readonly primary: Primary,
     private readonly timelines: Timelines,
+    private readonly freshness: Freshness,
   ) {}
 
   /**
    * Runs the body, and again if another transaction was first or the connection was lost before COMMIT.
-   * @throws unavailable if that does not help, or if nobody can tell whether the commit was kept
+   * @throws unavailable if that does not help, if nobody can tell whether the commit was kept, or if it has only read what may be
+   *   out of date
    */
   async run<T>(work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<T> {
     const giveUpAt = performance.now() + longestMs
     for (let attempt = 1; attempt <= mostAttempts && performance.now() < giveUpAt; attempt += 1) {
       const outcome = await this.#attempt(work, kind)
-      if (outcome.kind === 'done') {
-        await this.timelines.settled()
+      if (outcome.kind === 'done' && (outcome.onlyRead == null || (await isLatest(outcome.onlyRead, this.freshness)))) {
+        if (!this.timelines.isSettled) await this.timelines.settled()
         this.count += 1
         return outcome.value
       }
@@ -54,51 +56,73 @@ export class Transactions<Q> {
 
   async #attempt<T>(work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<Attempt<T>> {
     try {
-      return await this.pools[kind].use(async (member) => await this.#once(member, work, beginTexts[kind]))
+      return await this.pools[kind].use((member) => this.#once(member, work, kind))
     } catch (error) {
       if (postgresFault(error) === 'lost') return again // no connection could be opened
       throw error
     }
   }
 
-  async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, beginText: string): Promise<Attempt<T>> {
+  /**
+   * BEGIN goes with the first statement that locks or changes something and that the body waits for, and COMMIT with those that
+   * it did not wait for.
+   */
+  async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<Attempt<T>> {
     const { link, queries, timeline } = member
-    member.failure = null
-    member.isInTransaction = true
-    const begun = link.sendAll(beginText).catch((error: unknown) => {
-      member.failure = { error } // that of the body follows from it
-      return []
-    })
+    member.start()
+    if (kind === 'serial') {
+      // They run one after the other over all nodes, so each sees everything that the ones before it committed.
+      member.begin()
+      link.send(serialLockText, ['serial'], true).catch(() => undefined)
+    }
     let value: T
     try {
       value = await work(queries)
     } catch (error) {
-      await begun
       return await this.#undo(member, error)
     } finally {
       member.isInTransaction = false
     }
-    const transaction = { id: String((await begun)[1]?.rows[0]?.[0]), timeline }
+    const [only] = member.kept
+    if (only !== undefined && member.kept.length === 1 && member.hasAnswered && !link.hasFailed) {
+      return await this.#change(member, only, value)
+    }
+    member.begin()
+    // Without the ID nobody could be asked about the commit; what has failed is not committed.
+    const id = link.transactionId ?? (await link.askId().catch(() => null))
+    if (id === null || link.hasFailed) return await this.#undo(member, new ConnectionLost())
     try {
-      const { command } = await link.send('COMMIT', [])
-      if (command === 'COMMIT') {
-        this.timelines.note(transaction.id)
-        return { kind: 'done', value }
+      if (await link.commit()) {
+        if (link.hasWritten) this.timelines.note(id) // a standby need not have the others
+        return { kind: 'done', value, onlyRead: link.hasWritten ? null : link }
       }
     } catch (error) {
-      const isUnknown = postgresFault(error) === 'lost' && member.failure === null
-      if (isUnknown && (await this.#isCommitted(transaction))) return { kind: 'done', value }
+      await member.pushed
+      const isUnknown = postgresFault(error) === 'lost' && postgresFault(link.failure?.error) === 'lost'
+      if (isUnknown && (await this.#isCommitted({ id, timeline }))) return { kind: 'done', value }
       if (isUnknown) return again
       return await this.#undo(member, error)
     }
-    // The server has rolled back, because a statement failed.
     return await this.#undo(member, new Error('A transaction was rolled back instead of committed.'))
   }
 
+  /** Whether it was kept cannot be asked, because its ID is in the answer. */
+  async #change<T>(member: Member<Q>, change: Push, value: T): Promise<Attempt<T>> {
+    const id = await member.change(change)
+    const { failure } = member.link
+    if (failure === null) {
+      if (id !== null) this.timelines.note(id)
+      return { kind: 'done', value, onlyRead: id === null ? member.link : null }
+    }
+    if (postgresFault(failure.error) === 'lost') throw unavailable(1)
+    return await this.#undo(member, failure.error)
+  }
+
   /** Rolls back, and tells whether to run again. @throws the error of the body, or unavailable */
-  async #undo({ link, failure }: Member<Q>, error: unknown): Promise<{ readonly kind: 'again' }> {
-    if (link.isOpen) await link.send('ROLLBACK', []).catch(() => link.close())
-    const cause = failure?.error ?? error
+  async #undo({ link, pushed, hasBegun }: Member<Q>, error: unknown): Promise<{ readonly kind: 'again' }> {
+    if (hasBegun && link.isOpen) await link.rollback().catch(() => link.close())
+    await pushed
+    const cause = link.failure?.error ?? error
     const kind = postgresFault(cause)
     if (kind === 'lost' || kind === 'rerun') return again
     throw kind === 'refused' ? unavailable(1) : cause
@@ -146,6 +170,3 @@ const statusOf = async (
   await link.send(barrierText, [])
   return true
 }
-
-/** Writes to the WAL and to no table. */
-const barrierText = "SELECT pg_logical_emit_message(true, 'app-platform', 'barrier')"

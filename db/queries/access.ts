@@ -94,16 +94,17 @@ export const accessQueries = (db: DrizzleConnection) => {
       ),
     /** Ends embedded sessions and spends the codes for them. Returns how many of each had neither ended nor expired. */
     endEmbedded: async (of: AccessOf, now: number) => {
-      const ended = await db
-        .update(embeddedSessions)
-        .set({ endedAt: now })
-        .where(and(inArray(embeddedSessions.installId, installsOf(of)), isNull(embeddedSessions.endedAt)))
-        .returning({ expiresAt: embeddedSessions.expiresAt })
+      // First the codes: this waits for an exchange under way, whose session is then ended as well.
       const spent = await db
         .update(installSessionCodes)
         .set({ spentAt: now })
         .where(and(inArray(installSessionCodes.installId, installsOf(of)), isNull(installSessionCodes.spentAt)))
         .returning({ expiresAt: installSessionCodes.expiresAt })
+      const ended = await db
+        .update(embeddedSessions)
+        .set({ endedAt: now })
+        .where(and(inArray(embeddedSessions.installId, installsOf(of)), isNull(embeddedSessions.endedAt)))
+        .returning({ expiresAt: embeddedSessions.expiresAt })
       const alive = (rows: readonly { readonly expiresAt: number }[]) =>
         rows.filter(({ expiresAt }) => expiresAt > now).length
       return { sessions: alive(ended), codes: alive(spent) }

@@ -1,17 +1,20 @@
 import { type AnyColumn, getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { Environment } from '../../src/domain/app.ts'
 
 /**
  * One connection, reading or writing. Every query is written once and prepared on both. On PostgreSQL it has the same builders,
  * and everything it answers is a promise.
  */
 export type DrizzleConnection = BunSQLiteDatabase & {
-  /** Of an engine that runs several transactions at once: waits for a lock that is held until this transaction ends. */
-  readonly lock?: (name: LockName) => Promise<void>
+  /**
+   * Of an engine that runs several transactions at once: the next position of the outbox, under a lock of this app in this
+   * environment that is held until the transaction ends. So the positions of its events follow the order of their commits.
+   */
+  readonly takePosition?: (appId: string, environment: Environment) => Promise<number>
+  /** Of an engine with a clock of its own: the time, or that of the clock if it is earlier. */
+  readonly notAhead?: (at: number) => SQL<number>
 }
-
-/** `outbox`: positions of webhook events follow the order of commits. */
-export type LockName = 'outbox'
 
 /** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */
 export const everyColumn = <T extends Table>(table: T) => placeholders<T['_']['columns']>(getTableColumns(table))

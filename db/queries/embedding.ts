@@ -38,17 +38,19 @@ export const embeddingQueries = (db: DrizzleConnection) => {
     table: T,
     own: Own,
   ) =>
-    lazyReader(() =>
-      db
-        .select({ ...own, ...foundation })
-        .from(table)
-        .innerJoin(installs, eq(installs.id, table.installId))
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .innerJoin(users, eq(users.id, installs.userId))
-        .innerJoin(sessions, and(eq(sessions.key, table.sessionKey), eq(sessions.userId, installs.userId)))
-        .leftJoin(live, isLiveOfApp)
-        .leftJoin(head, isHeadOfApp)
-        .where(eq(table.key, given('key'))),
+    lazyReader(
+      () =>
+        db
+          .select({ ...own, ...foundation })
+          .from(table)
+          .innerJoin(installs, eq(installs.id, table.installId))
+          .innerJoin(apps, eq(apps.id, installs.appId))
+          .innerJoin(users, eq(users.id, installs.userId))
+          .innerJoin(sessions, and(eq(sessions.key, table.sessionKey), eq(sessions.userId, installs.userId)))
+          .leftJoin(live, isLiveOfApp)
+          .leftJoin(head, isHeadOfApp)
+          .where(eq(table.key, given('key'))),
+      { locks: table }, // or a code that was spent a moment ago would not end the session it gave
     )
   const findCode = find(installSessionCodes, { code: installSessionCodes })
   const findSession = find(embeddedSessions, { session: embeddedSessions })

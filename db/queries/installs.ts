@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
-import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { inserter, lazyReader } from './reader.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
@@ -41,6 +41,16 @@ export const installQueries = (db: DrizzleConnection) => {
       .where(and(eq(installs.appId, given('appId')), eq(installs.resourceId, given('resourceId')), isOpen)),
   )
 
+  const find = lazyReader(
+    () =>
+      db
+        .select({ install: installs, kind: resources.kind, resourceSlug: resources.slug })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(eq(installs.id, given('id'))),
+    { locks: installs }, // or a change of its scopes could follow its end
+  )
+
   /** Installs with the names of their app, user and place. */
   const described = () =>
     db
@@ -60,14 +70,7 @@ export const installQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, installs),
     /** The install with its website or store. */
-    find: async (id: string) =>
-      only(
-        await db
-          .select({ install: installs, kind: resources.kind, resourceSlug: resources.slug })
-          .from(installs)
-          .innerJoin(resources, eq(resources.id, installs.resourceId))
-          .where(eq(installs.id, id)),
-      ),
+    find: (id: string) => find().first({ id }),
     /** Every install, of one app or of all (null), oldest first, with the names of its app, user and place. */
     list: async (appId: string | null) =>
       await described()

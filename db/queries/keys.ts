@@ -1,7 +1,7 @@
 import { type AnyColumn, asc, desc, eq, getTableColumns, inArray, lt, min, not, or, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { andThen, type Awaitable } from '../../src/domain/awaitable.ts'
-import { KeyTaken, type TimeKey } from '../../src/domain/time-key.ts'
+import type { Awaitable } from '../../src/domain/awaitable.ts'
+import type { TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, movedKeys, tokenPairs } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, lazily, only, placeholders } from './connection.ts'
@@ -25,10 +25,7 @@ export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
   columns: object = getTableColumns(table),
 ) => {
   const insert = lazyWriter(() => db.insert(table).values(placeholders(columns)).onConflictDoNothing())
-  return (row: Row): Awaitable<void> =>
-    andThen(insert().hasChanged(row), (isFresh) => {
-      if (!isFresh) throw new KeyTaken()
-    })
+  return (row: Row): Awaitable<void> => insert().insertFresh(row)
 }
 
 /** Time-ordered keys of all tables together. Codes and pairs are of one series, because a grant names either. */

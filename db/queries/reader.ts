@@ -5,6 +5,7 @@
  * another engine answers with a promise.
  */
 import type { Awaitable } from '../../src/domain/awaitable.ts'
+import { KeyTaken } from '../../src/domain/time-key.ts'
 import { and, Column, getTableColumns, getTableName, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type DrizzleConnection, everyColumn, given, lazily } from './connection.ts'
@@ -18,12 +19,10 @@ type Prepared = {
   readonly stmt: Statement
 }
 type Statement = {
-  values(...args: unknown[]): unknown[][]
-  run(...args: unknown[]): { readonly changes: number }
-  /** Whether `values` and `run` give promises instead, as PostgreSQL's do. */
+  /** Whether it is one of PostgreSQL: `postgres/dialect.ts` has what it can do instead of `values` and `run`. */
   readonly isAsynchronous?: boolean
-  /** The same statement, which locks the rows that it reads of one table until the transaction ends. SQLite needs none. */
-  locking?(table: string): Statement
+  /** The same select in a transaction of PostgreSQL, which locks the rows that it reads of this table. SQLite needs no locks. */
+  reading?(locks: string | null): Statement
 }
 type Select<Row> = {
   readonly _: { readonly selectedFields: object }
@@ -44,6 +43,8 @@ export type Writer = {
   readonly run: (given: Given) => Awaitable<void>
   /** Whether any row changed, for a conditional write. */
   readonly hasChanged: (given: Given) => Awaitable<boolean>
+  /** Inserts a row whose key no other row must have. @throws KeyTaken, from the transaction at the latest */
+  readonly insertFresh: (given: Given) => Awaitable<void>
 }
 
 /** Compiled source, with the objects that it names. */
@@ -54,10 +55,13 @@ type Source = { readonly names: string[]; readonly values: unknown[] }
  * gives. In a transaction of an engine that runs several at once, the rows read of the table `locks` stay locked until its end.
  */
 export const reader = <Row>(select: Select<Row>, { locks }: ReaderOptions = {}): Reader<Row> => {
-  const prepared = lockingParts(partsOf(select.prepare()), locks)
+  const prepared = readingParts(partsOf(select.prepare()), locks)
   const source: Source = { names: [], values: [] }
   const row = groupSource(select._.selectedFields, { column: 0 }, source)
-  const rows = `const rows = ${waiting(prepared)}statement.values(${argumentsSource(prepared, source)});`
+  const given = argumentsSource(prepared, source)
+  const rows = isAsynchronous(prepared)
+    ? `const { rows } = await statement.send(${given});`
+    : `const rows = statement.values(${given});`
   const code = {
     all: `${rows} for (let index = 0; index < rows.length; index += 1) { const row = rows[index]; rows[index] = ${row} }
       return rows`,
@@ -67,12 +71,23 @@ export const reader = <Row>(select: Select<Row>, { locks }: ReaderOptions = {}):
   return compile(prepared, source, code) as Reader<Row> // typed by the very selection that it is made from
 }
 
-/** Compiles an insert, an update or a delete without RETURNING. */
+/** Compiles an insert, an update or a delete without RETURNING. Only the answer to `hasChanged` is waited for. */
 export const writer = (write: Write): Writer => {
   const prepared = partsOf(write.prepare())
   const source: Source = { names: [], values: [] }
-  const run = `(${waiting(prepared)}statement.run(${argumentsSource(prepared, source)}))`
-  return compile(prepared, source, { run, hasChanged: `return ${run}.changes > 0` }) as Writer // by bun:sqlite's types
+  const given = argumentsSource(prepared, source)
+  const code = isAsynchronous(prepared)
+    ? {
+        run: `statement.push(${given})`,
+        hasChanged: `return (await statement.send(${given})).changes > 0`,
+        insertFresh: `statement.pushFresh(${given})`,
+      }
+    : {
+        run: `statement.run(${given})`,
+        hasChanged: `return statement.run(${given}).changes > 0`,
+        insertFresh: `if (statement.run(${given}).changes === 0) taken()`,
+      }
+  return compile(prepared, source, code) as Writer // by the types of the engines
 }
 
 /** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */
@@ -105,14 +120,13 @@ export const finder = <T extends SQLiteTable, Name extends keyof T['$inferSelect
 /** The one place that looks behind drizzle's types: its prepared statement keeps these three as plain properties. */
 const partsOf = (prepared: object): Prepared => prepared as Prepared
 
-const lockingParts = (prepared: Prepared, table: SQLiteTable | undefined): Prepared => {
+const readingParts = (prepared: Prepared, locks: SQLiteTable | undefined): Prepared => {
   const { query, logger, stmt } = prepared
-  return table === undefined || stmt.locking === undefined
-    ? prepared
-    : { query, logger, stmt: stmt.locking(getTableName(table)) }
+  if (stmt.reading === undefined) return prepared
+  return { query, logger, stmt: stmt.reading(locks === undefined ? null : getTableName(locks)) }
 }
 
-const waiting = ({ stmt }: Prepared): string => (stmt.isAsynchronous === true ? 'await ' : '')
+const isAsynchronous = ({ stmt }: Prepared): boolean => stmt.isAsynchronous === true
 
 /** One function for each of the codes; `given` has the values of the placeholders. */
 const compile = (
@@ -122,18 +136,24 @@ const compile = (
 ): unknown => {
   // drizzle tells its logger before each statement; the writing connection uses that to refuse one outside of a transaction.
   const before = is(logger, NoopLogger) ? '' : 'logger.logQuery(sql, none);'
-  const kind = stmt.isAsynchronous === true ? 'async ' : ''
-  const functions = Object.entries(codes).map(([name, code]) => `${name}: ${kind}(given) => {${before}${code}}`)
+  const functions = Object.entries(codes).map(
+    ([name, code]) => `${name}: ${code.includes('await ') ? 'async ' : ''}(given) => {${before}${code}}`,
+  )
   const make = new Function(
     'statement',
     'logger',
     'sql',
     'none',
     'missing',
+    'taken',
     ...names,
     `return { ${functions.join(', ')} }`,
   )
-  return make(stmt, logger, query.sql, [], missing, ...values)
+  return make(stmt, logger, query.sql, [], missing, taken, ...values)
+}
+
+const taken = (): never => {
+  throw new KeyTaken()
 }
 
 const missing = (name: string): never => {

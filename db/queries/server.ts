@@ -8,14 +8,15 @@ type Name = (typeof watermarks.$inferSelect)['name']
 /** Times that the database keeps across restarts. `db/README.md` lists them. */
 export const watermarkQueries = (db: DrizzleConnection) => ({
   find: async (name: Name) => only(await db.select().from(watermarks).where(eq(watermarks.name, name)))?.at ?? null,
+  /** The time of `clock` only ever rises. Servers with different clocks share it, so the clock of the database is its bound. */
   set: async (name: Name, at: number) =>
     void (await db
       .insert(watermarks)
-      .values({ name, at })
+      .values({ name, at: name === 'clock' && db.notAhead ? db.notAhead(at) : at })
       .onConflictDoUpdate({
         target: watermarks.name,
-        set: { at },
-        ...(name === 'clock' && { setWhere: lt(watermarks.at, at) }),
+        set: { at: sql`excluded.at` },
+        ...(name === 'clock' && { setWhere: lt(watermarks.at, sql`excluded.at`) }),
       })),
 })
 
@@ -40,7 +41,7 @@ export const healthQueries = (db: DrizzleConnection) => {
   }
 
   return {
-    sqliteVersion: async () =>
+    engineVersion: async () =>
       only(await db.select({ version: sql<string>`sqlite_version()` }).from(sql`(SELECT 1) AS one`))?.version ?? '',
     liveAppTokens: async (now: number, rows: number) => await countLive(appTokens.key, rows, isLiveAt(now, appTokens)),
     liveGrants: async (now: number, rows: number) => await countLive(grants.key, rows, isLiveAt(now, grants)),

@@ -9,21 +9,23 @@ export type Session = typeof sessions.$inferSelect
 
 /** Sessions of signed-in users. */
 export const sessionQueries = (db: DrizzleConnection) => {
-  const find = lazyReader(() =>
-    db
-      .select({
-        session: getTableColumns(sessions),
-        user: {
-          id: sessions.userId,
-          name: users.name,
-          email: users.email,
-          isOperator: users.isOperator,
-          status: users.status,
-        },
-      })
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.userId))
-      .where(eq(sessions.key, given('key'))),
+  const find = lazyReader(
+    () =>
+      db
+        .select({
+          session: getTableColumns(sessions),
+          user: {
+            id: sessions.userId,
+            name: users.name,
+            email: users.email,
+            isOperator: users.isOperator,
+            status: users.status,
+          },
+        })
+        .from(sessions)
+        .innerJoin(users, eq(users.id, sessions.userId))
+        .where(eq(sessions.key, given('key'))),
+    { locks: sessions }, // or a consent could miss that the session has ended, and its grant would stay
   )
   /** A user who ends other sessions trusts none of the browsers that were used for them. */
   const forgetDevices = async (userId: string) => void (await db.delete(devices).where(eq(devices.userId, userId)))

@@ -1,8 +1,8 @@
 import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, lte, notInArray, or, sql, type SQL } from 'drizzle-orm'
 import { apps, devices, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
-import { type DrizzleConnection, only } from './connection.ts'
-import { finder, inserter } from './reader.ts'
+import { type DrizzleConnection, given, only } from './connection.ts'
+import { finder, inserter, lazyReader } from './reader.ts'
 
 export type User = typeof users.$inferSelect
 
@@ -35,12 +35,19 @@ const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters
 
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, users, 'id')
+  const byId = lazyReader(
+    () =>
+      db
+        .select()
+        .from(users)
+        .where(eq(users.id, given('id'))),
+    { locks: users }, // or a sign-in could miss that the password was changed, and its session would stay
+  )
   const byEmail = finder(db, users, 'email')
 
   return {
     insert: inserter(db, users),
-    byId: (id: string) => byId({ id }),
+    byId: (id: string) => byId().first({ id }),
     /** `email` is normalised (lower case). */
     byEmail: (email: string) => byEmail({ email }),
     /** Everyone, by address. */

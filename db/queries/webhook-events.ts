@@ -59,11 +59,16 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
   }
 
   return {
-    /** Writes an event and returns its position. One writer at a time takes positions, so they follow the order of commits. */
+    /**
+     * Writes an event and returns its position. For an app in an environment, one writer at a time takes positions, so they follow
+     * the order of its commits.
+     */
     put: async (event: ToldEvent, at: number): Promise<number> => {
-      await db.lock?.('outbox')
-      const position = ((await last().first({ limit: 1 }))?.position ?? 0) + 1
       const { id, appId, environment, kind } = event
+      const position =
+        db.takePosition === undefined
+          ? ((await last().first({ limit: 1 }))?.position ?? 0) + 1
+          : await db.takePosition(appId, environment)
       const body = webhookBody(event, at)
       await insertEvent({ position, id, appId, environment, kind, body, createdAt: at })
       return position

@@ -7,29 +7,45 @@ export type EndedByRestore = {
   readonly embeddedSessions: number
 }
 
+/** A table whose rows end, and what is set besides the time of the end. */
+export type Ended = { readonly table: string; readonly column: string; readonly alsoSet?: string }
+
+/** The tables of what is issued, and the column that says when a row has ended. The same on both engines. */
+export const endedColumns = {
+  installSessionCodes: { table: 'install_session_codes', column: 'spent_at' },
+  appTokens: { table: 'app_tokens', column: 'revoked_at' },
+  grants: {
+    table: 'grants',
+    column: 'revoked_at',
+    alsoSet: ', retry_key = NULL, retry_salt = NULL, retry_fingerprint = NULL, retry_until = NULL',
+  },
+  sessions: { table: 'sessions', column: 'ended_at' },
+  embeddedSessions: { table: 'embedded_sessions', column: 'ended_at' },
+} as const satisfies Readonly<Record<string, Ended>>
+
+/** The next start makes new keys, so that nothing that was signed with the old ones is valid. */
+export const emptiedTables = ['server_keys', 'devices'] as const
+
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a
  * frame. The rows stay, as the record of what was issued. The server's keys and the known browsers are removed. Returns how
  * much of what ended had not expired.
  */
 export const endEverythingIssued = (connection: Connection, at: number): EndedByRestore => {
-  const end = (table: string, ended: string, alsoSet = ''): number => {
+  const end = ({ table, column, alsoSet = '' }: Ended): number => {
     using alive = connection.prepare<{ rows: number }, [number]>(
-      `SELECT count(*) AS rows FROM main.${table} WHERE ${ended} IS NULL AND expires_at > ?`,
+      `SELECT count(*) AS rows FROM main.${table} WHERE ${column} IS NULL AND expires_at > ?`,
     )
     const rows = alive.get(at)?.rows ?? 0
-    connection.run(`UPDATE main.${table} SET ${ended} = ?${alsoSet} WHERE ${ended} IS NULL`, [at])
+    connection.run(`UPDATE main.${table} SET ${column} = ?${alsoSet} WHERE ${column} IS NULL`, [at])
     return rows
   }
-  const noRetry = ', retry_key = NULL, retry_salt = NULL, retry_fingerprint = NULL, retry_until = NULL'
-  end('install_session_codes', 'spent_at')
-  // The next start makes new keys, so that nothing that was signed with these is valid.
-  connection.run('DELETE FROM main.server_keys')
-  connection.run('DELETE FROM main.devices')
+  end(endedColumns.installSessionCodes)
+  for (const table of emptiedTables) connection.run(`DELETE FROM main.${table}`)
   return {
-    appTokens: end('app_tokens', 'revoked_at'),
-    grants: end('grants', 'revoked_at', noRetry),
-    sessions: end('sessions', 'ended_at'),
-    embeddedSessions: end('embedded_sessions', 'ended_at'),
+    appTokens: end(endedColumns.appTokens),
+    grants: end(endedColumns.grants),
+    sessions: end(endedColumns.sessions),
+    embeddedSessions: end(endedColumns.embeddedSessions),
   }
 }

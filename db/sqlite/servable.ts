@@ -59,6 +59,14 @@ export const markedAt = (connection: Connection, mark: MoveMark): number | null 
   return typeof at === 'number' ? at : null
 }
 
+/** Whether a database that is marked as moved went into PostgreSQL, by the audit row of its move. */
+export const hasMovedIntoPostgres = (connection: Connection): boolean =>
+  connection.value("SELECT detail FROM main.audit_events WHERE action = 'database.moved' ORDER BY id DESC LIMIT 1") ===
+  JSON.stringify(intoPostgres)
+
+/** The detail of that audit row. */
+export const intoPostgres = { into: 'postgresql' } as const
+
 /** Why a database must not be used if it was moved ('moved', 'sealed'); null for every other. */
 export const movedFault = (connection: Connection, file: string): DatabaseUnusable | null => {
   const sealed = markedAt(connection, 'sealed')
@@ -69,6 +77,13 @@ export const movedFault = (connection: Connection, file: string): DatabaseUnusab
   }
   const moved = markedAt(connection, 'moved')
   if (moved === null) return null
+  if (hasMovedIntoPostgres(connection)) {
+    const into = `${file} was moved into PostgreSQL at ${timeOf(moved)} and is not used any more`
+    return new DatabaseUnusable(
+      'moved',
+      `${into}: set DATABASE_URL to its URL, or finish with app-platform move --to URL.`,
+    )
+  }
   const what = `${file} was moved to another machine at ${timeOf(moved)} and is not used here any more`
   return new DatabaseUnusable('moved', `${what}: app-platform move --to PATH writes the copy again.`)
 }

@@ -22,14 +22,17 @@ export type CommonFlags = { readonly database?: string; readonly json?: boolean 
 export type OperatorSession = readonly [platform: Platform, trace: Trace, actor: Actor]
 
 /**
- * Adds a command that works on the database file, with the common flags. `usage` is its name and arguments. The caller
+ * Adds a command that works on the database, with the common flags. `usage` is its name and arguments. The caller
  * sets the action.
  */
 export const databaseCommand = (parent: Command, usage: string, description: string): Command =>
   parent
     .command(usage)
     .description(description)
-    .option('--database <file>', 'the database file (DATABASE_URL, default file:./data/app-platform.db)')
+    .option(
+      '--database <file>',
+      'the database file or a postgres:// URL (DATABASE_URL, default file:./data/app-platform.db)',
+    )
     .option('--json', 'print exactly one JSON value on stdout')
     // Before anything is opened: files created by root could not be opened by the server, which is another user.
     .hook('preAction', (command) => {
@@ -76,10 +79,11 @@ export const databaseOf = ({ database }: CommonFlags): DatabasePlace => readConf
 export const databasePathOf = (flags: CommonFlags): string => {
   const place = databaseOf(flags)
   if (place.kind === 'sqlite') return place.path
-  throw new UsageError(
-    'This command is for SQLite files. For PostgreSQL use pg_dump, pg_restore or an archive of its WAL.',
-  )
+  throw new UsageError(onlyForFiles)
 }
+
+export const onlyForFiles =
+  'This command is for SQLite files; for PostgreSQL use pg_dump or point-in-time recovery, as app-platform help postgresql shows.'
 
 /**
  * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless

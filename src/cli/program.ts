@@ -29,11 +29,11 @@ import { endBy, Interrupted } from './developer/developer-command.ts'
 import { explain } from './explain.ts'
 
 const notes = `
-Every command takes --help. Operator commands work on the database file itself, whether a server is running or not.
+Every command takes --help. Operator commands work on the database itself, whether a server is running or not.
 With --json they print one JSON value. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
 
 Settings come from flags, then from the environment; app-platform help settings describes all of them:
-  DATABASE_URL    --database     file:./data/app-platform.db
+  DATABASE_URL    --database     file:./data/app-platform.db, or a postgres:// URL
   PORT, HOST      --port --host  3000, 127.0.0.1
   PUBLIC_URL      --public-url   http://localhost:<port>
   TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
@@ -44,7 +44,7 @@ an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRE
 /** The whole command line, with its commands and their options. */
 export const createProgram = (): Command => {
   const program = new Command('app-platform')
-    .description('A self-hosted app platform: one program, one SQLite file.')
+    .description('A self-hosted app platform: one program, and one SQLite file or PostgreSQL.')
     .addHelpText('after', notes)
     .option('-V, --version', 'print the version, the commit it was built from and the version of SQLite in it')
     .enablePositionalOptions() // `versions create` has its own --version

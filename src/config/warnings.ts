@@ -2,22 +2,17 @@ import { type IpNetwork, isMapped } from '../domain/ip-address.ts'
 import type { EnvironmentVariables } from './setting.ts'
 
 type Warned = {
-  readonly database: { readonly kind: 'sqlite' | 'postgres' }
   readonly host: string
   readonly publicUrl: string | null
   readonly trustedProxies: readonly IpNetwork[]
 }
 
 /** Sentences about settings that are allowed but probably a mistake. */
-export const warningsAbout = ({ database, host, publicUrl, trustedProxies }: Warned): readonly string[] => {
+export const warningsAbout = ({ host, publicUrl, trustedProxies }: Warned): readonly string[] => {
   const url = publicUrl === null ? null : new URL(publicUrl)
   const isPlain = url?.protocol === 'http:' && !isLoopback(url.hostname)
   const isProxied = url?.protocol === 'https:' // the server itself speaks plain HTTP
   const warnings: readonly (readonly [applies: boolean, sentence: string])[] = [
-    [
-      database.kind === 'postgres',
-      'PostgreSQL is a preview in this version: read `app-platform help postgresql` before you depend on it.',
-    ],
     [isPlain, 'PUBLIC_URL is plain HTTP on a host that is not this machine: tokens travel unencrypted.'],
     [
       isProxied && trustedProxies.length === 0,

@@ -4,6 +4,13 @@
  */
 export type Awaitable<T> = T | Promise<T>
 
+/** The same value or promise. If the promise is not awaited after all, its error is not reported as unhandled. */
+export const handled = <T>(value: Awaitable<T>): Awaitable<T> => {
+  if (value instanceof Promise) value.catch(ignored)
+  return value
+}
+const ignored = (): void => undefined
+
 /** Applies a step to a value: at once if it is there, else when its promise resolves. */
 export const andThen = <T, U>(value: Awaitable<T>, step: (value: T) => Awaitable<U>): Awaitable<U> =>
   value instanceof Promise ? value.then(step) : step(value)

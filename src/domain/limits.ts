@@ -15,6 +15,15 @@ export const defaultRateLimits = {
 export type RateLimitPolicy = keyof typeof defaultRateLimits
 export type RateLimits = Readonly<Record<RateLimitPolicy, RateLimit>>
 
+/** A key under a limit, as a keyed hash. Times are in microseconds. */
+type LimitKey = { readonly policy: RateLimitPolicy; readonly set: number; readonly fingerprint: number }
+
+/** How long until a key owes nothing, as far as one server knows, what this server has newly added, and the window of the limit. */
+export type LimitChange = LimitKey & { readonly owed: number; readonly added: number; readonly window: number }
+
+/** How long until a key owes nothing, by the counts of all servers. */
+export type LimitDebt = LimitKey & { readonly owed: number }
+
 /** How much one app and one account may store. Each is a setting. */
 export const defaultQuotas = {
   /** Bytes of all uploaded artifacts of one app; an artifact used by several versions counts once. */

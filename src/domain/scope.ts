@@ -71,6 +71,13 @@ export const formatScope = (scopes: readonly ScopeName[]): string => ordered(sco
 /** Scopes that a caller of this kind can be given. */
 export const scopesFor = (caller: ScopeCaller): readonly ScopeName[] => scopesByCaller[caller]
 
+/** The stored scopes of an app that it may have for itself. */
+export const ownScopes = remembered(
+  rememberedTexts,
+  (stored: string): readonly ScopeName[] => commonTo(scopesByCaller.app, parseStoredScope(stored)),
+  isShort,
+)
+
 /** The scopes that are in any of the lists, sorted. */
 export const unionOf = (lists: readonly (readonly ScopeName[])[]): readonly ScopeName[] => ordered(lists.flat())
 

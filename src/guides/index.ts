@@ -11,6 +11,7 @@ import signIn from './integrate/sign-in.md' with { type: 'text' }
 import sitesAndStores from './integrate/sites-and-stores.md' with { type: 'text' }
 import backupAndRestore from './operate/backup-and-restore.md' with { type: 'text' }
 import capacity from './operate/capacity.md' with { type: 'text' }
+import highAvailability from './operate/high-availability.md' with { type: 'text' }
 import installation from './operate/installation.md' with { type: 'text' }
 import monitoring from './operate/monitoring.md' with { type: 'text' }
 import moving from './operate/moving.md' with { type: 'text' }
@@ -50,6 +51,7 @@ export const guideAreas = [
     upgrade: upgrade,
     moving: moving,
     postgresql: postgresql,
+    'high-availability': highAvailability,
     monitoring: monitoring,
     capacity: capacity,
     privacy: privacy,

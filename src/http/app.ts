@@ -40,6 +40,8 @@ export const endpointRoutes = (door: Door, endpoints: readonly Endpoint[]): AnyE
 export type RouteRule = {
   readonly body: BodyRule
   readonly answer: ((call: Call) => unknown) | null
+  /** What every answer of `answer` has besides the headers of all routes. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The rules of the table's routes. With `isDirect` false, Elysia answers the hot ones too. */
@@ -48,9 +50,9 @@ export const endpointRules = (
   isDirect: boolean,
 ): ((method: string, path: string) => RouteRule | undefined) => {
   const rules = new Map(
-    endpointsOf(door).map(({ method, path, bodyRule, isHot, answer }) => [
+    endpointsOf(door).map(({ method, path, bodyRule, isHot, answer, headers }) => [
       `${method} ${path}`,
-      { body: bodyRule, answer: isHot && isDirect ? (call: Call) => answer(door, call) : null },
+      { body: bodyRule, answer: isHot && isDirect ? (call: Call) => answer(door, call) : null, headers },
     ]),
   )
   return (method, path) => rules.get(`${method} ${path}`)

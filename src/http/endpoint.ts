@@ -135,6 +135,8 @@ type Entry<Caller, Share, Query, Body, A extends Answers> = {
   readonly body?: BodyReader<Body>
   /** Bodies of answers, by status. */
   readonly answers: A
+  /** Headers that every answer has, unless it is a refusal. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Further refusals than those of the caller and the body. */
   readonly errors?: readonly ErrorCode[]
   /** Without details, the endpoint is not in the document. */
@@ -156,6 +158,7 @@ export type Endpoint = {
   readonly path: string
   readonly bodyRule: BodyRule
   readonly isHot: boolean
+  readonly headers: Readonly<Record<string, string>>
   /** Everything from the caller to the answer. */
   readonly answer: (door: Door, call: Call) => Awaitable<unknown>
   /** The same as an Elysia route. */
@@ -174,6 +177,7 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     share = null,
     query = unread,
     body = noBody,
+    headers = {},
     errors = [],
     details,
     run,
@@ -182,10 +186,16 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
 
   const answer = (door: Door, call: Call): Awaitable<unknown> =>
     andThen(caller.admit(door, call, share), (admitted) =>
-      andThen(query.receive(door, call), (asked) =>
-        andThen(body.receive(door, call), (sent) => run(door, call, { caller: admitted, query: asked, body: sent })),
-      ),
+      andThen(query.receive(door, call), (asked) => {
+        const sent = body.receive(door, call)
+        return sent instanceof Promise
+          ? runWhenSent(door, call, admitted, asked, sent)
+          : run(door, call, { caller: admitted, query: asked, body: sent })
+      }),
     )
+  // Not with `then`: a promise that becomes another promise takes three turns of the queue more than one that awaits it.
+  const runWhenSent = async (door: Door, call: Call, admitted: unknown, asked: unknown, sent: Promise<unknown>) =>
+    await run(door, call, { caller: admitted, query: asked, body: await sent })
 
   const route = (door: Door): AnyElysia => {
     const plugin: AnyElysia = new Elysia()
@@ -214,7 +224,7 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
         const call = callOf(request)
         const value = await run(door, call, { caller: admitted, query: asked, body: sent })
         set.status = call.status
-        Object.assign(set.headers, call.headers)
+        Object.assign(set.headers, headers, call.headers)
         return value
       },
       hook,
@@ -222,5 +232,5 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     return plugin
   }
 
-  return { method, path, bodyRule: body.rule, isHot: entry.isHot === true, answer, route }
+  return { method, path, bodyRule: body.rule, isHot: entry.isHot === true, headers, answer, route }
 }

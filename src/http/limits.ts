@@ -58,7 +58,8 @@ type WithLimits = <T>(door: Door, call: Call, clientId: string, kind: TokenKind,
 export const withClientLimits: WithLimits = async (door, call, clientId, kind, work) => {
   const key = clientKey(call, clientId)
   takeShare(door, call, 'token', key)
-  await refuseGuessing(door, call, clientId, key)
+  const guessing = refuseGuessing(door, call, clientId, key)
+  if (guessing !== undefined) await guessing
   try {
     return await work()
   } catch (error) {

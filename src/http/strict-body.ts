@@ -19,9 +19,6 @@ const maximumOutsideStrings = 2 * 1024 * 1024
  */
 export const readJson = async (call: Call): Promise<unknown> => parseStrictJson(decodeUtf8(await readBytes(call)))
 
-/** The body as text. @throws payload_too_large; invalid_json for a body that is not UTF-8 or breaks off */
-const readText = async (call: Call): Promise<string> => decodeUtf8(await readBytes(call))
-
 /** A caller who leaves in the middle has sent invalid JSON. It is not a failure of the server. */
 const readBytes = async ({ request, bodyLimitBytes }: Call): Promise<Uint8Array> => {
   const length = request.headers.get('content-length')
@@ -196,7 +193,7 @@ export type FormFields = ReadonlyMap<string, readonly string[]>
  * the standard endpoints read their forms with it.
  * @throws payload_too_large, invalid_request
  */
-export const readForm = async (call: Call): Promise<FormFields> => parseForm(await readText(call))
+export const readForm = async (call: Call): Promise<FormFields> => parseForm(decodeUtf8(await readBytes(call)))
 
 const parseForm = (text: string): FormFields => {
   const fields = new Map<string, string[]>()
@@ -213,7 +210,11 @@ const parseForm = (text: string): FormFields => {
   return fields
 }
 
+/** Nearly all values of programs are plain. A NUL is refused below. */
+const mayNeedDecoding = /[%+\0]/
+
 const decode = (text: string): string => {
+  if (!mayNeedDecoding.test(text)) return text
   try {
     const decoded = decodeURIComponent(text.replaceAll('+', ' '))
     if (!decoded.includes('\0')) return decoded

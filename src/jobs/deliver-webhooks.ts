@@ -13,10 +13,21 @@ type WorkerOptions = {
   readonly parallel?: number
 }
 
+type Cluster = NonNullable<Platform['database']['cluster']>
+const leasePrefix = 'webhooks '
+const leaseOf = (endpointId: string): string => leasePrefix + endpointId
+
+/** The endpoints among these that no other server serves: the first ones, as many as are free. */
+const leased = async (cluster: Cluster, endpointIds: readonly string[], free: number): Promise<readonly string[]> => {
+  if (endpointIds.length === 0 || free === 0) return []
+  const names = await cluster.takeLeases(endpointIds.map(leaseOf), free)
+  return names.map((name) => name.slice(leasePrefix.length))
+}
+
 /** How long a stop waits for receivers. */
 const graceMs = 5_000
 /** A period in which an endpoint is not called. */
-type Rest = { hasEnded(): boolean }
+type Rest = { leftMs(): number }
 /** How long an endpoint rests when the result of a call could not be stored, so that it does not get the event every second. */
 const restMs = 60_000
 
@@ -24,13 +35,17 @@ const restMs = 60_000
  * Searches for due deliveries and sends them: one at a time and in order to each endpoint, and to many endpoints at
  * once, so that a slow endpoint delays no other. When more endpoints wait than can be called, each gets one turn, and the
  * one that has waited longest is next. An endpoint that asks for a pause (Retry-After) is not called until it ends; a
- * restart forgets such pauses. What is due is read from the store alone, so a crash loses no delivery. Of several servers that
- * share a database one delivers; when another one takes over, an event may be sent twice.
+ * restart forgets such pauses. What is due is read from the store alone, so a crash loses no delivery.
+ *
+ * Servers that share a database deliver together. Each takes a lease of an endpoint before it sends, and gives it back afterwards,
+ * with the pause that the endpoint has asked for. The leases of a server that dies end within a minute; then others go on, and
+ * what it had sent without a record is sent again.
  */
 export const startWebhookWorker = (
   platform: Platform,
   { done, failed, periodMs = 1_000, parallel = 256 }: WorkerOptions,
 ) => {
+  const { cluster } = platform.database
   const busy = new Map<string, Promise<void>>()
   const rests = new Map<string, Rest>()
   /** The number of the latest turn of each endpoint. */
@@ -40,40 +55,49 @@ export const startWebhookWorker = (
   const ending = new AbortController()
   const stopping = new AbortController()
 
+  const isStillMine = async (endpointId: string) => cluster === null || (await cluster.keepLease(leaseOf(endpointId)))
+
   const serve = async (endpointId: string): Promise<void> => {
     try {
-      while (!stopping.signal.aborted && platform.database.leads()) {
+      while (!stopping.signal.aborted && (await isStillMine(endpointId))) {
         const delivered = await deliverNext(platform, localTrace(platform), endpointId, ending.signal)
         if (delivered.kind === 'nothing due') return
         const { restUntil } = delivered
-        if (restUntil !== null) rests.set(endpointId, { hasEnded: () => platform.clock.now() >= restUntil })
+        if (restUntil !== null) rests.set(endpointId, { leftMs: () => restUntil - platform.clock.now() })
         if (restUntil !== null || isCrowded) return
       }
     } catch (cause) {
       if (ending.signal.aborted) return
       const until = performance.now() + restMs
-      rests.set(endpointId, { hasEnded: () => performance.now() >= until })
+      rests.set(endpointId, { leftMs: () => until - performance.now() })
       failed(cause)
     }
   }
 
+  const serveLeased = async (endpointId: string): Promise<void> => {
+    await serve(endpointId)
+    await cluster?.endLease(leaseOf(endpointId), rests.get(endpointId)?.leftMs() ?? 0)
+  }
+
   const look = async (): Promise<void> => {
-    if (!platform.database.health().writable || !platform.database.leads()) return
+    if (!platform.database.health().writable) return
     const due = await listDueEndpoints(platform)
     if (stopping.signal.aborted) return
-    for (const [id, rest] of rests) if (rest.hasEnded()) rests.delete(id)
+    for (const [id, rest] of rests) if (rest.leftMs() <= 0) rests.delete(id)
     const waiting = due.filter((id) => !busy.has(id) && !rests.has(id))
     const free = parallel - busy.size
     isCrowded = waiting.length > free
     const present = new Set(due)
     for (const id of turns.keys()) if (!present.has(id)) turns.delete(id)
     const inTurn = waiting.toSorted((one, other) => (turns.get(one) ?? 0) - (turns.get(other) ?? 0))
-    for (const id of inTurn.slice(0, free)) {
+    const mine = cluster === null ? inTurn.slice(0, free) : await leased(cluster, inTurn, free)
+    if (mine.length < free) isCrowded = false // others have the rest
+    for (const id of mine) {
       turn += 1
       turns.set(id, turn)
       busy.set(
         id,
-        serve(id).finally(() => busy.delete(id)),
+        serveLeased(id).finally(() => busy.delete(id)),
       )
     }
     done()

@@ -1,6 +1,7 @@
 // The periodic jobs of the server but for webhook deliveries (deliver-webhooks.ts). Each is a name, a period and an
 // operation; server.ts hands them to the scheduler.
 
+import { PlatformError } from '../domain/errors.ts'
 import { tellRepeatedRefusals } from '../operations/audit/tell-repeated-refusals.ts'
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/conditions.ts'
@@ -48,6 +49,22 @@ export const tellRefusalsJob = (platform: Platform): Job => ({
 /** Writes the rows of all counted refusals when the server stops. */
 export const tellAllRefusals = async (platform: Platform): Promise<void> =>
   await tellRepeatedRefusals(platform, localTrace(platform), Number.POSITIVE_INFINITY)
+
+/**
+ * Counts failures together with the other servers: what one has counted, all know within a second. A server that cannot reach
+ * the database goes on with its own counts.
+ */
+export const shareLimitsJob = (share: () => Promise<void>): Job => ({
+  name: 'share-limits',
+  periodMs: 400,
+  run: async () => {
+    try {
+      await share()
+    } catch (error) {
+      if (!(error instanceof PlatformError && error.code === 'unavailable')) throw error
+    }
+  },
+})
 
 /** Stores the trusted time in the database once a minute, so that backups contain it. */
 export const keepTimeJob = (platform: Platform): Job => ({

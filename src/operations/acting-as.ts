@@ -1,4 +1,5 @@
-import type { Database, Queries } from '../../db/database.ts'
+import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
+import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { isSessionLive } from '../domain/session.ts'
@@ -30,22 +31,29 @@ export const actingAs = (
   authority: Authority = {},
 ): Platform => {
   const store = platform.database
-  const transaction: Database['transaction'] = async (work, { endsAccess } = {}) => {
+  const transaction = async <T>(
+    work: (q: Queries) => Awaitable<T>,
+    { endsAccess, kind }: TransactionOptions<T> = {},
+  ): Promise<T> => {
     const open = prepareChange(platform, trace, actorOf(session))
     const outcome = await store.transaction(
-      async (q) => {
+      async (q): Promise<Acted<T>> => {
         const refusal = await refusalOf(platform, open(q), session, authority)
-        return refusal === null
-          ? { kind: 'done' as const, value: await work(q) }
-          : { kind: 'refused' as const, refusal }
+        return refusal === null ? { kind: 'done', value: await work(q) } : { kind: 'refused', refusal }
       },
-      endsAccess && { endsAccess: (found) => found.kind === 'done' && endsAccess(found.value) },
+      {
+        ...(kind && { kind }),
+        ...(endsAccess && { endsAccess: (found: Acted<T>) => found.kind === 'done' && endsAccess(found.value) }),
+      },
     )
     if (outcome.kind === 'refused') throw outcome.refusal
     return outcome.value
   }
   return { ...platform, database: withTransaction(store, transaction) }
 }
+
+type Acted<T> =
+  { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly refusal: PlatformError }
 
 const withTransaction = (store: Database, transaction: Database['transaction']): Database => ({
   get queries() {
@@ -54,6 +62,9 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   transaction,
   node: store.node,
   leads: () => store.leads(),
+  sharing: () => store.sharing(),
+  time: () => store.time(),
+  cluster: store.cluster,
   health: () => store.health(),
   statistics: () => store.statistics(),
   keptTime: () => store.keptTime(),

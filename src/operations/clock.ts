@@ -4,10 +4,15 @@ import { type Clock, createClock, systemTime } from '../runtime/clock.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Platform } from './platform.ts'
 
-/** The machine's clock, which never returns a time before the latest one that was stored with the data. */
+/**
+ * The machine's clock, which never returns a time before the latest one that was stored with the data. Where servers share a
+ * database, its clock is the bound for deleting, so that none deletes what is live for another.
+ */
 export const openClock = async (database: Database): Promise<Clock> => {
   const kept = [await database.queries.watermarks.find('clock'), database.keptTime()].filter((at) => at !== null)
-  return createClock(systemTime, kept.length === 0 ? null : Math.max(...kept))
+  const clock = createClock(systemTime, kept.length === 0 ? null : Math.max(...kept))
+  const purgeBefore = () => Math.min(clock.purgeBefore(), database.time() ?? Number.POSITIVE_INFINITY)
+  return { ...clock, purgeBefore }
 }
 
 /** Keys that are further ahead were made while the clock was wrong. New keys do not continue after those. */

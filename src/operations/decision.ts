@@ -71,6 +71,15 @@ export const decideAt = async <T>(
   return outcome
 }
 
+/** Like `decideAt`, beside other transactions; see `guardedTransaction`. */
+export const decideGuardedAt = async <T>(
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  now: number,
+  work: Work<T>,
+): Promise<T> => await decideAt(platform, trace, actor, now, work, guarded)
+
 /**
  * Like `decide`, for work that ends access. On a full disk it may use the room that is reserved for this; a refusal is
  * then `unavailable`.

@@ -1,3 +1,4 @@
+import { DatabaseUnusable } from '../../db/database.ts'
 import { PlatformError } from '../domain/errors.ts'
 import type { Platform } from './platform.ts'
 
@@ -6,7 +7,9 @@ const name = 'browsers'
 
 /**
  * The key of this server, 32 random bytes. It is created if there is none, as after a restore. While the store takes no
- * writes, a key is used that is not stored: what it signs is refused after the next start.
+ * writes, a key is used that is not stored: what it signs is refused after the next start. A server that shares a database does
+ * not start then, because the others would refuse what it signs.
+ * @throws DatabaseUnusable
  */
 export const openServerKey = async ({
   database,
@@ -22,7 +25,10 @@ export const openServerKey = async ({
       return (await q.serverKeys.find(name))?.key ?? fresh.key
     })
   } catch (error) {
-    if (error instanceof PlatformError && error.code === 'unavailable') return fresh.key
-    throw error
+    if (!(error instanceof PlatformError && error.code === 'unavailable')) throw error
+    if (database.cluster === null) return fresh.key
+    throw new DatabaseUnusable('busy', database.health().reason ?? noWrites, { cause: error })
   }
 }
+
+const noWrites = 'PostgreSQL takes no writes now: see its log, then run systemctl restart app-platform.'

@@ -25,13 +25,20 @@ const word = /^[A-Za-z0-9_.]{1,60}$/
 export const describeCause = (thrown: unknown, depth = 0): DescribedCause => {
   if (!(thrown instanceof Error)) return { name: typeof thrown }
   const name = word.test(thrown.name) ? thrown.name : 'Error'
+  const code = codeOf(thrown)
   return {
     name,
-    ...('code' in thrown && typeof thrown.code === 'string' && word.test(thrown.code) ? { code: thrown.code } : {}),
+    ...(typeof code === 'string' && word.test(code) ? { code } : {}),
     ...(ownMessages.has(name) ? { message: blank(thrown.message) } : {}),
     ...(depth === 0 ? { at: framesOf(thrown) } : {}),
     ...(thrown.cause === undefined || depth >= deepest ? {} : { cause: describeCause(thrown.cause, depth + 1) }),
   }
+}
+
+/** Of PostgreSQL the SQLSTATE, which Bun keeps in `errno`, since one code stands for all errors of a server. */
+const codeOf = (error: Error): unknown => {
+  if ('errno' in error && typeof error.errno === 'string') return error.errno
+  return 'code' in error ? error.code : undefined
 }
 
 /** Removes quoted parts, and every word that is long enough to be a secret. */

@@ -12,9 +12,15 @@ export type Figures = {
   readonly walBytes: number
   readonly freeDiskBytes: number | null
   readonly writable: boolean
-  readonly sqliteVersion: string
+  /** Of SQLite, or of PostgreSQL. */
+  readonly engineVersion: string
   /** Positive when the machine's clock is behind the trusted time. */
   readonly clockOffsetSeconds: number
+  /** Servers that share the database, and how far this machine's clock is ahead of the database's; null where there is one. */
+  readonly nodes: number | null
+  readonly databaseClockOffsetSeconds: number | null
+  /** Whether this server does the work that one does for all. */
+  readonly leads: boolean
   readonly purgeLagSeconds: number | null
   /** Null before the first backup. */
   readonly backupAgeSeconds: number | null
@@ -50,6 +56,12 @@ const readings: Readonly<Record<string, readonly [help: string, read: (reading: 
     "The trusted time minus the machine's: above 30 the server is not ready (clock reset).",
     (r) => r.clockOffsetSeconds,
   ],
+  database_clock_offset_seconds: [
+    "The machine's clock minus that of PostgreSQL: beyond 30 the server is not ready.",
+    (r) => r.databaseClockOffsetSeconds,
+  ],
+  nodes: ['Servers that share the database, heard in the last minute.', (r) => r.nodes],
+  node_leads: ['1 on the server that purges for all, otherwise 0.', (r) => Number(r.leads)],
   purge_lag_seconds: ['How long the oldest expired row has waited for the purge.', (r) => r.purgeLagSeconds],
   webhook_deliveries_due: ['Webhook deliveries whose time has come; counted up to 10000.', (r) => r.dueDeliveries],
   open_connections: ['Open connections: of clients, and to webhook endpoints.', (r) => r.openConnections],
@@ -123,7 +135,8 @@ export const createMetrics = (listeners = 1) => {
       const reading = { ...figures, ...ofProcess, openConnections }
       const conditions = Object.entries(figures.conditions).map(([name, holds]) => [name, Number(holds)] as const)
       const { version, commit, bunVersion } = program
-      const build = `{version="${version}",commit="${commit}",bun="${bunVersion}",sqlite="${figures.sqliteVersion}"}`
+      const engine = figures.nodes === null ? 'sqlite' : 'postgresql'
+      const build = `{version="${version}",commit="${commit}",bun="${bunVersion}",${engine}="${figures.engineVersion}"}`
       const own = [
         ...Object.entries(readings).map(([name, [help, read]]) => {
           const value = read(reading)

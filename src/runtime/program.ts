@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import packageFile from '../../package.json' with { type: 'json' }
 
 /** Set by the build (src/build.ts); undefined when the source is run. */
@@ -10,3 +11,6 @@ export const program = {
   bunVersion: Bun.version,
   uptimeSeconds: (): number => Math.floor(process.uptime()),
 } as const
+
+/** The name of this machine, for people: 100 characters at most. */
+export const machineName = (): string => hostname().slice(0, 100)

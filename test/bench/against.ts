@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { markdownTable } from './markdown.ts'
 import type { Options } from './options.ts'
-import { type Build, type Measured, onStage, playCase, type Round } from './phase.ts'
+import { endPostgres, postgresDatabase } from '../support/postgres.ts'
+import { type Build, type Measured, onStage, playCase, type Round, type Stage, workingTree } from './phase.ts'
 import { programIn } from './processes.ts'
 import { median, titles } from './report.ts'
 
@@ -35,25 +36,43 @@ export const playAgainst = async (
   say: (text: string) => void,
 ): Promise<readonly AgainstLine[]> => {
   const build = await checkOut(revision, folder)
+  const play = async (ours: Stage, theirs: Stage) => await playBoth(ours, theirs, build.commit, options, say)
+  return await onStage(
+    folder,
+    few,
+    {},
+    async (ours) => await onStage(folder, few, {}, async (theirs) => await play(ours, theirs), build),
+  )
+}
+
+/** Compares the program on PostgreSQL with the program on SQLite. Only the processor time of the program itself is counted. */
+export const playOnPostgres = async (
+  database: string,
+  folder: string,
+  options: Options,
+  say: (text: string) => void,
+): Promise<readonly AgainstLine[]> => {
+  const url = database === 'postgres' ? await postgresDatabase('bench') : database
+  const play = async (ours: Stage, theirs: Stage) => await playBoth(ours, theirs, 'SQLite', options, say)
+  try {
+    return await onStage(folder, few, {}, async (theirs) => {
+      return await onStage(folder, few, {}, async (ours) => await play(ours, theirs), workingTree, url)
+    })
+  } finally {
+    await endPostgres()
+  }
+}
+
+const playBoth = async (ours: Stage, theirs: Stage, name: string, options: Options, say: (text: string) => void) => {
   const lines: AgainstLine[] = []
-  const columns = ['raw CPU µs', `${build.commit} CPU µs`, 'CPU µs', 'change', '95 % interval', 'req/s', 'p99 ms']
-  const { head, row } = markdownTable([`Compared with ${build.commit}`, ...columns])
+  const columns = ['raw CPU µs', `${name} CPU µs`, 'CPU µs', 'change', '95 % interval', 'req/s', 'p99 ms']
+  const { head, row } = markdownTable([`Compared with ${name}`, ...columns])
   say(head)
-  await onStage(folder, few, {}, async (ours) => {
-    await onStage(
-      folder,
-      few,
-      {},
-      async (theirs) => {
-        for (const name of options.cases) {
-          const line = lineOf(titles[name], await playCase(ours, name, options, theirs))
-          lines.push(line)
-          say(row(cellsOf(line)))
-        }
-      },
-      build,
-    )
-  })
+  for (const title of options.cases) {
+    const line = lineOf(titles[title], await playCase(ours, title, options, theirs))
+    lines.push(line)
+    say(row(cellsOf(line)))
+  }
   return lines
 }
 

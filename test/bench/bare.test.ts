@@ -4,7 +4,7 @@ import { backUp } from '../support/database-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fill } from './fill.ts'
 import { startPlatform, startServing } from './processes.ts'
-import { firstAnswer } from './requests.ts'
+import { firstAnswer, introspection } from './requests.ts'
 
 test('the shortest server of the benchmark gives the same answers as the platform', async () => {
   const folder = temporaryFolder()
@@ -23,6 +23,13 @@ test('the shortest server of the benchmark gives the same answers as the platfor
     expect(bareMe).toEqual(ourMe ?? {})
     const [bareToken, ourToken] = await answersOf(requests.token[0])
     expect({ ...bareToken, accessToken: '' }).toEqual({ ...ourToken, accessToken: '' })
+    const [bareResources, ourResources] = await answersOf(requests.resources[0])
+    expect(bareResources).toEqual(ourResources ?? {})
+    const [bareFacts, ourFacts] = await answersOf(introspection(requests.refresh[0] ?? '', requests.resources[0] ?? ''))
+    expect({ ...bareFacts, iss: '' }).toEqual({ ...ourFacts, iss: '' })
+    const [barePair, ourPair] = await answersOf(requests.refresh[0])
+    const secrets = { accessToken: '', refreshToken: '' }
+    expect({ ...barePair, ...secrets }).toEqual({ ...ourPair, ...secrets })
   } finally {
     await bare.stop()
     await ours.stop()

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import type { Options } from './options.ts'
-import { connections, measured, type Stage, written } from './phase.ts'
+import type { CaseName, Options } from './options.ts'
+import { loadOf, measured, type Stage } from './phase.ts'
 import { type ServingProcess, startServing } from './processes.ts'
 import { median } from './report.ts'
 import { backUp } from '../support/database-file.ts'
 
-export const bareNames = ['me', 'token'] as const
-export type BareName = (typeof bareNames)[number]
+/** An exchange does what a refresh does: both move a grant on. */
+const bareNames: readonly CaseName[] = ['me', 'resources', 'introspect', 'token', 'refresh']
 
 /** Shares of raw's speed, and processor time per request. */
 export type BareFigures = {
-  readonly name: BareName
+  readonly name: CaseName
   readonly bareRatio: number
   readonly ratio: number
   readonly rawMicroseconds: number
@@ -23,7 +23,8 @@ export const bareFigures = async (stage: Stage, options: Options): Promise<reado
   const bare = await startBare(stage)
   try {
     const figures: BareFigures[] = []
-    for (const name of bareNames) figures.push(await playBare(stage, bare, name, options))
+    for (const name of bareNames.filter((each) => options.cases.includes(each)))
+      figures.push(await playBare(stage, bare, name, options))
     return figures
   } finally {
     await bare.stop()
@@ -37,11 +38,10 @@ const startBare = async ({ folder }: Stage): Promise<ServingProcess> => {
   return await startServing({ command, log: join(folder, 'bare.log') })
 }
 
-const playBare = async (stage: Stage, bare: ServingProcess, name: BareName, options: Options): Promise<BareFigures> => {
-  const requests = await written(stage, name, stage.filled.requests[name])
-  const load = { mode: 'cycle', requests, connections, seconds: options.seconds } as const
+const playBare = async (stage: Stage, bare: ServingProcess, name: CaseName, options: Options): Promise<BareFigures> => {
   const rounds = []
   for (let number = 0; number <= options.rounds; number += 1) {
+    const load = await loadOf(stage, name, { number, seconds: options.seconds, shares: options.rounds + 1 })
     const round = {
       raw: await measured(stage.raw, load),
       bare: await measured(bare, load),

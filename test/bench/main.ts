@@ -1,5 +1,5 @@
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { playAgainst } from './against.ts'
+import { playAgainst, playOnPostgres } from './against.ts'
 import { bareFigures } from './bare.ts'
 import { behindProxy, proxyNames } from './behind-proxy.ts'
 import { duringUploads, duringUploadsNames } from './during-uploads.ts'
@@ -33,8 +33,11 @@ const main = async (options: Options): Promise<void> => {
   favourSession()
   say(`${connections} connections, ${pinning}, ${options.rounds} rounds of ${options.seconds} s, medians`)
 
-  if (options.against !== null) {
-    const lines = await playAgainst(options.against, folder, options, say)
+  if (options.against !== null || options.database !== null) {
+    const lines =
+      options.against === null
+        ? await playOnPostgres(options.database ?? '', folder, options, say)
+        : await playAgainst(options.against, folder, options, say)
     if (options.json) process.stdout.write(`${JSON.stringify({ ...found, options, lines }, null, 2)}\n`)
     return
   }

@@ -14,6 +14,8 @@ export type Options = {
   readonly phases: readonly PhaseName[]
   /** The git revision to compare with, interleaved in the same run; null: none. */
   readonly against: string | null
+  /** The URL of an empty PostgreSQL database to compare SQLite with; `postgres`: of a temporary server; null: none. */
+  readonly database: string | null
   /** Length of a round. */
   readonly seconds: number
   /** Counted rounds of each server; the servers take turns. */
@@ -23,12 +25,14 @@ export type Options = {
   readonly json: boolean
 }
 
-export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--against REV] [--seconds N] [--rounds N] [--json]
+export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--against REV] [--database URL] [--seconds N] [--rounds N] [--json]
 
   --quick     about a minute: one short round each, and 50,000 tokens instead of a million
   --only      of ${[...caseNames, uploadName].join(', ')}
   --at        of ${phaseNames.join(', ')}
   --against   a git revision: measures it and the working tree in turn, and nothing else (15 rounds of 2 s)
+  --database  postgres://… (an empty database) or postgres (a temporary server): measures the program on it and on SQLite in turn,
+              and nothing else
   --seconds   length of a round (3)
   --rounds    counted rounds per server (5); before them, it warms up until two rounds agree within 3 %
   --json      the result as JSON on standard output, the progress on standard error`
@@ -42,6 +46,7 @@ export const readOptions = (argv: readonly string[]): Options | null => {
       only: { type: 'string' },
       at: { type: 'string' },
       against: { type: 'string' },
+      database: { type: 'string' },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -56,6 +61,7 @@ export const readOptions = (argv: readonly string[]): Options | null => {
     upload: only.includes(uploadName),
     phases: chosen('--at', values.at, phaseNames),
     against,
+    database: values.database ?? null,
     seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : against === null ? 3 : 2),
     rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 1 : against === null ? 5 : 15),
     many: values.quick ? 50_000 : 1_000_000,

@@ -39,16 +39,17 @@ export type Stage = {
   readonly raw: ServingProcess
 }
 
-/** Fills a new file with this many live tokens of each kind, starts both servers, and stops them after `play`. */
+/** Fills a new file, or the database of this URL, with this many live tokens of each kind, starts both servers, and stops them after `play`. */
 export const onStage = async <T>(
   parent: string,
   live: number,
   env: Readonly<Record<string, string>>,
   play: (stage: Stage) => Promise<T>,
   build: Build = workingTree,
+  url: string | null = null,
 ): Promise<T> => {
   const folder = mkdtempSync(join(parent, 'stage-'))
-  const database = join(folder, 'app-platform.db')
+  const database = url ?? join(folder, 'app-platform.db')
   const filled = await build.fill(database, live)
   let platform = await startPlatform(folder, database, {}, build.command)
   const answers = join(folder, 'answers.json')
@@ -142,7 +143,7 @@ export const playCase = async (
 type Turn = { readonly number: number; readonly seconds: number; readonly shares: number }
 
 /** The requests of one round. A round spends its refresh tokens, so each has its own. */
-const loadOf = async (stage: Stage, name: CaseName, turn: Turn): Promise<Omit<Load, 'port'>> => ({
+export const loadOf = async (stage: Stage, name: CaseName, turn: Turn): Promise<Omit<Load, 'port'>> => ({
   mode: modes[name],
   requests: await written(stage, `${name}-${turn.number}`, await requestsOf(stage, name, turn)),
   connections,

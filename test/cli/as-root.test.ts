@@ -1,10 +1,14 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { onSqlite } from '../support/engines.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, deskAt, type Desk, openDesk } from './support/run.ts'
+
+const test = onSqlite('place of the file')
 
 setDefaultTimeout(60_000)
 
@@ -35,7 +39,7 @@ const runAsNobody = async (desk: Desk, words: readonly string[]) => {
   return { exitCode: await child.exited, stderr }
 }
 
-needs('setpriv').test.skipIf(!isRoot)(
+needs('setpriv').test.skipIf(!isRoot || onPostgres)(
   'a database that root restores from its own backup belongs to the owner of the folder, whose service can open it',
   async () => {
     const desk = await foreignDesk()

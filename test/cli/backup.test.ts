@@ -1,12 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { onSqlite } from '../support/engines.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, openDesk } from './support/run.ts'
+
+const test = onSqlite('restore of a file')
 
 setDefaultTimeout(60_000)
 
@@ -37,7 +41,7 @@ const shell = (line: string) =>
     stderr: 'pipe',
   })
 
-needs('bash', 'script').test(
+needs('bash', 'script').test.skipIf(onPostgres)(
   'backup - refuses a terminal and flags that do not apply, and fails if the reader stops early',
   async () => {
     const desk = await openDesk()

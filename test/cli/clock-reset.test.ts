@@ -1,12 +1,15 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { readAcknowledged, writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { timeColumns } from '../../db/restore/clamp-times.ts'
 import { Connection } from '../../db/sqlite/connection.ts'
 import { call, codeOf } from '../support/call.ts'
+import { onSqlite } from '../support/engines.ts'
 import { startServer } from '../support/running-server.ts'
 import { appToken, createWorld, grantTokens, refresh, signIn } from '../support/world.ts'
 import { deskAt, isoTime, openDesk } from './support/run.ts'
+
+const test = onSqlite('time beside the file')
 
 setDefaultTimeout(60_000)
 

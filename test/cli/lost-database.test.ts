@@ -1,10 +1,13 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, codeOf } from '../support/call.ts'
+import { onSqlite } from '../support/engines.ts'
 import { startServer } from '../support/running-server.ts'
 import { appToken, createWorld } from '../support/world.ts'
 import { type Desk, deskAt } from './support/run.ts'
+
+const test = onSqlite('place of the file')
 
 setDefaultTimeout(120_000)
 

@@ -1,11 +1,14 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../support/call.ts'
+import { onSqlite } from '../support/engines.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { appToken, createWorld, grantTokens, refresh, signIn } from '../support/world.ts'
 import { type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
+
+const test = onSqlite('move of a file')
 
 setDefaultTimeout(60_000)
 

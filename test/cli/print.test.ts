@@ -56,6 +56,20 @@ test('without a database setting, the service keeps its database in /var/lib', a
   expect(elsewhere).not.toContain('StateDirectory=')
 })
 
+test('on PostgreSQL the unit keeps the URL in a file of root, and the printed text never has its password', async () => {
+  const env = { ...settings, DATABASE_URL: 'postgres://app:canary@localhost/apps' }
+  const unit = await print('systemd', env)
+  expect(unit).toContain('EnvironmentFile=/etc/app-platform.env\n')
+  expect(unit).toContain('test -e /etc/app-platform.env || install -m 0600 /dev/null /etc/app-platform.env')
+  expect(unit).not.toMatch(/StateDirectory|ReadWritePaths/)
+  expect(unit + (await print('nginx', env)) + (await print('caddy', env))).not.toContain('canary')
+  const timer = await run(['print', 'backup-timer'], { env })
+  expect(timer).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(timer.stderr).toMatch(
+    /^error: This command is for SQLite files; [^\n]*pg_dump or point-in-time recovery[^\n]*\n$/,
+  )
+})
+
 test('a service on a port below 1024 gets only the capability for it, and any other service none', async () => {
   const unit = await print('systemd', { PORT: '443', HOST: '0.0.0.0' })
   expect(unit).toMatch(/^CapabilityBoundingSet=CAP_NET_BIND_SERVICE$/m)
@@ -92,7 +106,8 @@ test('the service writes no core dump, which would contain secrets', async () =>
 })
 
 needs('systemd-analyze').test('systemd accepts the unit and rates its exposure as low', async () => {
-  for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, { DATABASE_URL: 'file:/srv/x.db' }]) {
+  const places = ['file:/srv/x.db', 'postgres://app@localhost/apps'].map((url) => ({ DATABASE_URL: url }))
+  for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, ...places]) {
     const file = join(temporaryFolder(), 'app-platform.service')
     const unit = await print('systemd', env)
     await Bun.write(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))

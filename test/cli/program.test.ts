@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { onSqlite } from '../support/engines.ts'
+import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { deskAt, openDesk, run } from './support/run.ts'
@@ -105,10 +107,10 @@ test('a flag wins over the environment', async () => {
   const desk = await openDesk()
   const env = { DATABASE_URL: `file:${join(desk.folder, 'nowhere.db')}` }
   expect((await desk.run(['app', 'list'], { env })).exitCode).toBe(1)
-  expect((await desk.run(['app', 'list', '--database', desk.file], { env })).exitCode).toBe(0)
+  expect((await desk.run(['app', 'list', '--database', await databaseOf(desk.file)], { env })).exitCode).toBe(0)
 })
 
-test('a command on a missing database exits 1 with one line and creates nothing', async () => {
+onSqlite('place of the file')('a command on a missing database exits 1 with one line and creates nothing', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
   for (const words of [
     ['app', 'list'],
@@ -134,7 +136,7 @@ test('an unknown flag with a secret value is refused without repeating the value
 
 test('a reader that stops early is no failure', async () => {
   const desk = await openDesk()
-  const words = [...programCommand, 'audit', 'list', '--database', desk.file]
+  const words = [...programCommand, 'audit', 'list', '--database', await databaseOf(desk.file)]
   const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
   await child.stdout.cancel()
   expect(await child.exited).toBe(0)

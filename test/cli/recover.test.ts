@@ -1,12 +1,15 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, codeOf } from '../support/call.ts'
+import { onSqlite } from '../support/engines.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import { appToken, createWorld, grantTokens, refresh, signIn, type World } from '../support/world.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { type Desk, deskAt, isoTime, password } from './support/run.ts'
+
+const test = onSqlite('restore of a file')
 
 setDefaultTimeout(60_000)
 

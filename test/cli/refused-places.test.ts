@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { onSqlite } from '../support/engines.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type Desk, openDesk, run } from './support/run.ts'
 
@@ -12,16 +13,19 @@ const sentencesOf = async (desk: Desk, words: readonly string[]): Promise<string
   return stderr
 }
 
-test('a file that is no database is reported as that, not as a database with wrong permissions', async () => {
-  const file = join(temporaryFolder(), 'passwd')
-  writeFileSync(file, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 })
-  const { exitCode, stderr } = await run(['serve', '--port', '0', '--database', file])
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 1,
-    stderr: `error: ${file} cannot be read as an SQLite database.\n`,
-  })
-  expect(existsSync(`${file}.lock`)).toBe(false)
-})
+onSqlite('place of the file')(
+  'a file that is no database is reported as that, not as a database with wrong permissions',
+  async () => {
+    const file = join(temporaryFolder(), 'passwd')
+    writeFileSync(file, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 })
+    const { exitCode, stderr } = await run(['serve', '--port', '0', '--database', file])
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `error: ${file} cannot be read as an SQLite database.\n`,
+    })
+    expect(existsSync(`${file}.lock`)).toBe(false)
+  },
+)
 
 test('an unknown host is not reported as a port in use, and warnings come before the refusal', async () => {
   const desk = await openDesk()
@@ -32,7 +36,7 @@ test('an unknown host is not reported as a port in use, and warnings come before
   expect(lines.findIndex((line) => line.includes('config.warning'))).toBe(0)
 })
 
-test('check explains a lock that is a folder, and an empty file', async () => {
+onSqlite('place of the file')('check explains a lock that is a folder, and an empty file', async () => {
   const desk = await openDesk()
   const empty = join(temporaryFolder(), 'empty.db')
   writeFileSync(empty, '', { mode: 0o600 })

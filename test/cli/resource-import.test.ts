@@ -2,11 +2,12 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { call } from '../support/call.ts'
 import { openAsOperator } from '../support/operator.ts'
+import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
 import { addApp, addCredential, addUser, type Desk, importLines, openDesk } from './support/run.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let desk: Desk
 let ownerId: string
@@ -160,7 +161,7 @@ test('a killed import has stored everything or nothing', async () => {
   const file = join(large.folder, 'many.jsonl')
   await Bun.write(file, manyLines(30_000))
   for (const waitMs of [150, 300, 400, 450, 500, 550, 600, 650, 700, 800]) {
-    const words = [...programCommand, 'resource', 'import', file, '--database', large.file]
+    const words = [...programCommand, 'resource', 'import', file, '--database', await databaseOf(large.file)]
     const child = Bun.spawn(words, { stdout: 'ignore', stderr: 'ignore' })
     await Bun.sleep(waitMs)
     child.kill('SIGKILL')

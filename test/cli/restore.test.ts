@@ -1,10 +1,12 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { emailsIn, newEmails, oldAndNew, oldEmails } from '../db/restore/support/old-and-new.ts'
 import { call, codeOf } from '../support/call.ts'
+import { onSqlite } from '../support/engines.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { openAsOperator } from '../support/operator.ts'
@@ -25,6 +27,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { restoreAt } from './support/restore-at.ts'
 import { deskAt, isoTime } from './support/run.ts'
 import { backUp } from '../support/database-file.ts'
+
+const test = onSqlite('restore of a file')
 
 setDefaultTimeout(60_000)
 
@@ -330,7 +334,7 @@ test('a restore drops the statistics of the backup, which could slow down every 
   restored.close()
 })
 
-needs('mkfifo').test('restore and check refuse at once what is not a regular file', async () => {
+needs('mkfifo').test.skipIf(onPostgres)('restore and check refuse at once what is not a regular file', async () => {
   const { folder, file } = await oldAndNew()
   const pipe = join(temporaryFolder(), 'pipe')
   expect(Bun.spawnSync([programAt('mkfifo'), pipe]).exitCode).toBe(0)

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
@@ -147,34 +148,37 @@ describe('webhook', () => {
     for (const call of told) expect(receiver.isSignedWith(call, webhook.secret)).toBe(true)
   })
 
-  test('restore revives no endpoint removed or disabled since the backup, and no rotated secret', async () => {
-    const old = await openDesk()
-    await addUser(old)
-    await addApp(old)
-    const made = async () => await old.json(add(receiver.url, 'ping'), { env })
-    const [gone, disabled, rotated, kept] = [await made(), await made(), await made(), await made()]
-    const backup = join(old.folder, 'copy.db')
-    await old.json(['backup', backup])
-    await old.json(['webhook', 'remove', gone.id])
-    await old.json(['webhook', 'disable', disabled.id])
-    await old.json(['webhook', 'rotate', rotated.id, '--grace-hours', '0'])
-    // The endpoint and its secret, the disabled one, and the old secret of the rotated one.
-    expect((await old.json(['restore', backup])).carriedOver).toMatchObject({ webhooks: 4 })
-    const { data } = await old.json(['webhook', 'list', 'newsletter'])
-    expect(data.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
-      [disabled.id, 'disabled'],
-      [rotated.id, 'enabled'],
-      [kept.id, 'enabled'],
-    ])
-    receiver.behave(() => 200)
-    const before = receiver.received.length
-    // Its old secret has ended, and the new one came after the backup.
-    const { stdout } = await old.run(['webhook', 'ping', rotated.id, '--json'], { env })
-    expect(JSON.parse(stdout)).toMatchObject({ delivered: false, error: 'no_secret' })
-    await old.json(['webhook', 'ping', kept.id], { env })
-    const calls = receiver.received.slice(before)
-    expect(calls.map((call) => receiver.isSignedWith(call, kept.secret))).toEqual([true])
-  })
+  test.skipIf(onPostgres)(
+    'restore revives no endpoint removed or disabled since the backup, and no rotated secret',
+    async () => {
+      const old = await openDesk()
+      await addUser(old)
+      await addApp(old)
+      const made = async () => await old.json(add(receiver.url, 'ping'), { env })
+      const [gone, disabled, rotated, kept] = [await made(), await made(), await made(), await made()]
+      const backup = join(old.folder, 'copy.db')
+      await old.json(['backup', backup])
+      await old.json(['webhook', 'remove', gone.id])
+      await old.json(['webhook', 'disable', disabled.id])
+      await old.json(['webhook', 'rotate', rotated.id, '--grace-hours', '0'])
+      // The endpoint and its secret, the disabled one, and the old secret of the rotated one.
+      expect((await old.json(['restore', backup])).carriedOver).toMatchObject({ webhooks: 4 })
+      const { data } = await old.json(['webhook', 'list', 'newsletter'])
+      expect(data.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
+        [disabled.id, 'disabled'],
+        [rotated.id, 'enabled'],
+        [kept.id, 'enabled'],
+      ])
+      receiver.behave(() => 200)
+      const before = receiver.received.length
+      // Its old secret has ended, and the new one came after the backup.
+      const { stdout } = await old.run(['webhook', 'ping', rotated.id, '--json'], { env })
+      expect(JSON.parse(stdout)).toMatchObject({ delivered: false, error: 'no_secret' })
+      await old.json(['webhook', 'ping', kept.id], { env })
+      const calls = receiver.received.slice(before)
+      expect(calls.map((call) => receiver.isSignedWith(call, kept.secret))).toEqual([true])
+    },
+  )
 
   test('add --help lists every kind', async () => {
     const { stdout, exitCode } = await desk.run(['webhook', 'add', '--help'])

@@ -18,7 +18,9 @@ test('a URL names the user, the hosts and the database', () => {
     ['2001:db8::2', 5433],
   ])
   expect([several.tls, several.authority]).toEqual(['verify-full', '/ca.pem'])
-  expect(parseAddress('postgres://ada@localhost/apps?host=/run/postgresql').hosts[0]?.socket).toBe('/run/postgresql')
+  const [socket] = parseAddress('postgres://ada@localhost/apps?host=/run/postgresql').hosts
+  expect(socket).toEqual({ host: 'localhost', port: 5432, socket: '/run/postgresql' })
+  expect(parseAddress('postgres://ada@:5433/apps?host=/run/postgresql').hosts[0]?.port).toBe(5433)
 })
 
 test.each([
@@ -39,6 +41,9 @@ test.each([
   'postgres://ada:canary@localhost/apps?options=-c',
   'postgres://ada:%zz@localhost/canary',
   'postgres://ada@localhost/apps?host=relative',
+  'postgres://ada:canary@localhost:0/apps',
+  'postgres://ada:canary@localhost:65536/apps',
+  'postgres://ada:canary@localhost:0/apps?host=/run/postgresql',
 ])('%p is refused, and no part of it is repeated', (url) => {
   let message = ''
   try {

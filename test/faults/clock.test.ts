@@ -1,40 +1,17 @@
 import { expect, setDefaultTimeout } from 'bun:test'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { readKeptTime } from '../../db/sqlite/acknowledged.ts'
 import { call } from '../support/call.ts'
 import { crash, eventually } from '../support/crash.ts'
-import { needs, programAt } from '../support/needs.ts'
+import { needs } from '../support/needs.ts'
 import { isLong, patience, rounds, seed, seeded } from '../support/proof.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { SetClock } from '../support/set-clock.ts'
 import { appToken, createWorld, grantTokens, signIn, type World } from '../support/world.ts'
 import { faultsIn } from '../support/database-file.ts'
 
 setDefaultTimeout(patience)
 
 const { test } = needs('faketime')
-
-/** A clock that a test sets under the running server, as an administrator or an empty battery does. The monotonic clock is not affected. */
-class SetClock {
-  readonly #file = join(temporaryFolder(), 'clock')
-  readonly env: Readonly<Record<string, string>>
-
-  constructor() {
-    this.set('+0')
-    this.env = {
-      LD_PRELOAD: programAt('faketime'),
-      FAKETIME_TIMESTAMP_FILE: this.#file,
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    }
-  }
-
-  /** Ahead or back by so much, such as `-1d`, or to one moment. */
-  set(to: string): void {
-    writeFileSync(this.#file, `${to}\n`)
-  }
-}
 
 const statusAt = async ({ url }: RunningServer, path: string, token: string): Promise<number> =>
   (await call(url, 'GET', path, { token })).status

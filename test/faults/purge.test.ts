@@ -13,6 +13,7 @@ import { authenticateAppToken, authenticateSession, authenticateUserToken } from
 import { createClock } from '../../src/runtime/clock.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { call } from '../support/call.ts'
+import { onSqlite } from '../support/engines.ts'
 import { countExpiredAppTokens, countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { patience, rounds } from '../support/proof.ts'
@@ -85,6 +86,9 @@ const purge = async (platform: Platform, file: string): Promise<{ removed: Purge
       },
       node: platform.database.node,
       leads: () => platform.database.leads(),
+      sharing: () => platform.database.sharing(),
+      time: () => platform.database.time(),
+      cluster: null,
       health: () => platform.database.health(),
       statistics: () => platform.database.statistics(),
       keptTime: () => platform.database.keptTime(),
@@ -382,35 +386,38 @@ describe('a clock that jumps', () => {
     await platform.database.close()
   })
 
-  test('while the program is down revives nothing either: the file keeps the latest trusted time', async () => {
-    const world = await createWorld()
-    const token = await appToken(world.server.url, world.app.development)
-    const tokens = await grantTokens(world)
-    await world.server.stop()
-    // As if the server had run on for two hours and the machine's clock had then been set back by as much.
-    const later = Date.now() + 2 * hour
-    await world.platform.database.transaction(async (q) => await q.watermarks.set('clock', later))
-    const before = await countRows(world.server.database, ...tables)
-    const server = await startServer({ database: world.server.database })
+  onSqlite('time beside the file')(
+    'while the program is down revives nothing either: the file keeps the latest trusted time',
+    async () => {
+      const world = await createWorld()
+      const token = await appToken(world.server.url, world.app.development)
+      const tokens = await grantTokens(world)
+      await world.server.stop()
+      // As if the server had run on for two hours and the machine's clock had then been set back by as much.
+      const later = Date.now() + 2 * hour
+      await world.platform.database.transaction(async (q) => await q.watermarks.set('clock', later))
+      const before = await countRows(world.server.database, ...tables)
+      const server = await startServer({ database: world.server.database })
 
-    expect((await call(server.url, 'GET', '/me', { token })).status).toBe(401)
-    expect((await call(server.url, 'GET', '/oauth/me', { token: tokens.accessToken })).status).toBe(401)
-    // The grant is still live: its refresh token has weeks left.
-    const renewed = await refresh(server.url, world.app, tokens.refreshToken)
-    expect(renewed.status).toBe(200)
-    expect((await call(server.url, 'GET', '/oauth/me', { token: renewed.body.accessToken })).status).toBe(200)
-    const fresh = await appToken(server.url, world.app.development)
-    expect((await call(server.url, 'GET', '/me', { token: fresh })).status).toBe(200)
-    expect(await server.stop()).toBe(0)
-    const after = await countRows(world.server.database, ...tables)
-    expect({ ...after, token_pairs: after['token_pairs'] ?? 0, app_tokens: after['app_tokens'] ?? 0 }).toEqual({
-      ...before,
-      token_pairs: (before['token_pairs'] ?? 0) + 1,
-      app_tokens: (before['app_tokens'] ?? 0) + 1,
-    })
-    expect(await world.platform.database.queries.watermarks.find('clock')).toBeGreaterThanOrEqual(later)
-    await world.platform.database.close()
-  })
+      expect((await call(server.url, 'GET', '/me', { token })).status).toBe(401)
+      expect((await call(server.url, 'GET', '/oauth/me', { token: tokens.accessToken })).status).toBe(401)
+      // The grant is still live: its refresh token has weeks left.
+      const renewed = await refresh(server.url, world.app, tokens.refreshToken)
+      expect(renewed.status).toBe(200)
+      expect((await call(server.url, 'GET', '/oauth/me', { token: renewed.body.accessToken })).status).toBe(200)
+      const fresh = await appToken(server.url, world.app.development)
+      expect((await call(server.url, 'GET', '/me', { token: fresh })).status).toBe(200)
+      expect(await server.stop()).toBe(0)
+      const after = await countRows(world.server.database, ...tables)
+      expect({ ...after, token_pairs: after['token_pairs'] ?? 0, app_tokens: after['app_tokens'] ?? 0 }).toEqual({
+        ...before,
+        token_pairs: (before['token_pairs'] ?? 0) + 1,
+        app_tokens: (before['app_tokens'] ?? 0) + 1,
+      })
+      expect(await world.platform.database.queries.watermarks.find('clock')).toBeGreaterThanOrEqual(later)
+      await world.platform.database.close()
+    },
+  )
 })
 
 const manyRows = rounds(50_000)

@@ -32,7 +32,7 @@ test('a new store takes writes, has no purge lag, and reports the version of SQL
   const health = await readHealth(platform)
   expect(health).toMatchObject({ writable: true, conditions: [], purgeLagSeconds: 0, backupAgeSeconds: null })
   expect(health).toMatchObject({ lockWaits: 0, failedCheckpoints: 0, restoredAt: null })
-  expect(health.sqliteVersion).toMatch(onPostgres ? /^\d{2}\.\d+/ : /^3\.\d+\.\d+$/)
+  expect(health.engineVersion).toMatch(onPostgres ? /^\d{2}\.\d+/ : /^3\.\d+\.\d+$/)
   expect(health.databaseBytes).toBeGreaterThan(0)
   expect(health.transactions).toBeGreaterThanOrEqual(health.commits)
   const none = { count: 0, exact: true }

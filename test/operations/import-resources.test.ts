@@ -42,6 +42,13 @@ test('importing a resource again updates all its fields, and no other resource',
   expect(await platform.database.queries.resources.find(owner.id, 'site', 'beside')).toEqual(beside)
 })
 
+test('a resource that a file names twice is created by the first line and updated by the second', async () => {
+  const line = { owner: owner.email, kind: 'site', slug: 'twice', status: 'draft' }
+  const text = ['One', 'Two'].map((name) => JSON.stringify({ ...line, name })).join('\n')
+  expect(await importText([bytes(text)])).toEqual({ created: 1, updated: 1 })
+  expect(await platform.database.queries.resources.find(owner.id, 'site', 'twice')).toMatchObject({ name: 'Two' })
+})
+
 test('a time that a line omits keeps its value; a draft has no time of publication', async () => {
   const before = Date.now()
   await importSite('kept', { status: 'published', createdAt: day(1), updatedAt: day(2), publishedAt: day(3) })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { openCluster } from '../../db/postgres/cluster.ts'
 import { refuse } from '../../src/domain/errors.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openServerKey } from '../../src/operations/server-key.ts'
@@ -16,10 +17,14 @@ afterAll(async () => await platform.database.close())
 
 const keptKeys = async () => await askBeside<{ key: Uint8Array }>(file, 'SELECT key FROM server_keys')
 
-const failing = (fault: Error): Platform => {
+const failing = (fault: Error, cluster: Platform['database']['cluster'] = null): Platform => {
   const { queries } = platform.database
+  const health = () => platform.database.health()
   const transaction = async () => await Promise.reject(fault)
-  return { ...platform, database: Object.assign(Object.create(platform.database), { queries, transaction }) }
+  return {
+    ...platform,
+    database: Object.assign(Object.create(platform.database), { queries, transaction, cluster, health }),
+  }
 }
 
 test('while the store takes no writes the server starts with a temporary key; any other fault stops it', async () => {
@@ -28,6 +33,13 @@ test('while the store takes no writes the server starts with a temporary key; an
   expect([one.length, Buffer.compare(one, two) === 0]).toEqual([32, false])
   expect(await keptKeys()).toEqual([])
   await expect(openServerKey(failing(new Error('broken')))).rejects.toThrow('broken')
+})
+
+test('a server that shares a database does not start with a key of its own', async () => {
+  const cluster = openCluster(async () => await Promise.reject(new Error('not asked')))
+  const start = openServerKey(failing(refuse('unavailable'), cluster))
+  await expect(start).rejects.toThrow('PostgreSQL takes no writes now')
+  expect(await keptKeys()).toEqual([])
 })
 
 test('the server creates its key once, and starts that race get the same key', async () => {

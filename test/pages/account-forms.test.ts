@@ -45,9 +45,9 @@ const workingOf = async (all: readonly Tokens[]): Promise<Tokens[]> => {
 }
 const connect = async (by = user) => await grantTokens({ ...world, user: by })
 /** A ticket as the server would issue it to this browser. A person can compute one, because they know their own cookie. */
-const ticketFor = ({ platform, server }: World, of: PlainBrowser, action: string): string =>
+const ticketFor = async ({ platform, server }: World, of: PlainBrowser, action: string): Promise<string> =>
   formTicket(
-    { server: serverKeyIn(server.database), browser: sessionOf(of) },
+    { server: await serverKeyIn(server.database), browser: sessionOf(of) },
     { action, bound: [] },
     rowKey(platform.random.uuid(platform.clock.now())),
   )
@@ -60,7 +60,7 @@ describe('a person acts only for themselves', () => {
     const stranger = await signIn(url, await addUser(world.platform))
     for (const key of [keyOf(stranger), 'nothing']) {
       const action = `/account/sessions/${key}/end`
-      const answer = await browser.post(action, { ticket: ticketFor(world, browser, action) })
+      const answer = await browser.post(action, { ticket: await ticketFor(world, browser, action) })
       expect(answer.status).toBe(404)
       expect(await eventsOf(answer.headers.get('x-request-id'))).toEqual([])
     }
@@ -71,7 +71,7 @@ describe('a person acts only for themselves', () => {
     await connect()
     const stranger = await connect(await addUser(world.platform))
     const action = `/account/apps/${clientId()}/authorizations/${stranger.grantId}/revoke`
-    const answer = await browser.post(action, { ticket: ticketFor(world, browser, action) })
+    const answer = await browser.post(action, { ticket: await ticketFor(world, browser, action) })
     expect(answer.status).toBe(404)
     expect((await browser.submit('/account/apps', `/account/apps/${clientId()}/revoke`)).status).toBe(303)
     expect((await browser.get(`/account/apps/${clientId()}`)).status).toBe(404)
@@ -83,7 +83,7 @@ describe('a person acts only for themselves', () => {
     for (const id of [clientId(), 'nobody']) {
       const [page, action] = [`/account/apps/${id}`, `/account/apps/${id}/revoke`]
       expect((await browser.get(page)).status).toBe(404)
-      expect((await browser.post(action, { ticket: ticketFor(world, browser, action) })).status).toBe(404)
+      expect((await browser.post(action, { ticket: await ticketFor(world, browser, action) })).status).toBe(404)
     }
     expect(await works(stranger)).toBe(true)
   })
@@ -95,7 +95,7 @@ describe('a person acts only for themselves', () => {
       `/account/apps/${clientId()}/revoke`,
       `/account/apps/${clientId()}/authorizations/${grantId}/revoke`,
     ]) {
-      const ticket = ticketFor(world, browser, action)
+      const ticket = await ticketFor(world, browser, action)
       const answers = [await browser.post(action, { ticket }), await browser.post(action, { ticket })]
       expect(answers.map(({ status, headers }) => [action, status, headers.get('location')])).toEqual(
         answers.map(() => [action, 303, answers[0]?.headers.get('location') ?? '']),
@@ -127,7 +127,7 @@ describe('every form', () => {
       const answers = [
         await browser.post(action, { ...fields, ticket: '' }),
         await browser.post(action, { ...fields, ...ofSignOut }),
-        await browser.post(action, { ...fields, ticket: ticketFor(world, stranger, action) }),
+        await browser.post(action, { ...fields, ticket: await ticketFor(world, stranger, action) }),
         await browser.post(
           action,
           { ...fields, ...own },
@@ -281,7 +281,7 @@ test('a form stays valid after a restart, and a form made with another server ke
   const { database } = own.server
   const before = await signedInBrowser(own.server.url, own.user)
   const action = '/account/sessions/end-others'
-  const ticket = ticketFor(own, before, action)
+  const ticket = await ticketFor(own, before, action)
   const session = { Cookie: `session=${sessionOf(before)}`, 'Sec-Fetch-Site': 'same-origin' }
   await own.server.stop()
   const again = await startServer({ database })

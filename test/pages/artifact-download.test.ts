@@ -1,9 +1,10 @@
-import { Database } from 'bun:sqlite'
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { submitVersion, uploadVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld, appToken, endWorld } from '../support/world.ts'
 import { openBrowser } from './support/browser.ts'
@@ -48,11 +49,9 @@ const ask = async (browser: PlainBrowser, path: string, init: RequestInit = {}):
   return await fetch(world.server.url + path, { ...init, headers, redirect: 'manual' })
 }
 
-/** Changes the database file while the server runs, as a bad disk would. */
-const damage = (statement: string, ...values: (Uint8Array | string)[]): void => {
-  using database = new Database(world.server.database, { readwrite: true, create: false })
-  database.run('PRAGMA busy_timeout = 5000')
-  expect(database.prepare(statement).run(...values).changes).toBe(1)
+/** Changes what the database has stored while the server runs, as a bad disk would. */
+const damage = async (statement: string, ...values: (Uint8Array | string)[]): Promise<void> => {
+  expect(await askBeside(world.server.database, `${statement} RETURNING 1 AS changed`, ...values)).toHaveLength(1)
 }
 
 const damagedLines = () => world.server.log().split('artifact.damaged').length - 1
@@ -151,7 +150,7 @@ describe('a file name of any kind', () => {
     const app = await appWithFile(Buffer.from('content'))
     const { id } = (await world.platform.database.queries.versions.byName(app.id, '1.0.0')) ?? { id: '' }
     for (const [filename, expected] of names) {
-      damage('UPDATE versions SET artifact_filename = ? WHERE id = ?', filename, id)
+      await damage('UPDATE versions SET artifact_filename = ? WHERE id = ?', filename, id)
       const answer = await ask(owner, consolePath(app))
       const disposition = answer.headers.get('content-disposition') ?? ''
       const [, plain, encoded] =
@@ -192,15 +191,14 @@ describe('a file name of any kind', () => {
 })
 
 describe('a damaged file', () => {
-  const flip = 'UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE sha256 = ? AND position = 1'
+  const zeros = onPostgres ? "decode(repeat('00', length(data)), 'hex')" : 'zeroblob(length(data))'
+  const longer = onPostgres ? "data || '\\x00'::bytea" : "CAST(data || x'00' AS BLOB)"
+  const flip = `UPDATE artifact_chunks SET data = ${zeros} WHERE sha256 = ? AND position = 1`
 
   for (const [what, statement] of [
     ['changed', flip],
     ['cut short', 'UPDATE artifact_chunks SET data = substr(data, 1, 1000) WHERE sha256 = ? AND position = 1'],
-    [
-      'longer than it was',
-      `UPDATE artifact_chunks SET data = CAST(data || x'00' AS BLOB) WHERE sha256 = ? AND position = 2`,
-    ],
+    ['longer than it was', `UPDATE artifact_chunks SET data = ${longer} WHERE sha256 = ? AND position = 2`],
     ['without a piece', 'DELETE FROM artifact_chunks WHERE sha256 = ? AND position = 2'],
     ['of another length by its own account', 'UPDATE artifacts SET size_bytes = 0 WHERE sha256 = ?'],
   ] as const) {
@@ -208,7 +206,7 @@ describe('a damaged file', () => {
       const bytes = randomBytes(700_000)
       const app = await appWithFile(bytes)
       const before = damagedLines()
-      damage(statement, sumOf(bytes))
+      await damage(statement, sumOf(bytes))
       const { status, headers, text } = await owner.get(consolePath(app))
       expect([status, headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8'])
       expect(text).toContain('The stored file differs from the uploaded one')
@@ -230,11 +228,16 @@ describe('a damaged file', () => {
     const bytes = randomBytes(10 * 1024 * 1024)
     const app = await appWithFile(bytes)
     const before = damagedLines()
-    const change = 'UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE sha256 = ? AND position = 39'
+    const change = `UPDATE artifact_chunks SET data = ${zeros} WHERE sha256 = ? AND position = 39`
     const headers = { cookie: cookiesOf(owner) }
-    const whole = await readSlowly(world.server.url, consolePath(app), headers, () => undefined)
+    const whole = await readSlowly(world.server.url, consolePath(app), headers, async () => undefined)
     expect(whole.isWhole).toBe(true)
-    const broken = await readSlowly(world.server.url, consolePath(app), headers, () => damage(change, sumOf(bytes)))
+    const broken = await readSlowly(
+      world.server.url,
+      consolePath(app),
+      headers,
+      async () => await damage(change, sumOf(bytes)),
+    )
     expect(broken.isWhole).toBe(false)
     expect(broken.bytes).toBeLessThan(whole.bytes)
     expect(
@@ -254,7 +257,7 @@ describe('a damaged file', () => {
   test('is repaired by uploading the same file again', async () => {
     const bytes = randomBytes(700_000)
     const app = await appWithFile(bytes)
-    damage(flip, sumOf(bytes))
+    await damage(flip, sumOf(bytes))
     expect((await ask(owner, consolePath(app))).status).toBe(500)
     await upload(app, bytes)
     const answer = await ask(owner, consolePath(app))

@@ -49,11 +49,11 @@ const locationOf = ({ headers }: Seen) => headers.get('location') ?? ''
 const send = async (app: AppInWorld, id: string, action: string, fields: Record<string, string> = {}) =>
   await owner.submit(at(app, id), at(app, id, action), fields)
 const noticeAfter = async (seen: Seen) => (await owner.get(locationOf(seen), { 'sec-fetch-site': 'same-origin' })).text
-const ticketFor = (action: string): string => {
+const ticketFor = async (action: string): Promise<string> => {
   const { random, clock } = world.platform
   const session = stranger.cookies.get('session') ?? ''
   return formTicket(
-    { server: serverKeyIn(world.server.database), browser: session },
+    { server: await serverKeyIn(world.server.database), browser: session },
     { action, bound: [] },
     rowKey(random.uuid(clock.now())),
   )
@@ -175,10 +175,10 @@ describe('an endpoint', () => {
     const calls = receiver.received.length
     for (const action of ['ping', 'enable', 'disable', 'resend', 'resend-failed', 'resend-since', 'rotate', 'remove']) {
       const path = at(app, id, action)
-      const fields = { ticket: ticketFor(path), event: 'evt_1', since: '2026-08-01', graceHours: '0' }
+      const fields = { ticket: await ticketFor(path), event: 'evt_1', since: '2026-08-01', graceHours: '0' }
       expect([action, (await stranger.post(path, fields)).status]).toEqual([action, 404])
     }
-    const fields = { ticket: ticketFor(at(app)), environment: 'development', url: receiver.url, kinds: 'ping' }
+    const fields = { ticket: await ticketFor(at(app)), environment: 'development', url: receiver.url, kinds: 'ping' }
     expect((await stranger.post(at(app), fields)).status).toBe(404)
     expect(await endpointsOf(app)).toMatchObject([{ id, status: 'enabled' }])
     expect(receiver.received).toHaveLength(calls)

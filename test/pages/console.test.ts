@@ -47,11 +47,11 @@ const trailOf = async (app: AppInWorld) => await world.platform.database.queries
 /** A refusal without its request ID. */
 const nameless = (text: string) => text.replaceAll(/req_[0-9a-f]{32}/g, 'req_')
 /** A genuine ticket of the owner's session, for a form that none of their pages has. */
-const ticketFor = (action: string): string => {
+const ticketFor = async (action: string): Promise<string> => {
   const { random, clock } = world.platform
   const session = owner.cookies.get('session') ?? ''
   return formTicket(
-    { server: serverKeyIn(world.server.database), browser: session },
+    { server: await serverKeyIn(world.server.database), browser: session },
     { action, bound: [] },
     rowKey(random.uuid(clock.now())),
   )
@@ -96,7 +96,7 @@ describe("another developer's app", () => {
     const before = JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])
     for (const [action, fields] of attempts) {
       const path = pathOf(strangersApp, action)
-      const answer = await owner.post(path, { ticket: ticketFor(path), ...fields })
+      const answer = await owner.post(path, { ticket: await ticketFor(path), ...fields })
       expect([action, answer.status]).toEqual([action, 404])
     }
     expect(JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])).toBe(before)
@@ -110,7 +110,7 @@ describe("another app's objects", () => {
     for (const elsewhere of [strangersApp, other]) {
       const [secret] = (await liveSecretsOf(elsewhere)).development
       const revoke = pathOf(mine, `/credentials/${secret?.id}/revoke`)
-      expect((await owner.post(revoke, { ticket: ticketFor(revoke) })).status).toBe(404)
+      expect((await owner.post(revoke, { ticket: await ticketFor(revoke) })).status).toBe(404)
       expect((await liveSecretsOf(elsewhere)).development).toHaveLength(1)
       const remove = { environment: 'development', uri: elsewhere.redirectUri }
       await send(mine, '/redirect-uris', '/redirect-uris/remove', remove)
@@ -119,7 +119,7 @@ describe("another app's objects", () => {
     }
     expect((await owner.get(pathOf(mine, '/versions/7.7.7'))).status).toBe(404)
     const submit = pathOf(mine, '/versions/7.7.7/submit')
-    expect((await owner.post(submit, { ticket: ticketFor(submit), seen: seenNever })).status).toBe(404)
+    expect((await owner.post(submit, { ticket: await ticketFor(submit), seen: seenNever })).status).toBe(404)
   })
 
   test('are not changed by an additional client ID in a form', async () => {

@@ -141,7 +141,7 @@ test('an operator cannot remove their own rights: no page has the form, and a fo
   expect(text).toContain('This is you.')
   expect(text).not.toContain(`action="${own}/`)
   // No page has such a form, so its ticket is made here as the server would make it.
-  const door = { platform: world.platform, serverKey: serverKeyIn(world.server.database) }
+  const door = { platform: world.platform, serverKey: await serverKeyIn(world.server.database) }
   const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   for (const step of ['disable', 'withdraw-operator']) {
     const action = `${own}/${step}`
@@ -156,7 +156,7 @@ test('an operator cannot generate a new password for themselves: the page links 
   const before = (await queries().users.byId(world.operator.id))?.passwordHash
   expect((await desk.get(own)).text).toContain('href="/account/password"')
   const action = `${own}/password`
-  const door = { platform: world.platform, serverKey: serverKeyIn(world.server.database) }
+  const door = { platform: world.platform, serverKey: await serverKeyIn(world.server.database) }
   const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   const { status, text } = await desk.post(action, { ticket: tickets.issue(action) })
   expect([status, text.includes('You cannot reset your own password here')]).toEqual([400, true])

@@ -356,7 +356,7 @@ describe('names that attack the page', () => {
     })
     await page.goto(askPath(hostile.app))
     await signInByForm(page, hostile.user)
-    makeHostile(hostile.server.database)
+    await makeHostile(hostile.server.database)
     await page.reload()
     expect(await heading(page)).toBe(question)
     expect(await page.locator('bdi').filter({ hasText: '<script>alert(1)' }).allTextContents()).toEqual([

@@ -400,13 +400,10 @@ describe('the decision', () => {
 
   test('is valid for ten minutes', async () => {
     const { request = '' } = fieldsOf(await ask())
+    const server = await serverKeyIn(world.server.database)
     const issuedAgo = (seconds: number) => {
       const key = keyOfUuidTime(Date.now() - seconds * 1000)
-      return formTicket(
-        { server: serverKeyIn(world.server.database), browser: session },
-        { action: '/oauth/authorize', bound: [request] },
-        key,
-      )
+      return formTicket({ server, browser: session }, { action: '/oauth/authorize', bound: [request] }, key)
     }
     for (const seconds of [601, 3_600, 86_400])
       await refused({ ticket: issuedAgo(seconds), request, decision: 'allow' })

@@ -77,7 +77,7 @@ const ticketOfAnother = async (form: FoundForm): Promise<string> => {
 const ticketOfAnotherSession = async (form: FoundForm): Promise<string> => {
   const browser = await enter(form.who)
   const same = await sameFormFor(browser, form)
-  return same === undefined ? genuineTicket(browser, form) : ticketIn(same)
+  return same === undefined ? await genuineTicket(browser, form) : ticketIn(same)
 }
 
 let sent = 0
@@ -104,12 +104,12 @@ for (const [how, forge] of Object.entries(forgeries)) {
     const faults: string[] = []
     for (const form of found.values()) {
       const [ticket, site] = await forge(form)
-      const before = fingerprint(world.server.database)
-      const refusals = countRefusals(world.server.database)
+      const before = await fingerprint(world.server.database)
+      const refusals = await countRefusals(world.server.database)
       const { status } = await send(browserOf(form.who), form, ticket, site)
       if (status !== 403) faults.push(`${form.action} answers ${status}`)
-      expect(fingerprint(world.server.database)).toEqual(before)
-      if (form.who !== 'visitor' && countRefusals(world.server.database) === refusals)
+      expect(await fingerprint(world.server.database)).toEqual(before)
+      if (form.who !== 'visitor' && (await countRefusals(world.server.database)) === refusals)
         faults.push(`${form.action} leaves no trace`)
     }
     expect(faults).toEqual([])
@@ -118,13 +118,13 @@ for (const [how, forge] of Object.entries(forgeries)) {
 
 test('every form that requires a session leads a visitor to the sign-in page, and changes nothing', async () => {
   const faults: string[] = []
-  const before = fingerprint(world.server.database)
+  const before = await fingerprint(world.server.database)
   for (const form of [...found.values()].filter(({ who }) => who !== 'visitor')) {
     const { status, headers } = await send(plainBrowser(world.server.url), form, ticketIn(form))
     if (status !== 303 || headers.get('location')?.startsWith('/sign-in?return_to=') !== true) faults.push(form.action)
   }
   expect(faults).toEqual([])
-  expect(fingerprint(world.server.database)).toEqual(before)
+  expect(await fingerprint(world.server.database)).toEqual(before)
 })
 
 test('no form changes what belongs to somebody else, even with a genuine ticket', async () => {
@@ -133,10 +133,10 @@ test('no form changes what belongs to somebody else, even with a genuine ticket'
   for (const [pattern, form] of found) {
     if (!pattern.includes(':') && !pattern.startsWith('/desk')) continue
     if (siteMap.some((site) => site.pattern === pattern && site.isForEverybody === true)) continue
-    const before = fingerprint(world.server.database)
-    const { status } = await send(stranger, form, genuineTicket(stranger, form))
+    const before = await fingerprint(world.server.database)
+    const { status } = await send(stranger, form, await genuineTicket(stranger, form))
     if (status !== 404) faults.push(`${form.action} answers ${status}`)
-    expect(fingerprint(world.server.database)).toEqual(before)
+    expect(await fingerprint(world.server.database)).toEqual(before)
   }
   expect(faults).toEqual([])
 })
@@ -145,11 +145,11 @@ test('no form changes what belongs to somebody else, even with a genuine ticket'
 const bindsScopes = /^\/(?:apps|installs)\//
 
 /** The ticket that the server would issue: a person who knows their session cookie can compute one for any path. */
-const genuineTicket = (browser: PlainBrowser, { action, fields }: PageForm): string => {
+const genuineTicket = async (browser: PlainBrowser, { action, fields }: PageForm): Promise<string> => {
   const { clock, random } = world.platform
   const session = browser.cookies.get('session') ?? ''
   return formTicket(
-    { server: serverKeyIn(world.server.database), browser: session },
+    { server: await serverKeyIn(world.server.database), browser: session },
     { action, bound: bindsScopes.test(action) ? (fields['scopes'] ?? []) : [] },
     rowKey(random.uuid(clock.now())),
   )
@@ -161,7 +161,7 @@ test('every form is accepted with its own ticket', async () => {
   for (const form of found.values()) {
     const browser = await enter(form.who)
     const own = await sameFormFor(browser, form)
-    const ticket = own === undefined ? genuineTicket(browser, form) : ticketIn(own)
+    const ticket = own === undefined ? await genuineTicket(browser, form) : ticketIn(own)
     const { status, text } = await send(browser, form, ticket)
     if (status >= 500 || text.includes(staleForm)) faults.push(`${form.action} answers ${status}`)
   }

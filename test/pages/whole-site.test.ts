@@ -20,7 +20,7 @@ const everybody = ['visitor', 'user', 'operator'] as const
 let world: StockedWorld
 beforeAll(async () => {
   world = await createStockedWorld()
-  makeHostile(world.server.database)
+  await makeHostile(world.server.database)
 }, minutes)
 afterAll(async () => await endWorld(world))
 

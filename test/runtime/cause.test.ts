@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { describe, expect, test } from 'bun:test'
 import { describeCause } from '../../src/runtime/cause.ts'
 
@@ -9,6 +10,16 @@ describe('the cause of a failure is logged', () => {
     const described = describeCause(error)
     expect(described).toMatchObject({ name: 'Error', code: 'ENOSPC' })
     expect(described.at?.[0]).toContain('cause.test.ts')
+  })
+
+  test('with the SQLSTATE of an error of PostgreSQL, and without what the server said', () => {
+    const error = new SQL.PostgresError('Key (email)=(canary@example.com) already exists.', {
+      code: 'ERR_POSTGRES_SERVER_ERROR',
+      errno: '23505',
+      detail: 'canary',
+    })
+    expect(describeCause(error)).toMatchObject({ name: 'PostgresError', code: '23505' })
+    expect(told(error)).not.toContain('canary')
   })
 
   test('without the message of an error that may quote a value', () => {

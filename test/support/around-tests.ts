@@ -2,15 +2,12 @@ import { afterAll, afterEach, setDefaultTimeout } from 'bun:test'
 import { plugin } from 'bun'
 import { closeBrowsers } from '../pages/support/browser.ts'
 import { stopChromium } from '../pages/support/chromium.ts'
-import { isInstalled, tellSkipped, whatIsMissing } from './needs.ts'
-import { endPostgres, onPostgres } from './postgres.ts'
+import { tellSkipped } from './needs.ts'
+import { endPostgres, endWithoutPostgres } from './postgres.ts'
 import { endServers } from './running-server.ts'
 import { removeTemporaryFolders } from './temporary-folder.ts'
 
-if (onPostgres && !isInstalled('postgres')) {
-  console.log(`All tests were skipped. ${whatIsMissing(['postgres'])}`)
-  process.exit(process.env['CI'] === 'true' ? 1 : 0)
-}
+endWithoutPostgres()
 
 /**
  * Longer timeouts for a busy machine. If files share one process, a setting here would hold for the first file only, so

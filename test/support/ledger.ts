@@ -39,6 +39,17 @@ export class Ledger {
     return this.#requests.length
   }
 
+  /** Asks a running server about one of the tokens, while clients change others: how the answer contradicts, or null. */
+  async contradiction(url: string, random: (below: number) => number): Promise<string | null> {
+    const tokens = [...this.#tokens]
+    const [token, { door, status }] = tokens[random(tokens.length)] ?? ['', { door: '/me', status: 503 }]
+    if (token === '') return null
+    const answer = (await call(url, 'GET', door, { token })).status
+    // A token that was ended meanwhile may be answered either way.
+    const isTrue = answer === status || answer === 503 || this.#tokens.get(token)?.status !== status
+    return isTrue ? null : `${door} of ${token.slice(0, 12)}: ${answer} instead of ${status}`
+  }
+
   /** Where a running server, perhaps without its disk or after a restart, contradicts this. */
   async contradictions(url: string, mayRefuse: 'nothing' | 'in doubt'): Promise<readonly string[]> {
     const said = await Promise.all(
@@ -64,8 +75,8 @@ export class Ledger {
   }
 
   /** The faults of the file, and what is missing in it. */
-  async missing({ database }: Platform, file: string, appId: string): Promise<readonly string[]> {
-    const rows = await database.queries.audit.list({ appId, since: 0, limit: 100_000 })
+  async missing({ database }: Platform, file: string, appId: string, since = 0): Promise<readonly string[]> {
+    const rows = await database.queries.audit.list({ appId, since, limit: 100_000 })
     const told = new Set(rows.map(({ requestId }) => requestId))
     const found = await Promise.all(
       this.#versions.map(async (name) => [name, await database.queries.versions.byName(appId, name)] as const),

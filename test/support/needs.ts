@@ -30,11 +30,16 @@ const findFaketime = (): string | null =>
   [...new Bun.Glob('usr/lib/*/faketime/libfaketime.so.1').scanSync({ cwd: '/', absolute: true })][0] ?? null
 
 /** Debian keeps the programs of each version in a folder of their own. */
+const postgresOfDebian = (): readonly string[] =>
+  [
+    ...new Bun.Glob('usr/lib/postgresql/{15,16,17,18,19}/bin/postgres').scanSync({ cwd: '/', absolute: true }),
+  ].toSorted()
+/** It refuses to run as root, and setpriv lets it run as somebody else. */
+const mayRunPostgres = (): boolean => process.getuid?.() !== 0 || which('setpriv') !== null
 const findPostgres = (): string | null =>
-  [...new Bun.Glob('usr/lib/postgresql/{15,16,17,18,19}/bin/postgres').scanSync({ cwd: '/', absolute: true })]
-    .filter(isExecutable)
-    .toSorted()
-    .at(-1) ?? null
+  mayRunPostgres()
+    ? ([process.env['POSTGRES'] ?? postgresOfDebian()].flat().findLast((path) => isExecutable(path)) ?? null)
+    : null
 
 const programs = {
   Chromium: { find: findChromium, packages: 'chromium-headless-shell fonts-liberation fonts-noto-color-emoji' },

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../db/engine.ts'
+import { isPostgresUrl } from '../../db/postgres/address.ts'
 import { readConfig } from '../../src/config.ts'
 import { defaultAuditRetention, defaultQuotas } from '../../src/domain/limits.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
@@ -10,7 +11,7 @@ import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { openWebhookSender } from '../../src/runtime/webhook-sender.ts'
-import { databaseOf, onPostgres } from './postgres.ts'
+import { databaseOf } from './postgres.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export const operator = { kind: 'operator', id: 'test' } as const
@@ -33,7 +34,7 @@ const open = async (database: string) =>
 /** The platform over the same database as a running server, as an operator command opens it. */
 export const openAsOperator = async (file: string): Promise<Platform> => {
   const database = await databaseOf(file)
-  if (!onPostgres && !existsSync(file)) await emptyDatabase(file)
+  if (database === file && !isPostgresUrl(file) && !existsSync(file)) await emptyDatabase(file)
   return platformOf(await open(database))
 }
 const platformOf = (database: Platform['database']): Platform => ({

@@ -1,14 +1,21 @@
 import { SQL } from 'bun'
 import { createHash } from 'node:crypto'
-import { chownSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { postgresMigrations } from '../../db/migrations/postgres.ts'
 import { migratePostgres } from '../../db/postgres/commands.ts'
-import { programAt } from './needs.ts'
+import { isInstalled, programAt, whatIsMissing } from './needs.ts'
 
 /** `TEST_DATABASE=postgres` runs the tests on PostgreSQL instead of SQLite. */
 export const onPostgres = process.env['TEST_DATABASE'] === 'postgres'
+
+/** Ends this process with one line if its tests are to run on PostgreSQL and there is none. With `CI=true` they fail. */
+export const endWithoutPostgres = (): void => {
+  if (!onPostgres || isInstalled('postgres')) return
+  console.log(`All tests were skipped. ${whatIsMissing(['postgres'])}`)
+  process.exit(process.env['CI'] === 'true' ? 1 : 0)
+}
 
 /** A server that is there already, of `test/run.ts`: the folder of its socket. */
 const given = process.env['TEST_POSTGRES_FOLDER']
@@ -29,11 +36,20 @@ const roomyParent = (): string => {
   return bavail * bsize > 4e9 ? inMemory : tmpdir()
 }
 
+const copying = (from: number) => ['-R', '-c', 'fast', '--no-sync', '-h', '127.0.0.1', '-p', String(from), '-U', 'app']
+
 export type Cluster = {
   readonly folder: string
   /** Over TCP, where it has a port. */
   url(database: string): string
   promote(): void
+  /** Sends a signal to its processes: to all of them, or to all but the first one, which starts the others. */
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT', to?: 'all' | 'backends'): readonly number[]
+  kill(): Promise<void>
+  /** Starts it again with its data, after it was killed. */
+  start(): Promise<void>
+  /** Kills it, and starts it as a standby of that primary: with a copy of it, or with a copy of what differs. */
+  follow(primary: Cluster, by: 'pg_basebackup' | 'pg_rewind'): Promise<void>
   stop(): void
 }
 
@@ -42,60 +58,137 @@ type ClusterOptions = {
   readonly port?: number
   /** The port of the primary that it copies, and follows until it is promoted. */
   readonly follows?: number
+  /** As arguments, such as `-c fsync=off`. */
+  readonly settings?: string
 }
 
 /** A server in a temporary folder that other users of this machine cannot reach. Its order of texts is not that of bytes. */
-export const startCluster = ({ port, follows }: ClusterOptions = {}): Cluster => {
+export const startCluster = ({ port, follows, settings: added = '' }: ClusterOptions = {}): Cluster => {
   const bin = dirname(programAt('postgres'))
   const user = unprivileged()
   const folder = mkdtempSync(join(roomyParent(), 'app-platform-pg-'))
   if (user !== null) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
+  const command = (program: string) => [...(user?.under ?? []), join(bin, program), '-D', data]
+  const quietly = { cwd: folder, env: { PATH: process.env['PATH'] ?? '' }, stdout: 'ignore', stderr: 'pipe' } as const
   const run = (program: string, ...args: readonly string[]) => {
-    const { exitCode, stderr } = Bun.spawnSync([...(user?.under ?? []), join(bin, program), '-D', data, ...args], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'] ?? '' },
-      stdout: 'ignore',
-      stderr: 'pipe',
-    })
+    const { exitCode, stderr } = Bun.spawnSync([...command(program), ...args], quietly)
     if (exitCode !== 0) throw new Error(`${program} failed: ${stderr.toString()}`)
   }
-  const order = ['--locale=C', '--locale-provider=icu', '--icu-locale=en']
-  if (follows === undefined) run('initdb', '--username=app', '--auth=trust', '--encoding=UTF8', '--no-sync', ...order)
-  else run('pg_basebackup', '-R', '-c', 'fast', '--no-sync', '-h', '127.0.0.1', '-p', String(follows), '-U', 'app')
+  /** The same, while the work of this process goes on. */
+  const runBeside = async (program: string, ...args: readonly string[]) => {
+    const child = Bun.spawn([...command(program), ...args], quietly)
+    const said = await child.stderr.text()
+    const log = readFileSync(join(folder, 'log'), 'utf8').slice(-1_000)
+    if ((await child.exited) !== 0) throw new Error(`${program} failed: ${said} The server wrote: ${log}`)
+  }
+  const order = ['--locale=C', '--locale-provider=icu', '--icu-locale=en', '--data-checksums']
+  if (follows === undefined) {
+    run('initdb', '--username=app', '--auth=trust', '--encoding=UTF8', '--no-sync', ...order)
+    appendFileSync(join(data, 'postgresql.conf'), 'wal_keep_size = 256MB\n') // in the file, for pg_rewind
+  } else run('pg_basebackup', ...copying(follows))
   const listening = port === undefined ? '-c listen_addresses=' : `-c listen_addresses=127.0.0.1 -p ${port}`
-  const settings = `-k ${folder} ${listening} -c max_connections=400 -c shared_buffers=64MB`
-  run('pg_ctl', 'start', '-w', '-l', join(folder, 'log'), '-o', settings)
-  // A test runner that is killed runs no handlers; then the end of this pipe stops the server.
-  const stop = `cat; ${[...(user?.under ?? []), join(bin, 'pg_ctl')].join(' ')} stop -m immediate -D ${data}; rm -rf ${folder}`
+  const settings = `-k ${folder} ${listening} -c max_connections=400 -c shared_buffers=64MB ${added}`
+  const starting = ['start', '-w', '-l', join(folder, 'log'), '-o', settings]
+  run('pg_ctl', ...starting)
+  // A test runner that is killed runs no handlers; then the end of this pipe stops the server, also a frozen one.
+  const thaw = `p=$(head -1 ${data}/postmaster.pid) && kill -CONT $p $(cat /proc/$p/task/$p/children)`
+  const stop = `cat; ${thaw}; ${command('pg_ctl').join(' ')} stop -m immediate; rm -rf ${folder}`
   const guard = Bun.spawn(['sh', '-c', stop], { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' })
   guard.unref()
-  return {
+
+  const record = join(data, 'postmaster.pid')
+  /** The first one starts the others. */
+  const processes = (): readonly number[] => {
+    const first = existsSync(record) ? Number(readFileSync(record, 'utf8').split('\n')[0]) : 0
+    if (!isAlive(first)) return []
+    const others = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ').filter(Boolean)
+    return [first, ...others.map(Number)].filter(isAlive)
+  }
+  const cluster: Cluster = {
     folder,
     url: (database) => `postgres://app@127.0.0.1:${port}/${database}`,
     promote: () => run('pg_ctl', 'promote', '-W'),
+    signal: (name, to = 'all') => {
+      const [first] = processes()
+      if (to === 'all' && first !== undefined) process.kill(first, 'SIGSTOP') // so that it starts no others meanwhile
+      const signalled = processes().slice(to === 'all' ? 0 : 1)
+      for (const pid of signalled) {
+        try {
+          process.kill(pid, name)
+        } catch {
+          // It has ended by itself, such as a session whose client has left.
+        }
+      }
+      return signalled
+    },
+    kill: async () => {
+      const killed = cluster.signal('SIGKILL')
+      // PostgreSQL takes one that has ended, and that init has not waited for yet, for a running one.
+      while (killed.some((pid) => existsSync(`/proc/${pid}`))) await Bun.sleep(10)
+    },
+    start: async () => {
+      await runBeside('pg_ctl', ...starting)
+    },
+    follow: async (primary, by) => {
+      await cluster.kill()
+      if (by === 'pg_rewind') {
+        await askOnce(primary.url('postgres'), 'CHECKPOINT') // or pg_rewind would not notice the promotion
+        await runBeside('pg_rewind', '-R', '--no-sync', `--source-server=${primary.url('postgres')}`)
+      } else {
+        rmSync(data, { recursive: true, force: true })
+        await runBeside('pg_basebackup', ...copying(Number(new URL(primary.url('postgres')).port)))
+      }
+      await cluster.start()
+    },
     stop: () => {
-      run('pg_ctl', 'stop', '-m', 'immediate', '-w')
+      cluster.signal('SIGCONT')
+      if (processes().length > 0) run('pg_ctl', 'stop', '-m', 'immediate', '-w')
       guard.kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+  return cluster
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+const askOnce = async (url: string, text: string): Promise<readonly Record<string, unknown>[]> => {
+  const sql = new SQL({ url, max: 1 })
+  try {
+    return await sql.unsafe(text)
+  } finally {
+    await sql.close()
+  }
+}
+
+/** From now on the primary confirms no commit before its standby has it. */
+export const waitForStandby = async (primary: Cluster): Promise<void> => {
+  const url = primary.url('postgres')
+  await askOnce(url, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+  await askOnce(url, 'SELECT pg_reload_conf()')
+  const text = `SELECT 1 FROM pg_stat_replication
+    WHERE sync_state = 'sync' AND flush_lsn >= pg_current_wal_insert_lsn()`
+  while ((await askOnce(url, text)).length === 0) await Bun.sleep(50)
 }
 
 /** A primary with the database `apps` and its synchronous standby, and the URL of both. */
 export const startPair = async () => {
   const [one, two] = [freePort(), freePort()]
   const primary = startCluster({ port: one })
-  const sql = new SQL({ url: primary.url('postgres'), max: 1 })
-  await sql.unsafe('CREATE DATABASE apps')
+  await askOnce(primary.url('postgres'), 'CREATE DATABASE apps')
   const standby = startCluster({ port: two, follows: one })
-  await sql.unsafe("ALTER SYSTEM SET synchronous_standby_names = '*'")
-  await sql.unsafe('SELECT pg_reload_conf()')
-  await sql.close()
+  await waitForStandby(primary)
   return { primary, standby, url: `postgres://app@127.0.0.1:${one},127.0.0.1:${two}/apps` }
 }
 
-const freePort = (): number => {
+export const freePort = (): number => {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   listener.stop(true)
   return listener.port
@@ -132,6 +225,15 @@ const maker = async (folder: string): Promise<SQL> => {
 /** Where tests keep the data that they would keep in this file: the file, or a database of its own, made on first use. */
 export const databaseOf = async (file: string): Promise<string> =>
   onPostgres && !file.startsWith('postgres:') ? await postgresDatabase(file) : file
+
+/** A new PostgreSQL database without tables. */
+export const emptyPostgres = async (name: string): Promise<string> => {
+  const folder = given ?? (started ??= startCluster()).folder
+  const sql = await (template ??= maker(folder))
+  const database = `e_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
+  await sql.unsafe(`CREATE DATABASE ${database}`)
+  return urlIn(folder, database)
+}
 
 /** The PostgreSQL database of this name, whatever the tests run on: migrated and empty when it is asked for first. */
 export const postgresDatabase = async (file: string): Promise<string> => {

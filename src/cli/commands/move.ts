@@ -5,6 +5,7 @@ import { moveSqlite } from '../../../db/move.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { stoppedCommand } from '../operator-command.ts'
 import { wireRecord } from '../output.ts'
+import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 
 const steps = `
 To move to another machine, where every token, session and grant goes on:
@@ -23,9 +24,23 @@ export const addMoveCommand = (program: Command): void => {
     .addHelpText('after', steps)
 }
 
+/** The total is known once the database is open. */
+const progressOfRows = () => {
+  let bar: ProgressBar | null = null
+  return {
+    advance: (rows: number, total: number, table: string): void => {
+      bar ??= startProgressBar(total)
+      bar.say(table)
+      bar.advance(rows)
+    },
+    end: () => bar?.end(),
+  }
+}
+
 const move = async (stopped: StoppedOptions, { to }: { readonly to: string }) => {
   if (isPostgresUrl(to)) {
-    const { database, movedAt } = await moveToPostgres(stopped.file, to, stopped)
+    const bar = progressOfRows()
+    const { database, movedAt } = await moveToPostgres(to, stopped, bar.advance).finally(bar.end)
     const text = `${database} has moved into the PostgreSQL database and is not used here any more. Set DATABASE_URL, then start the server.`
     return { value: { ...wireRecord({ movedAt }), database }, text }
   }

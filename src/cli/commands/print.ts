@@ -40,7 +40,10 @@ const printCommand = (
     .description(description)
     .option('--port <number>', 'the port that the server listens on (PORT, default 3000)')
     .option('--host <address>', 'the address that the server listens on (HOST, default 127.0.0.1)')
-    .option('--database <file>', 'the database file (DATABASE_URL, default in /var/lib/app-platform)')
+    .option(
+      '--database <file>',
+      'the database file or a postgres:// URL (DATABASE_URL, default in /var/lib/app-platform)',
+    )
     .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL)')
     .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
     .action(async (flags: ConfigFlags) => {

@@ -5,8 +5,9 @@ import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace, operatorMom
 import { answer, endedText, UsageError, wireRecord } from '../output.ts'
 
 const consequences = `
-For a database that has lost changes: the server refuses it, or the whole machine was set back to an earlier snapshot. A
-backup is better if you have a newer one: app-platform restore FILE. A server must not be running.
+For a database that has lost changes: the server refuses it, the whole machine was set back to an earlier snapshot, or
+PostgreSQL was restored from a dump or to a point in time, or failed over to a standby that was behind. A newer backup is
+better if you have one. A server must not be running.
 
 What was revoked, rotated or demoted in the lost time is in force again, and nobody can tell what it was. Therefore:
   - Every token, code, grant and session ends. People sign in and consent again, apps ask for new tokens.

@@ -67,7 +67,7 @@ export const addServeCommand = (program: Command): void => {
     program,
     'serve',
     'Migrate the database, then serve until SIGTERM or SIGINT.',
-    'the database file (DATABASE_URL, default file:./data/app-platform.db)',
+    'the database file or a postgres:// URL (DATABASE_URL, default file:./data/app-platform.db)',
   )
     .option('--json', 'print {"url":…} as the first line on stdout')
     .action(async (flags: ConfigFlags & { readonly json?: boolean }) => {

@@ -19,25 +19,29 @@ export const stateFolder = '/var/lib'
 export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null) => {
   const { config, used } = readAndNote(flags, env)
   if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
-  const path = config.database.kind === 'sqlite' ? config.database.path : defaultDatabasePath
-  const database = path === defaultDatabasePath ? `${stateFolder}/app-platform/app-platform.db` : resolve(path)
+  const { database } = config
+  const file = database.kind === 'sqlite' ? fileOf(database.path) : null
   const isInPlace = executable !== null && /^\/(usr|opt)\//.test(executable)
   return {
     program: isInPlace ? executable : installed,
     /** Where the running program is, if that is not `program`: it has to be copied there. */
     installFrom: isInPlace ? null : (executable ?? 'dist/app-platform'),
-    database,
+    /** The database file; null for PostgreSQL. */
+    file,
     port: config.port,
     /** Where a proxy on the same machine reaches it. */
     upstream: `${reachable(config.host)}:${config.port}`,
     publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
     trustsProxies: config.trustedProxies.length > 0,
     /** The settings that the service needs. */
-    settings: settingsOf(config, database, used),
+    settings: settingsOf(config, file, used),
     /** What `serve` would warn about with these settings. */
     warnings: config.warnings,
   }
 }
+
+const fileOf = (path: string): string =>
+  path === defaultDatabasePath ? `${stateFolder}/app-platform/app-platform.db` : resolve(path)
 
 const reachable = (host: string): string => {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
@@ -62,14 +66,14 @@ const readAndNote = (flags: ConfigFlags, env: EnvironmentVariables) => {
   return { config, used }
 }
 
-/** Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
-const settingsOf = (config: Config, database: string, used: Settings): Settings => [
-  [
-    'DATABASE_URL',
-    config.database.kind === 'postgres'
-      ? config.database.url
-      : `file:${encodeURI(database).replaceAll(/[?#]/g, encodeURIComponent)}`,
-  ],
+/**
+ * Settings that also have a flag may differ from the environment. The others are passed on as they were typed. The URL of a
+ * PostgreSQL database may have a password, and what is printed may be read by everybody.
+ */
+const settingsOf = (config: Config, file: string | null, used: Settings): Settings => [
+  ...(file === null
+    ? []
+    : [['DATABASE_URL', `file:${encodeURI(file).replaceAll(/[?#]/g, encodeURIComponent)}`] as const]),
   ['HOST', config.host],
   ['PORT', String(config.port)],
   ...(config.publicUrl === null ? [] : [['PUBLIC_URL', config.publicUrl] as const]),

@@ -1,4 +1,5 @@
 import { dirname, relative } from 'node:path'
+import { onlyForFiles } from '../operator-command.ts'
 import { UsageError } from '../output.ts'
 import { type Deployment, stateFolder } from './deployment.ts'
 
@@ -7,7 +8,7 @@ export const systemdUnit = (deployment: Deployment): string => `# ${installSteps
 
 [Unit]
 Description=App Platform
-After=network-online.target
+After=network-online.target${deployment.file === null ? ' postgresql.service' : ''}
 Wants=network-online.target
 
 [Service]
@@ -16,7 +17,7 @@ ExecStart=${word(deployment.program)} serve
 ${environmentLines(deployment).join('\n')}
 User=app-platform
 Group=app-platform
-${home(deployment).join('\n')}
+${placeOf(deployment).join('\n')}
 UMask=0077
 Restart=always
 RestartSec=1
@@ -37,13 +38,23 @@ SystemCallErrorNumber=EPERM
 WantedBy=multi-user.target
 `
 
-const installSteps = ({ installFrom, program, publicUrl, trustsProxies }: Deployment): readonly string[] => [
+const environmentFile = '/etc/app-platform.env'
+
+const installSteps = ({ file, installFrom, program, publicUrl, trustsProxies }: Deployment): readonly string[] => [
   'Keep this as /etc/systemd/system/app-platform.service, then, as root:',
   '  useradd --system --no-create-home --shell /usr/sbin/nologin app-platform',
   ...(installFrom === null ? [] : [`  install -m 0755 ${word(installFrom)} ${word(program)}`]),
+  ...(file === null
+    ? [
+        `  test -e ${environmentFile} || install -m 0600 /dev/null ${environmentFile}`,
+        "  with one line in it: DATABASE_URL='postgres://...'",
+      ]
+    : []),
   '  systemctl daemon-reload && systemctl enable --now app-platform',
   'Commands on its database run as its user, with the same DATABASE_URL:',
-  `  runuser -u app-platform -- ${word(program)} check --database FILE`,
+  file === null
+    ? `  (set -a; . ${environmentFile}; runuser -u app-platform -- ${word(program)} check)`
+    : `  runuser -u app-platform -- ${word(program)} check --database FILE`,
   ...(publicUrl === null ? ['PUBLIC_URL is not set: clients are told http://localhost.'] : []),
   ...(publicUrl?.protocol === 'https:' && !trustsProxies
     ? ['TRUSTED_PROXIES is not set: behind a proxy all clients would share one rate limit.']
@@ -60,12 +71,16 @@ const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(
 const environmentLines = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
+/** The folder of the database file, or the file with the URL of a PostgreSQL database, which only root can read. */
+const placeOf = ({ file }: Deployment): readonly string[] =>
+  file === null ? [`EnvironmentFile=${environmentFile}`] : home(file)
+
 /**
  * The only folder that the service may write to. systemd creates it if it is in the folder for services' state.
  * @throws UsageError for a folder that the service cannot see
  */
-const home = ({ database }: Deployment): readonly string[] => {
-  const folder = dirname(database)
+const home = (file: string): readonly string[] => {
+  const folder = dirname(file)
   if (/^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(folder)) {
     throw new UsageError(
       `A service cannot see a database in ${folder}: choose one in ${stateFolder}, such as --database ${stateFolder}/app-platform/app-platform.db.`,
@@ -100,6 +115,7 @@ const folder = 'app-platform-backups'
 
 /** A systemd service that backs up, checks and prunes, and its timer (systemd.timer(5)); and the same as a cron line. */
 export const backupTimer = (deployment: Deployment): string => {
+  if (deployment.file === null) throw new UsageError(onlyForFiles)
   const place = `/var/lib/${folder}`
   const command = `${word(deployment.program)} backup ${place} --keep ${kept} --check`
   return `# Keep the first part as /etc/systemd/system/app-platform-backup.service and the second one as
@@ -122,7 +138,7 @@ ${environmentLines(deployment)
   .join('\n')}
 User=app-platform
 Group=app-platform
-${home(deployment).join('\n')}
+${home(deployment.file).join('\n')}
 StateDirectory=${folder}
 StateDirectoryMode=0700
 UMask=0077

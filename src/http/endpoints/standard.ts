@@ -40,6 +40,7 @@ export const standardToken = endpoint({
   path: tokenPath,
   body: formBody(readParameters),
   answers: { 200: tokenAnswer },
+  headers: uncached,
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -48,7 +49,6 @@ export const standardToken = endpoint({
       request.grantType === 'client_credentials'
         ? await issueForApp(door, call, request)
         : await issueByGrant(door, call, request)
-    call.headers = uncached
     return {
       access_token: issued.accessToken,
       token_type: 'Bearer',
@@ -115,6 +115,7 @@ export const standardIntrospection = endpoint({
   path: introspectionPath,
   body: formBody(readParameters),
   answers: { 200: introspectionAnswer },
+  headers: uncached,
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -124,7 +125,6 @@ export const standardIntrospection = endpoint({
     )
     call.notes.clientId = client.clientId
     call.notes.appId = appId
-    call.headers = uncached
     return token === null ? { active: false } : introspected(token, door.platform.publicUrl)
   },
 })

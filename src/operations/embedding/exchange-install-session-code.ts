@@ -7,7 +7,7 @@ import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/
 import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/session.ts'
 import { auditStamp, recordEvent } from '../audit/event.ts'
 import { claimedTrail } from '../authenticate-client.ts'
-import { CountedRefusal, ReusedSecret, settle } from '../decision.ts'
+import { CountedRefusal, guardedTransaction, ReusedSecret, settle } from '../decision.ts'
 import { findInstallSessionCode } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -32,7 +32,7 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
   const lifetimeMs = platform.lifetimes.embeddedSession * 1000
   const stamp = auditStamp(platform, trace, now)
 
-  const outcome = await platform.database.transaction(async (q) => {
+  const outcome = await guardedTransaction(platform, async (q) => {
     const found = secret === null ? null : await findInstallSessionCode(q, secret)
     if (found === null || found.code.clientId !== request.clientId) {
       const trail = await claimedTrail(q, request.clientId)
@@ -52,7 +52,7 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
     if (fault !== null) return new CountedRefusal(fault, { ...trail, action: 'embedded_session.issue' })
 
     const use = { spentAt: now, gaveKey: key, spentFrom: trace.address }
-    // Read and spent in one serializable transaction: no other call can have spent it in between.
+    // Its row is locked since it was read: no other call can have spent it in between.
     if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')
     const session = sessionRow(found, { key, hash, now, lifetimeMs })
     await q.embedding.insertSession(session)

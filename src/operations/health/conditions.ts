@@ -1,4 +1,4 @@
-import type { StoreProblem } from '../../../db/database.ts'
+import type { Sharing, StoreProblem } from '../../../db/database.ts'
 import { clockFault } from '../clock.ts'
 import type { Observed } from '../platform.ts'
 
@@ -9,6 +9,10 @@ export const conditionNames = [
   'database_locked',
   'database_unreachable',
   'clock_ahead',
+  'clock_wrong',
+  'clock_differs',
+  'settings_differ',
+  'no_synchronous_standby',
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
@@ -25,13 +29,16 @@ export type Condition = {
  * be cheap and must not fail, even when the store has failed.
  */
 export const readConditions = async (platform: Observed): Promise<readonly Condition[]> =>
-  [storeCondition(platform), clockCondition(platform)].filter((condition) => condition !== null)
+  [storeCondition(platform), clockCondition(platform), ...sharingConditions(platform.database.sharing())].filter(
+    (condition) => condition !== null,
+  )
 
 const ofStore = {
   failed: 'storage_failed',
   full: 'disk_full',
   locked: 'database_locked',
   unreachable: 'database_unreachable',
+  clock: 'clock_wrong',
 } as const satisfies Record<StoreProblem, ConditionName>
 
 const storeCondition = ({ database }: Observed): Condition | null => {
@@ -43,3 +50,41 @@ const clockCondition = ({ clock }: Observed): Condition | null => {
   const sentence = clockFault(clock)
   return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
 }
+
+/** How far clocks may differ without a warning. Beyond 30 s, the store takes no writes, and says so (`clock_wrong`). */
+const toleratedMs = 2_000
+const longestWarnedMs = 30_000
+
+/** What does not keep this server from answering, and yet is probably a mistake. */
+const sharingConditions = (sharing: Sharing | null): readonly (Condition | null)[] =>
+  sharing === null ? [] : [standbyCondition(sharing), settingsCondition(sharing), offsetCondition(sharing)]
+
+const standbyCondition = ({ hasSynchronousStandby }: Sharing): Condition | null =>
+  hasSynchronousStandby ? null : warning('no_synchronous_standby', noStandbySentence)
+
+const noStandbySentence =
+  'PostgreSQL has no synchronous standby, so a failover, or the loss of its disk, loses the latest changes, revocations among them: ' +
+  'add a standby as app-platform help high-availability shows, or run app-platform recover --accept-loss after each such loss.'
+
+const settingsCondition = ({ nodes }: Sharing): Condition | null => {
+  const differing = nodes.filter(({ differs }) => differs.length > 0)
+  if (differing.length === 0) return null
+  const settings = [...new Set(differing.flatMap(({ differs }) => differs))].join(', ')
+  const where = differing.map(({ name, number }) => `${name} (server ${number})`).join(', ')
+  return warning(
+    'settings_differ',
+    `The settings of this server and of ${where} differ in ${settings}: set the same values and run systemctl restart app-platform on each.`,
+  )
+}
+
+const offsetCondition = ({ clockOffsetMs }: Sharing): Condition | null => {
+  const differenceMs = Math.abs(clockOffsetMs)
+  if (differenceMs <= toleratedMs || differenceMs > longestWarnedMs) return null
+  const seconds = (differenceMs / 1000).toFixed(1)
+  return warning(
+    'clock_differs',
+    `The clock of this machine is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL: set both right, such as by timedatectl set-ntp true.`,
+  )
+}
+
+const warning = (name: ConditionName, sentence: string): Condition => ({ name, sentence, endsReadiness: false })

@@ -17,9 +17,13 @@ export const readFigures = async (platform: Observed): Promise<Figures> => {
   const now = clock.now()
   const holding = new Set((await readConditions(platform)).map(({ name }) => name))
   const disabled = await known(q.webhookEndpoints.countDisabled())
+  const sharing = database.sharing()
   return {
     ...database.statistics(),
-    sqliteVersion: (await known(q.health.sqliteVersion())) ?? '',
+    nodes: sharing?.nodes.length ?? null,
+    leads: database.leads(),
+    databaseClockOffsetSeconds: sharing === null ? null : sharing.clockOffsetMs / 1000,
+    engineVersion: (await known(q.health.engineVersion())) ?? '',
     clockOffsetSeconds: clockOffsetMs(clock) / 1000,
     purgeLagSeconds: await known(purgeLagSeconds(platform)),
     backupAgeSeconds: await known(backupAgeSeconds(platform)),
@@ -45,6 +49,8 @@ export const readHealth = async (platform: Platform) => {
   const now = clock.now()
   return {
     ...(await readFigures(platform)),
+    /** The servers that share the database; empty where there is one. */
+    sharedBy: database.sharing()?.nodes ?? [],
     /** Problems that a person has to solve. */
     conditions: await readConditions(platform),
     live: {

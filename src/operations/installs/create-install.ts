@@ -7,7 +7,7 @@ import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scop
 import { findApp } from '../apps/app-record.ts'
 import { system } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput, decideAt, type Operation } from '../decision.ts'
+import { badInput, decideGuardedAt, type Operation } from '../decision.ts'
 import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -84,7 +84,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
   const id = recordId('ins_', platform.random.uuid(now))
   const isApproved = platform.installApproval === 'automatic'
   const environment = input.environment ?? 'production'
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decideGuardedAt(platform, trace, actor, now, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const user = await findUser(q, input.userEmail)
     if (user === null) return badInput('user', 'There is no such user.')
@@ -92,6 +92,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
     if (scopes instanceof PlatformError) return scopes
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)
     if (resource === null) return badInput('resource', 'This user has no such website or store.')
+    // A unique index decides between two at once: the second one runs again and finds the first.
     if ((await q.installs.findOpen(app.id, resource.id)) !== null) {
       return badInput('resource', 'The app has a pending or active install there already.')
     }

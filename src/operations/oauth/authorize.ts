@@ -8,7 +8,7 @@ import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decide, decideAt, ifKeyTaken, type OpenChange } from '../decision.ts'
+import { decideGuardedAt, ifKeyTaken, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An authorization code and where the browser takes it. */
@@ -44,7 +44,7 @@ export const authorize = async (
   const code = mintSecret({ kind: 'authorizationCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
 
-  const issued = decideAt(platform, trace, actorOf(session), now, async (change) => {
+  const issued = decideGuardedAt(platform, trace, actorOf(session), now, async (change) => {
     const { q, record } = change
     const checked = await checkAuthorizationRequest(platform, change, session, request)
     if (checked instanceof PlatformError) return checked
@@ -96,7 +96,7 @@ export const denyAuthorization = async (
   session: SessionCaller,
   request: AuthorizationRequest,
 ): Promise<string> =>
-  await decide(platform, trace, actorOf(session), async (change) => {
+  await decideGuardedAt(platform, trace, actorOf(session), platform.clock.now(), async (change) => {
     const checked = await checkAuthorizationRequest(platform, change, session, request)
     if (checked instanceof PlatformError) return checked
     const { app, client, scopes } = checked

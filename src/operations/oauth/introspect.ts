@@ -1,11 +1,10 @@
 import type { Queries } from '../../../db/database.ts'
 import { isAppTokenLive, isUserTokenLive } from '../../domain/token.ts'
-import { andThen, type Awaitable } from '../../domain/awaitable.ts'
+import { andThen, type Awaitable, handled } from '../../domain/awaitable.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
-  type AuthenticatedClient,
   type ClientCredentials,
   isClientUseUnrecorded,
   presentClient,
@@ -38,7 +37,11 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
   const { database } = platform
   const now = platform.clock.now()
   const presented = presentClient(credentials)
-  const client = await authenticateClient(database.queries, presented, now)
+  const secret = parseAnySecret(text)
+  // Both are asked for at once: an engine on another machine answers them together.
+  const authenticated = authenticateClient(database.queries, presented, now)
+  const found = secret === null ? null : handled(findLive(database.queries, secret, now, platform.lifetimes.grant))
+  const client = await authenticated
   if (client === null) {
     const refusal = await refuseClient(database.queries, presented, 'token.introspect')
     return await settle<never>(platform, lazyAuditStamp(platform, trace, now), refusal)
@@ -46,16 +49,15 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
   if (isClientUseUnrecorded(client, now)) {
     await guardedTransaction(platform, (q) => recordUse(q, client, now))
   }
-  const secret = parseAnySecret(text)
-  const token = secret === null ? null : await findLive(database.queries, secret, client, now, platform.lifetimes.grant)
-  return { appId: client.appId, token: token?.clientId === client.clientId ? token : null }
+  const token = found === null ? null : await found
+  const isOwn = token?.clientId === client.clientId && client.appStatus === 'active'
+  return { appId: client.appId, token: isOwn ? token : null }
 }
 
-/** A live token of any client. One read at most: the prefix says what kind of token it is. */
+/** A live token of any client; of a refresh token, the app's status is not looked at. One read at most: the prefix says what kind of token it is. */
 const findLive = (
   q: Queries,
   secret: PresentedSecret,
-  client: AuthenticatedClient,
   now: number,
   grantSeconds: number,
 ): Awaitable<TokenFacts | null> => {
@@ -74,13 +76,13 @@ const findLive = (
       })
     case 'refreshToken':
       return andThen(findRefreshToken(q, secret), (row) => {
-        if (row === null || row.grant.appId !== client.appId) return null
+        if (row === null) return null
         const { pair, grant, userStatus } = row
         const { createdAt } = pair
         const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
         const { currentKey: grantCurrentKey, revokedAt: grantRevokedAt } = grant
-        const { appStatus } = client
-        const state = { createdAt, expiresAt, grantCurrentKey, grantRevokedAt, appStatus, userStatus }
+        const appStatus = 'active' // `introspect` checks the status, once it is known that the app is the caller's
+        const state = { createdAt, expiresAt, grantCurrentKey, grantRevokedAt, appStatus, userStatus } as const
         if (!isUserTokenLive(pair.key, state, now)) return null
         // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
         const { clientId, userId, scopes } = grant

@@ -1,15 +1,7 @@
 import type { Environment } from '../../domain/app.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import {
-  formatScope,
-  isSubset,
-  type ParsedScope,
-  parseScope,
-  parseStoredScope,
-  type ScopeName,
-  scopesFor,
-} from '../../domain/scope.ts'
+import { formatScope, isSubset, type ParsedScope, ownScopes, parseScope, type ScopeName } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
 import {
@@ -88,8 +80,7 @@ const action = 'app_token.issue'
 const tokenScopes = (client: AuthenticatedClient, asked: ParsedScope | null): readonly ScopeName[] | PlatformError => {
   if (asked?.kind === 'refused') return refuse(asked.code, { param: 'scope' })
   if (client.appStatus !== 'active') return refuse('app_inactive')
-  const registered = parseStoredScope(client.appScopes)
-  const possible = scopesFor('app').filter((name) => registered.includes(name))
+  const possible = ownScopes(client.appScopes)
   const scopes = asked?.scopes ?? possible
   return scopes.length > 0 && isSubset(scopes, possible) ? scopes : refuse('scope_not_allowed', { param: 'scope' })
 }

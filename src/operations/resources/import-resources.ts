@@ -43,19 +43,39 @@ export const importResources: Operation<ResourceImport, ImportedResources> = asy
 
   return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     let created = 0
-    for (const stated of staged) {
-      const before = await q.resources.find(stated.ownerId, stated.kind, stated.slug)
-      if (before === null) {
-        await q.resources.insert(newRow(stated, now))
+    for (const batch of batchesOf(staged)) {
+      const found = await Promise.all(batch.map(({ ownerId, kind, slug }) => q.resources.find(ownerId, kind, slug)))
+      const stored = batch.map((stated, index) => {
+        const before = found[index] ?? null
+        if (before !== null) return q.resources.update(before.id, changeOf(stated, before, now))
         created += 1
-      } else {
-        await q.resources.update(before.id, changeOf(stated, before, now))
-      }
+        return q.resources.insert(newRow(stated, now))
+      })
+      await Promise.all(stored)
     }
     const result = { created, updated: staged.length - created }
     if (staged.length > 0) await record({ action: 'resources.imported', detail: result })
     return result
   })
+}
+
+const largestBatch = 500
+
+/** So many resources at once, because PostgreSQL answers them in one round trip. A batch has no resource twice. */
+const batchesOf = function* (staged: readonly StagedResource[]): Generator<StagedResource[]> {
+  let batch: StagedResource[] = []
+  let keys = new Set<string>()
+  for (const stated of staged) {
+    const key = `${stated.ownerId} ${stated.kind} ${stated.slug}`
+    if (batch.length === largestBatch || keys.has(key)) {
+      yield batch
+      batch = []
+      keys = new Set()
+    }
+    batch.push(stated)
+    keys.add(key)
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** A resource of the file with its new ID and the ID of its owner. */

@@ -2,7 +2,7 @@ import type { Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decideToEnd } from '../decision.ts'
+import { decideToEnd, decideToEndGuarded } from '../decision.ts'
 import { beyondEveryId, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -44,7 +44,7 @@ export type SessionRecord = ReturnType<typeof recordOf>
 /** Ends the caller's session. Once this has returned, the session is refused. */
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
   const target = caller.sessionKey
-  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+  await decideToEndGuarded(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     if (await q.sessions.end(target, now)) await record({ action: 'session.ended', target })
   })
 }
@@ -54,7 +54,7 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
  * @throws route_not_found if the caller has no session of this key, even if another user has
  */
 export const endSession = async (platform: Platform, trace: Trace, caller: SessionCaller, key: string) =>
-  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+  await decideToEndGuarded(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
     if (ended) await record({ action: 'session.ended', target: key })
     const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id

@@ -7,7 +7,7 @@ import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { type Actor, auditStamp, system } from '../audit/event.ts'
-import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
+import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -45,8 +45,9 @@ export const signIn = async (
   const minted = rowKey(platform.random.uuid(now)) // the key of a browser that may become known
 
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await platform.database.transaction(async (q) => {
+  const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
+    // Locked: a reset or change of the password, and a suspension, wait for this session and end it, or are seen here.
     const current = await q.users.byId(asked?.id ?? nobody)
     const actor: Actor = current === null ? { kind: 'anonymous' } : { kind: 'user', id: current.id }
     const unchanged = current !== null && current.passwordHash === asked?.passwordHash && current.status === 'active'

@@ -52,11 +52,12 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
         ? await findHeir(q, platform.quotas, { email: choice.email, ownerId: user.id, apps: apps.length })
         : null
     if (heir instanceof PlatformError) return heir
-    const stopped = await countStopped(q, user, choice.kind === 'suspend' ? apps : [], now)
+    // First the status and the sessions: this waits for sign-ins and consents under way, and ends or counts what they made.
+    if (user.status !== 'disabled') await q.users.change(user.id, { status: 'disabled' }, now)
     const ended = await endSessions(q, user, now)
+    const stopped = await countStopped(q, user, choice.kind === 'suspend' ? apps : [], now)
     const left = await leaveApps(change, apps, heir, choice.kind)
     if (user.status === 'disabled') return { user, ended, stopped, apps: left }
-    await q.users.change(user.id, { status: 'disabled' }, now)
     const { suspended, kept, transferred } = left
     const counts = { suspended: suspended.length, kept: kept.length, transferred: transferred.length }
     const detail = { apps: choice.kind, ...counts, ...ended, ...stopped }

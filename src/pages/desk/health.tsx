@@ -4,6 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { type PlatformHealth, readHealth } from '../../operations/health/figures.ts'
 import { program } from '../../runtime/program.ts'
 import { Badge } from '../components/badges.tsx'
+import { type Columns, Table } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
@@ -16,6 +17,8 @@ export const healthRoutes = (door: Door) =>
     const visit = await requireOperator(door, request)
     const uptimeSeconds = program.uptimeSeconds()
     const health = await readHealth(door.platform)
+    // PostgreSQL has its own disk, log and backups, of which this program sees nothing.
+    const isFile = health.nodes === null
     return page(
       <DeskPage title="Health" visit={visit} tab={deskPaths.health}>
         {health.conditions.map(({ name, sentence }) => (
@@ -23,6 +26,12 @@ export const healthRoutes = (door: Door) =>
             {sentence}
           </p>
         ))}
+        {health.sharedBy.length > 0 && (
+          <>
+            <h2>Servers</h2>
+            <Table label="Servers" rows={health.sharedBy} columns={serverColumns} rowHeader="Server" />
+          </>
+        )}
         <div class="cards">
           <article>
             <h2>Database</h2>
@@ -30,8 +39,10 @@ export const healthRoutes = (door: Door) =>
               of={{
                 'Accepts writes': health.writable ? <Badge tone="good">Yes</Badge> : <Badge tone="bad">No</Badge>,
                 Size: bytesInWords(health.databaseBytes),
-                'Write-ahead log': bytesInWords(health.walBytes),
-                'Free disk space': health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes),
+                ...(isFile && {
+                  'Write-ahead log': bytesInWords(health.walBytes),
+                  'Free disk space': health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes),
+                }),
                 'Transactions since the start': count(health.transactions),
                 'Transactions per commit':
                   health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2),
@@ -64,11 +75,13 @@ export const healthRoutes = (door: Door) =>
             <Facts
               of={{
                 'Version of the program': `${program.version}, commit ${program.commit}`,
-                SQLite: health.sqliteVersion,
+                [isFile ? 'SQLite' : 'PostgreSQL']: health.engineVersion,
                 Bun: program.bunVersion,
                 'Running for': durationInWords(uptimeSeconds),
-                'Last backup': <LastBackup ageSeconds={health.backupAgeSeconds} />,
-                'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" />,
+                ...(isFile && {
+                  'Last backup': <LastBackup ageSeconds={health.backupAgeSeconds} />,
+                  'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" />,
+                }),
               }}
             />
           </article>
@@ -80,6 +93,21 @@ export const healthRoutes = (door: Door) =>
       </DeskPage>,
     )
   })
+
+/** The servers that share the database. */
+const serverColumns: Columns<PlatformHealth['sharedBy'][number]> = {
+  Server: ({ name, number }) => `${name} (${number})`,
+  Version: ({ version }) => version,
+  'Running for': ({ runningMs }) => durationInWords(Math.floor(runningMs / 1000)),
+  'Last heartbeat': ({ silentMs }) => `${durationInWords(Math.floor(silentMs / 1000))} ago`,
+  Clock: ({ clockOffsetMs }) => (clockOffsetMs === null ? 'Not measured yet' : offsetInWords(clockOffsetMs)),
+  'Purges for all': ({ leads }) => (leads ? <Badge tone="good">Yes</Badge> : 'No'),
+  'Settings that differ from this server': ({ differs }) =>
+    differs.length === 0 ? 'None' : <Badge tone="bad">{differs.join(', ')}</Badge>,
+}
+
+const offsetInWords = (ms: number): string =>
+  Math.abs(ms) < 100 ? 'Right' : `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead' : 'behind'}`
 
 const LastBackup = ({ ageSeconds }: { readonly ageSeconds: number | null }) =>
   ageSeconds === null ? <Badge tone="waiting">None yet</Badge> : <>{`${durationInWords(ageSeconds)} ago`}</>

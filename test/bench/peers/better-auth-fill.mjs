@@ -102,6 +102,10 @@ const codes = async (sessions) => {
 
 const sessions = await members()
 const answer = what === 'codes' ? { codes: await codes(sessions) } : await tokens(sessions)
-database.run('PRAGMA wal_checkpoint(TRUNCATE)')
-database.close()
+if (process.env.DATABASE_URL === undefined) {
+  database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+} else {
+  await database.end()
+}
 process.stdout.write(JSON.stringify({ client, ...answer }))

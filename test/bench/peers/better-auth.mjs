@@ -6,6 +6,7 @@ import { oauthProvider } from '@better-auth/oauth-provider'
 import { betterAuth } from 'better-auth'
 import { getMigrations } from 'better-auth/db/migration'
 import { jwt } from 'better-auth/plugins'
+import pg from 'pg'
 
 /*
  * better-auth with its OAuth provider, configured by its documentation for the same work as the platform's: confidential
@@ -20,11 +21,8 @@ export const appScopes = ['site:read', 'store:read']
 const owner = { email: 'owner@example.com' }
 
 export const openAuth = async (folder, synchronous = 'FULL') => {
-  // As durable as the platform: WAL, and every commit is synced before it is answered (unless the benchmark asks otherwise).
-  const database = new Database(join(folder, 'better-auth.db'))
-  database.run('PRAGMA busy_timeout = 5000')
-  database.run('PRAGMA journal_mode = WAL')
-  database.run(`PRAGMA synchronous = ${synchronous}`)
+  const url = process.env.DATABASE_URL
+  const database = url === undefined ? openSqlite(folder, synchronous) : new pg.Pool({ connectionString: url, max: 20 })
   const file = join(folder, 'better-auth.json')
   const kept = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))
@@ -55,6 +53,15 @@ export const openAuth = async (folder, synchronous = 'FULL') => {
   const client = await register(auth)
   writeFileSync(file, JSON.stringify({ ...kept, client }), { mode: 0o600 })
   return { auth, database, client }
+}
+
+/** As durable as the platform: WAL, and every commit is synced before it is answered (unless the benchmark asks otherwise). */
+const openSqlite = (folder, synchronous) => {
+  const database = new Database(join(folder, 'better-auth.db'))
+  database.run('PRAGMA busy_timeout = 5000')
+  database.run('PRAGMA journal_mode = WAL')
+  database.run(`PRAGMA synchronous = ${synchronous}`)
+  return database
 }
 
 /** By its API, signed in as the user who may. */

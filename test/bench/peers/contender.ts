@@ -12,7 +12,8 @@ export type Material = {
 /** A server with a filled file, ready to start. */
 export type Prepared = {
   readonly material: Material
-  readonly databaseFile: string
+  /** Its file, or the URL of its PostgreSQL database. */
+  readonly database: string
   /** Fresh codes for `verifier`, each of its own grant. */
   codes(count: number): Promise<readonly string[]>
   start(): Promise<ServingProcess>
@@ -29,7 +30,8 @@ export type Contender = {
   readonly codesPerSecond: number
   /** As the table says it. */
   readonly keepsTokensAs: string
-  prepare(folder: string, live: number): Promise<Prepared>
+  /** `url`: of an empty PostgreSQL database, or null for a file in the folder. */
+  prepare(folder: string, live: number, url: string | null): Promise<Prepared>
 }
 
 export const appScope = 'site:read store:read'

@@ -31,7 +31,7 @@ const glewlwyd = (program: string): Contender => ({
     let port = 0
     return {
       material,
-      databaseFile,
+      database: databaseFile,
       codes: async (count) => await addCodes(port, cookies, count),
       start: async () => {
         const server = await start(program, folder, databaseFile)

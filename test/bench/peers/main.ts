@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildProgram } from '../../../src/build.ts'
+import { endPostgres, emptyPostgres } from '../../support/postgres.ts'
 import { removeTemporaryFolders, temporaryFolder } from '../../support/temporary-folder.ts'
 import { connections } from '../phase.ts'
 import { environment } from '../report.ts'
@@ -27,7 +28,8 @@ const columnsOf = async (entries: readonly Entry[], options: Options): Promise<r
   const titled = new Map<Runner, string>()
   for (const { contender, title, live } of entries) {
     progress(`filling ${title}: ${live.toLocaleString('en')} app tokens, as many grants`)
-    titled.set(await startRunner(contender, folder, live), title)
+    const url = options.onPostgres ? await emptyPostgres(title) : null
+    titled.set(await startRunner(contender, folder, live, url), title)
   }
   const runners = [...titled.keys()]
   const played = new Map<WorkName, ReadonlyMap<Runner, readonly Round[]>>()
@@ -57,8 +59,9 @@ const main = async (options: Options): Promise<void> => {
   const ours = platform(file)
   const { live, synchronous } = options
   const { contenders, nodeVersion } = await installPeers(synchronous)
-  const glewlwyd = findGlewlwyd()
-  if (glewlwyd === null) progress('glewlwyd is not installed (on Debian: apt-get install -y glewlwyd) and is left out')
+  const glewlwyd = options.onPostgres ? null : findGlewlwyd()
+  if (glewlwyd === null && !options.onPostgres)
+    progress('glewlwyd is not installed (on Debian: apt-get install -y glewlwyd) and is left out')
   const peers = glewlwyd === null ? contenders : [...contenders, glewlwyd]
   const compared = [ours, ...peers].map((contender) => ({ contender, title: contender.name, live }))
   const found = environment()
@@ -77,7 +80,11 @@ const main = async (options: Options): Promise<void> => {
   process.stdout.write(
     `${found.date}, ${found.machine}, ${found.system}, Bun ${found.bun}, Node ${nodeVersion}, ${found.generator}
 ${connections} connections, ${pinning}; medians of ${options.rounds} rounds of ${options.seconds} s, taking turns; ${minutes} minutes.
-WAL everywhere; synchronous FULL for the platform${glewlwyd === null ? '' : ' and glewlwyd'}, ${synchronous} for the other peers.
+${
+  options.onPostgres
+    ? 'All on one PostgreSQL server, whose processor time is not counted.'
+    : `WAL everywhere; synchronous FULL for the platform${glewlwyd === null ? '' : ' and glewlwyd'}, ${synchronous} for the other peers.`
+}
 
 ${comparison}
 ${growth.length === 0 ? '' : `\n${table(growth)}\n`}`,
@@ -86,4 +93,4 @@ ${growth.length === 0 ? '' : `\n${table(growth)}\n`}`,
 
 const options = readOptions(process.argv.slice(2))
 if (options === null) process.stdout.write(`${usage}\n`)
-else await main(options).finally(removeTemporaryFolders)
+else await main(options).finally(endPostgres).finally(removeTemporaryFolders)

@@ -6,16 +6,16 @@ import { appScopes, openProvider, plainScopes, scopes } from './oidc.mjs'
  * `codes`, how many, the verifier of the codes. Prints them as JSON.
  */
 const [, , folder, what, count, verifier] = process.argv
-const { provider, database, client: registered } = openProvider(folder, 'OFF')
+const { provider, store, client: registered } = await openProvider(folder, 'OFF', true)
 const client = await provider.Client.find(registered.client_id)
 const accountCount = 100
 const perTransaction = 10_000
 
 const inTransactions = async (total, work) => {
   for (let first = 0; first < total; first += perTransaction) {
-    database.exec('BEGIN IMMEDIATE')
+    await store.begin()
     for (let index = first; index < Math.min(total, first + perTransaction); index += 1) await work(index)
-    database.exec('COMMIT')
+    await store.commit()
   }
 }
 
@@ -38,9 +38,8 @@ const ofGrant = async (index, scope) => ({
 })
 
 const tokens = async () => {
-  const insert = database.prepare('INSERT OR IGNORE INTO account VALUES (?, ?, ?)')
-  await inTransactions(accountCount, (index) => {
-    insert.run(accountId(index), `Member ${index}`, `member-${index}@example.com`)
+  await inTransactions(accountCount, async (index) => {
+    await store.addAccount(accountId(index), `Member ${index}`, `member-${index}@example.com`)
   })
   const made = { appTokens: [], userTokens: [], refreshTokens: [] }
   await inTransactions(Number(count), async (index) => {
@@ -69,6 +68,5 @@ const codes = async () => {
 
 const { client_id: id, client_secret: secret, redirect_uris: redirectUris } = registered
 const answer = what === 'codes' ? { codes: await codes() } : await tokens()
-database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-database.close()
+await store.close()
 process.stdout.write(JSON.stringify({ client: { id, secret, redirectUri: redirectUris[0] }, ...answer }))

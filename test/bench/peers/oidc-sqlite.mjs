@@ -9,8 +9,26 @@ const grantable = new Set([
   'RefreshToken',
 ])
 
+/** A store as `oidc.mjs` and `oidc-fill.mjs` use it. */
+export const openSqlite = (file, synchronous) => {
+  const database = openDatabase(file, synchronous)
+  const account = database.prepare('SELECT name, email FROM account WHERE id = ?')
+  const addAccount = database.prepare('INSERT OR IGNORE INTO account VALUES (?, ?, ?)')
+  return {
+    adapter: sqliteAdapter(database),
+    account: (id) => account.get(id),
+    addAccount: (...fields) => void addAccount.run(...fields),
+    begin: () => database.exec('BEGIN IMMEDIATE'),
+    commit: () => database.exec('COMMIT'),
+    close: () => {
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      database.close()
+    },
+  }
+}
+
 /** As durable as the platform: WAL, and every commit is synced before it is answered (unless the benchmark asks otherwise). */
-export const openDatabase = (file, synchronous) => {
+const openDatabase = (file, synchronous) => {
   const database = new DatabaseSync(file)
   database.exec(
     `PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};
@@ -23,7 +41,7 @@ export const openDatabase = (file, synchronous) => {
  * The adapter that oidc-provider asks for, after the examples in its documentation: a table per model, the payload as
  * JSON, each write a commit of its own. Every statement is prepared once, so that little is lost here.
  */
-export const sqliteAdapter = (database) =>
+const sqliteAdapter = (database) =>
   class SqliteAdapter {
     constructor(name) {
       const hasGrant = grantable.has(name)

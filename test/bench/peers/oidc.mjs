@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Provider } from 'oidc-provider'
-import { openDatabase, sqliteAdapter } from './oidc-sqlite.mjs'
+import { openPostgres } from './oidc-postgres.mjs'
+import { openSqlite } from './oidc-sqlite.mjs'
 
 /*
  * panva's oidc-provider, configured by its documentation for the same work as the platform's: confidential client, PKCE
@@ -14,12 +15,15 @@ export const scopes = 'openid profile email offline_access'
 export const plainScopes = 'profile email offline_access'
 export const appScopes = 'site:read store:read'
 
-export const openProvider = (folder, synchronous = 'FULL') => {
+export const openProvider = async (folder, synchronous, isFilling) => {
   const { client, cookieKey, jwk } = secretsOf(folder)
-  const database = openDatabase(join(folder, 'oidc.db'), synchronous)
-  const account = database.prepare('SELECT name, email FROM account WHERE id = ?')
+  const url = process.env.DATABASE_URL
+  const store =
+    url === undefined
+      ? openSqlite(join(folder, 'oidc.db'), isFilling ? 'OFF' : synchronous)
+      : await openPostgres(url, isFilling)
   const provider = new Provider('http://localhost', {
-    adapter: sqliteAdapter(database),
+    adapter: store.adapter,
     clients: [client],
     scopes: [...scopes.split(' '), ...appScopes.split(' ')],
     claims: { profile: ['name'], email: ['email'] },
@@ -32,14 +36,14 @@ export const openProvider = (folder, synchronous = 'FULL') => {
       introspection: { enabled: true },
       revocation: { enabled: true },
     },
-    findAccount: (_, id) => {
-      const row = account.get(id)
+    findAccount: async (_, id) => {
+      const row = await store.account(id)
       return row === undefined ? undefined : { accountId: id, claims: () => ({ sub: id, ...row }) }
     },
     rotateRefreshToken: true,
     ttl: { AccessToken: 3600, AuthorizationCode: 600, ClientCredentials: 3600, Grant: 2592000, RefreshToken: 2592000 },
   })
-  return { provider, database, client }
+  return { provider, store, client }
 }
 
 const random = () => randomBytes(32).toString('base64url')

@@ -60,9 +60,9 @@ const betterAuth: Omit<Peer, 'name' | 'runtime'> = {
 
 const contender = ({ runtime, file, ...rest }: Peer, programs: string, synchronous: Synchronous): Contender => ({
   ...rest,
-  prepare: async (folder, live) => {
+  prepare: async (folder, live, url) => {
     const log = join(folder, `${file}.log`)
-    const env = { NODE_ENV: 'production' }
+    const env = { NODE_ENV: 'production', ...(url !== null && { DATABASE_URL: url }) }
     const fill = async (what: 'tokens' | 'codes', count: number) => {
       const command = [runtime, join(programs, `${file}-fill.mjs`), folder, what, String(count), verifier]
       const child = Bun.spawn(command, { env, stdin: 'ignore', stdout: 'pipe', stderr: openSync(log, 'a', 0o600) })
@@ -73,7 +73,7 @@ const contender = ({ runtime, file, ...rest }: Peer, programs: string, synchrono
     const material: Material = await fill('tokens', live)
     return {
       material,
-      databaseFile: join(folder, `${file}.db`),
+      database: url ?? join(folder, `${file}.db`),
       codes: async (count) => (await fill('codes', count)).codes,
       start: async () =>
         await startServing({ command: [runtime, join(programs, `${file}-serve.mjs`), folder, synchronous], log, env }),

@@ -9,13 +9,13 @@ export const platform = (executable: string): Contender => ({
   paths: { token: '/oauth/token', introspect: '/oauth/introspect', who: '/api/app-platform/oauth/me' },
   codesPerSecond: 20_000,
   keepsTokensAs: 'SHA-256',
-  prepare: async (folder, live) => {
-    const databaseFile = join(folder, 'app-platform.db')
-    const filled = await fill(databaseFile, live, 1)
+  prepare: async (folder, live, url) => {
+    const database = url ?? join(folder, 'app-platform.db')
+    const filled = await fill(database, live, 1)
     const { me, resources, refresh } = filled.requests
     const exchange = bodyOf((await addCodes(filled, 1))[0])
     return {
-      databaseFile,
+      database,
       material: {
         client: { id: exchange('clientId'), secret: exchange('clientSecret'), redirectUri: exchange('redirectUri') },
         appTokens: me.map(bearerOf),
@@ -23,8 +23,8 @@ export const platform = (executable: string): Contender => ({
         refreshTokens: refresh.map((text) => bodyOf(text)('refreshToken')),
       },
       codes: async (count) => (await addCodes(filled, count)).map((text) => bodyOf(text)('code')),
-      start: async () => await startPlatform(folder, databaseFile),
-      startExecutable: async () => await startPlatform(folder, databaseFile, {}, [executable]),
+      start: async () => await startPlatform(folder, database),
+      startExecutable: async () => await startPlatform(folder, database, {}, [executable]),
       close: async () => await filled.platform.database.close(),
     }
   },

@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,11 +30,16 @@ export type Runner = {
   readonly server: ServingProcess
 }
 
-export const startRunner = async (contender: Contender, parent: string, live: number): Promise<Runner> => {
+export const startRunner = async (
+  contender: Contender,
+  parent: string,
+  live: number,
+  url: string | null,
+): Promise<Runner> => {
   const folder = join(parent, `${contender.name.replace(' ', '-')}-${live}`)
   mkdirSync(folder, { mode: 0o700 })
-  const prepared = await contender.prepare(folder, live)
-  const filledBytes = usedBytes(prepared.databaseFile)
+  const prepared = await contender.prepare(folder, live, url)
+  const filledBytes = await usedBytes(prepared.database)
   const server = await prepared.start()
   await proven('introspect', server, requestsOf('introspect', contender, prepared.material, [])[0])
   return { contender, prepared, folder, live, filledBytes, idleBytes: server.residentBytes(), server }
@@ -70,10 +76,10 @@ const playRound = async (
   { contender, prepared, folder, server }: Runner,
   { number, rounds, seconds }: { readonly number: number; readonly rounds: number; readonly seconds: number },
 ): Promise<Round> => {
-  const { databaseFile, material } = prepared
-  const before = usedBytes(databaseFile)
+  const { database, material } = prepared
+  const before = await usedBytes(database)
   const codes = work === 'exchange' ? await prepared.codes(contender.codesPerSecond * seconds) : []
-  const prepaid = codes.length === 0 ? 0 : (usedBytes(databaseFile) - before) / codes.length
+  const prepaid = codes.length === 0 ? 0 : ((await usedBytes(database)) - before) / codes.length
   const every = requestsOf(work, contender, material, codes)
   // A round spends its refresh tokens, so each has its own.
   const share = Math.floor(every.length / (rounds + 1))
@@ -82,14 +88,14 @@ const playRound = async (
   const unspent = modes[work] === 'cycle' ? own : own.slice(1)
   const requests = join(folder, `${work}.requests`)
   await Bun.write(requests, unspent.join('\0'))
-  const usedBefore = usedBytes(databaseFile)
+  const usedBefore = await usedBytes(database)
   const processorBefore = server.processorSeconds()
   const result = await runLoad({ port: server.port, mode: modes[work], requests, connections, seconds })
   return {
     ...result,
     processorMicroseconds: ((server.processorSeconds() - processorBefore) / result.requests) * 1e6,
     residentBytes: server.residentBytes(),
-    diskBytes: prepaid + (usedBytes(databaseFile) - usedBefore) / result.requests,
+    diskBytes: prepaid + ((await usedBytes(database)) - usedBefore) / result.requests,
   }
 }
 
@@ -99,8 +105,9 @@ export const proven = async (work: WorkName, { port }: ServingProcess, request =
   if (!proofs[work].test(body)) throw new Error(`Not an answer to ${work}: ${body}`)
 }
 
-/** The size of the pages in use, including those in the WAL. */
-const usedBytes = (file: string): number => {
+/** The size of the pages in use, including those in the WAL; of a PostgreSQL database its files. */
+const usedBytes = async (file: string): Promise<number> => {
+  if (file.startsWith('postgres:')) return await sizeOf(file)
   const database = new Database(file, { readonly: true })
   const pragma = (name: string) => Number(Object.values(Object(database.query(`PRAGMA ${name}`).get()))[0])
   try {
@@ -108,4 +115,13 @@ const usedBytes = (file: string): number => {
   } finally {
     database.close()
   }
+}
+
+const sizeOf = async (url: string): Promise<number> => {
+  const { pathname, searchParams } = new URL(url)
+  const path = searchParams.get('host') ?? ''
+  const sql = new SQL({ url: 'postgres://localhost', username: 'app', path, database: pathname.slice(1), max: 1 })
+  const [[bytes]] = await sql.unsafe('SELECT pg_database_size(current_database())').values()
+  await sql.close()
+  return Number(bytes)
 }

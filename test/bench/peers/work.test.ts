@@ -10,7 +10,7 @@ describe('the platform answers the requests of the comparison with peers:', () =
   let codes: readonly string[]
 
   beforeAll(async () => {
-    runner = await startRunner(platform('no executable'), temporaryFolder(), 10)
+    runner = await startRunner(platform('no executable'), temporaryFolder(), 10, null)
     codes = await runner.prepared.codes(1)
   })
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Json } from '../../support/call.ts'
+import { databaseOf, onPostgres } from '../../support/postgres.ts'
 import { programCommand } from '../../support/program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -25,18 +26,21 @@ export const run = async (words: readonly string[], { stdin = '', env = {}, cwd 
   return { exitCode: await child.exited, stdout, stderr }
 }
 
-/** An operator at one database file. */
+/** An operator at one database. */
 export type Desk = {
   readonly folder: string
+  /** The database file; on PostgreSQL only the name of the database, for `databaseOf`. */
   readonly file: string
   run(words: readonly string[], options?: RunOptions): Promise<Run>
   /** Runs with --json and returns the value. Throws unless it exits 0 with one value and an empty stderr. */
   json(words: readonly string[], options?: RunOptions): Promise<Json>
 }
 
+const urlOf = async (file: string): Promise<string> => (onPostgres ? await databaseOf(file) : `file:${file}`)
+
 export const deskAt = (file: string): Desk => {
   const at = async (words: readonly string[], options: RunOptions = {}) =>
-    await run(words, { ...options, env: { DATABASE_URL: `file:${file}`, ...options.env } })
+    await run(words, { ...options, env: { DATABASE_URL: await urlOf(file), ...options.env } })
   return {
     folder: join(file, '..'),
     file,

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 export type Certificates = { readonly authority: string; readonly certificate: string; readonly key: string }
 
 /** Python 3.13 reads RFC 5280 strictly: the extensions must say what is an authority and what is not. */
-const extensions = `
+const extensionsFor = (names: string): string => `
 [req]
 distinguished_name = name
 [name]
@@ -19,15 +19,15 @@ authorityKeyIdentifier = keyid
 basicConstraints = critical, CA:FALSE
 keyUsage = critical, digitalSignature
 extendedKeyUsage = serverAuth
-subjectAltName = DNS:localhost, IP:127.0.0.1
+subjectAltName = ${names}
 `
 
 const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -config openssl.cnf'
 
-/** A new certificate authority, and a certificate for `localhost` signed by it. */
-export const makeCertificates = async (): Promise<Certificates> => {
+/** A new certificate authority, and a certificate signed by it, for `localhost` or for other names. */
+export const makeCertificates = async (names = 'DNS:localhost, IP:127.0.0.1'): Promise<Certificates> => {
   const folder = temporaryFolder()
-  await Bun.write(join(folder, 'openssl.cnf'), extensions)
+  await Bun.write(join(folder, 'openssl.cnf'), extensionsFor(names))
   const issue = async (name: string, signer = '') =>
     await openssl(
       folder,

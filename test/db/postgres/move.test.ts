@@ -1,15 +1,15 @@
-import { expect } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { importedTables } from '../../../db/postgres/import.ts'
 import { uploadVersion } from '../../operations/support/owner.ts'
-import { askPostgres } from '../../support/beside.ts'
+import { askBeside, askPostgres } from '../../support/beside.ts'
 import { call } from '../../support/call.ts'
-import { countRows } from '../../support/expired-rows.ts'
+import { countRows, fillWithAppTokens } from '../../support/expired-rows.ts'
 import { needs } from '../../support/needs.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { onPostgres, postgresDatabase } from '../../support/postgres.ts'
 import { runProgram } from '../../support/run-program.ts'
+import { programCommand } from '../../support/program.ts'
 import { startServer } from '../../support/running-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
@@ -24,6 +24,9 @@ import {
   refresh,
   signIn,
 } from '../../support/world.ts'
+import { type Fate, startProxy } from './support.ts'
+
+setDefaultTimeout(240_000)
 
 const { test } = needs('postgres')
 
@@ -33,7 +36,7 @@ test('every table is moved', async () => {
     "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
     [],
   )
-  const ofServers = ['leases', 'locks', 'nodes', 'schema_migrations', 'timelines']
+  const ofServers = ['leases', 'locks', 'nodes', 'schema_migrations', 'shared_limits', 'timelines']
   expect(rows.map(({ name }) => name).toSorted()).toEqual([...importedTables, ...ofServers].toSorted())
 })
 
@@ -58,14 +61,21 @@ test.skipIf(onPostgres)(
       code: 0,
       stdout: expect.stringContaining('has moved into the PostgreSQL database'),
     })
-    expect(readdirSync(folder).filter((name) => name.includes('moving'))).toEqual([])
     const events = counts['audit_events'] ?? 0
     const changed = { audit_events: events + 2, watermarks: expect.any(Number) } // moved, and moved here
     expect(await countRows(url, ...importedTables)).toEqual({ ...counts, ...changed })
     expect(await runProgram(['check', '--database', url])).toMatchObject({ code: 0 })
-    expect((await runProgram(['user', 'list', '--database', file])).code).toBe(1)
-    const again = await runProgram(['move', '--to', url, '--database', file])
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('move into an empty one') })
+    for (const words of [
+      ['user', 'list'],
+      ['serve', '--port', '0'],
+      ['move', '--to', join(folder, 'copy.db')],
+    ]) {
+      const refused = await runProgram([...words, '--database', file])
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('was moved into PostgreSQL at') })
+    }
+    // It has arrived, as after a kill that came too late.
+    expect((await runProgram(['move', '--to', url, '--database', file])).code).toBe(0)
+    expect(await countRows(url, ...importedTables)).toEqual({ ...counts, ...changed })
 
     const server = await startServer({ database: url, ownProcess: true })
     const statusOf = async (path: string, bearer: string) =>
@@ -97,7 +107,60 @@ test.skipIf(onPostgres)('a move that was interrupted may run again, and keeps no
   await askPostgres(url, "ALTER TABLE watermarks ADD CONSTRAINT none CHECK (name = 'none')", [])
   expect((await runProgram(['move', '--to', url, '--database', file])).code).toBe(1)
   expect(await countRows(url, 'users', 'apps')).toEqual({ users: 0, apps: 0 })
+  expect((await runProgram(['user', 'list', '--database', file])).code).toBe(0) // it has not moved
   await askPostgres(url, 'ALTER TABLE watermarks DROP CONSTRAINT none', [])
   expect((await runProgram(['move', '--to', url, '--database', file])).code).toBe(0)
   expect(await countRows(url, 'users', 'apps')).toEqual({ users: 1, apps: 1 })
 })
+
+const isInUse = async (file: string) => (await runProgram(['user', 'list', '--database', file])).code === 0
+
+test.skipIf(onPostgres).each([
+  ['before', 'request lost', 0],
+  ['after', 'answer lost', 1],
+] as const)(
+  'a move that is cut off just %s its commit can only be finished, and arrives once',
+  async (_, fate, arrived) => {
+    const file = join(temporaryFolder(), 'app-platform.db')
+    const url = await postgresDatabase(file)
+    const platform = await openAsOperator(file)
+    await addUser(platform)
+    await platform.database.close()
+    const fates: Fate[] = ['passed on', 'passed on', fate] // the first two are of the check of the schema
+    const proxy = await startProxy(file, fates)
+    expect((await runProgram(['move', '--to', proxy.url, '--database', file])).code).toBe(1)
+    proxy.stop()
+    expect(fates).toEqual([])
+    expect(await countRows(url, 'users')).toEqual({ users: arrived })
+    expect(await isInUse(file)).toBe(false)
+    expect(await runProgram(['move', '--to', url, '--database', file])).toMatchObject({ code: 0, stderr: '' })
+    expect(await countRows(url, 'users')).toEqual({ users: 1 })
+  },
+)
+
+test.skipIf(onPostgres)(
+  'a move that is killed at any moment has moved everything or nothing, and may run again',
+  async () => {
+    const file = join(temporaryFolder(), 'app-platform.db')
+    const url = await postgresDatabase(file)
+    const platform = await openAsOperator(file)
+    const app = await addApp(platform, await addUser(platform))
+    const [credential] = await askBeside<{ id: string }>(file, 'SELECT id FROM credentials LIMIT 1')
+    const count = 50_000
+    await fillWithAppTokens(file, { count, credentialId: credential?.id ?? app.id, createdAt: Date.now() })
+    await platform.database.close()
+    for (let waitMs = 300; ; waitMs *= 1.5) {
+      const child = Bun.spawn([...programCommand, 'move', '--to', url, '--database', file], {
+        stdout: 'ignore',
+        stderr: 'ignore',
+      })
+      const killing = setTimeout(() => child.kill('SIGKILL'), waitMs)
+      const code = await child.exited
+      clearTimeout(killing)
+      const there = (await countRows(url, 'app_tokens'))['app_tokens']
+      expect([0, count]).toContain(there ?? -1)
+      if (there === count) expect(await isInUse(file)).toBe(false)
+      if (code === 0) return expect(there).toBe(count)
+    }
+  },
+)

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const { test } = needs('postgres')
 
 /** Tables that only several servers need. */
-const ofServers = new Set(['locks', 'nodes', 'leases', 'timelines'])
+const ofServers = new Set(['locks', 'nodes', 'leases', 'timelines', 'shared_limits'])
 const types: Readonly<Record<string, string>> = { TEXT: 'text C', INTEGER: 'bigint', BLOB: 'bytea' }
 
 const names = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name).toSorted()
@@ -60,7 +60,7 @@ test('both engines have the same indexes and constraints', async () => {
   const kinds = await askPostgres<{ kind: string; count: number }>(
     url,
     `SELECT contype AS kind, count(*) AS count FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT IN ('locks', 'nodes', 'leases', 'timelines') GROUP BY 1`,
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT IN ('locks', 'nodes', 'leases', 'timelines', 'shared_limits') GROUP BY 1`,
     [],
   )
   const count = (kind: string) => kinds.find((row) => row.kind === kind)?.count

@@ -1,10 +1,22 @@
 import { expect } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { migratePostgres } from '../../../db/postgres/commands.ts'
+import type { PostgresMigration } from '../../../db/postgres/schema.ts'
+import { openPostgres } from '../../../db/postgres.ts'
+import { createQueries } from '../../../db/queries/index.ts'
 import { askPostgres } from '../../support/beside.ts'
+import { eventually } from '../../support/crash.ts'
 import { needs } from '../../support/needs.ts'
-import { postgresDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/nodes.ts'
+import { freePort, postgresDatabase, startCluster, startPair } from '../../support/postgres.ts'
 import { runProgram } from '../../support/run-program.ts'
+import { startServer } from '../../support/running-server.ts'
+import { openStore, startProxy } from './support.ts'
 
 const { test } = needs('postgres')
+
+const applied = `Applied ${postgresMigrations.map(({ name }) => name).join(', ')}.\n`
 
 const migrate = async (url: string) => {
   const { code, stdout, stderr } = await runProgram(['migrate', '--database', url])
@@ -19,7 +31,7 @@ const freshDatabase = async (name: string): Promise<string> => {
 
 test('an empty database gets its tables once', async () => {
   const url = await freshDatabase('empty')
-  expect(await migrate(url)).toEqual({ code: 0, text: 'Applied initial.\n' })
+  expect(await migrate(url)).toEqual({ code: 0, text: applied })
   expect(await migrate(url)).toEqual({ code: 0, text: 'The schema is up to date.\n' })
   expect(await runProgram(['check', '--database', url])).toMatchObject({ code: 0 })
 })
@@ -28,10 +40,21 @@ test('of several processes at once one makes the tables', async () => {
   const url = await freshDatabase('raced')
   const all = await Promise.all(Array.from({ length: 3 }, async () => await migrate(url)))
   expect(all.map(({ text }) => text).toSorted()).toEqual([
-    'Applied initial.\n',
+    applied,
     'The schema is up to date.\n',
     'The schema is up to date.\n',
   ])
+})
+
+/** An empty database with this setting, which its owner made for it. */
+const withSetting = async (name: string, setting: string): Promise<string> => {
+  const url = await freshDatabase(name)
+  await askPostgres(url, `ALTER DATABASE ${name} SET ${setting}`, [])
+  return url
+}
+
+test('a limit that is set for the time of statements does not stop the program', async () => {
+  expect(await migrate(await withSetting('hurried', "statement_timeout = '1ms'"))).toEqual({ code: 0, text: applied })
 })
 
 test('other tables, a newer schema, an unknown user or database, and a server that is not there end with one sentence', async () => {
@@ -39,7 +62,7 @@ test('other tables, a newer schema, an unknown user or database, and a server th
   await askPostgres(foreign, 'CREATE TABLE theirs (a int)', [])
   const newer = await freshDatabase('newer')
   await migrate(newer)
-  await askPostgres(newer, "INSERT INTO schema_migrations VALUES (2, 'later', 'x')", [])
+  await askPostgres(newer, "INSERT INTO schema_migrations VALUES (99, 'later', 'x')", [])
   const refusals: readonly (readonly [string, string])[] = [
     [foreign, 'has tables that are not of this program'],
     [newer, 'was migrated by a newer version of this program (later)'],
@@ -47,6 +70,11 @@ test('other tables, a newer schema, an unknown user or database, and a server th
     [newer.replace('/newer?', '/canary?'), 'has no database of the name'],
     ['postgres://canary:canary@127.0.0.1:1/canary', 'None of the hosts'],
     ['postgres://canary:canary@db.example/canary', 'sslmode=verify-full'],
+    ['postgres://canary:canary@127.0.0.1:65536/canary', 'a port that is not from 1 to 65535'],
+    ['postgres://canary:canary@127.0.0.1:0/canary', 'a port that is not from 1 to 65535'],
+    ['postgres://canary:canary%00@127.0.0.1/canary', 'has %00'],
+    [await withSetting('read_only', 'default_transaction_read_only = on'), 'may only read'],
+    [await withSetting('lost', 'search_path = nowhere'), 'search_path'],
   ]
   for (const [url, part] of refusals) {
     const { code, text } = await migrate(url)
@@ -57,26 +85,126 @@ test('other tables, a newer schema, an unknown user or database, and a server th
   }
 })
 
-test('a server that would lose acknowledged changes in a power cut is refused', async () => {
-  const url = await freshDatabase('unsafe')
-  const set = async (value: string) => {
-    await askPostgres(url, `ALTER SYSTEM SET full_page_writes = ${value}`, [])
-    await askPostgres(url, 'SELECT pg_reload_conf()', [])
-    await Bun.sleep(300)
-  }
-  await set('off')
+test('a standby alone, and a role that may open no more connections, are named with a remedy, also while a server runs', async () => {
+  const { primary, standby } = await startPair()
+  const sentence =
+    'None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary: start one, or promote its standby.'
+  const admin = primary.url('postgres')
+  const limit = async (count: number) => await askPostgres(admin, `ALTER ROLE narrow CONNECTION LIMIT ${count}`, [])
   try {
-    expect((await migrate(url)).text).toContain('full_page_writes=off')
+    expect(await migrate(standby.url('apps'))).toEqual({ code: 1, text: `error: ${sentence}\n` })
+
+    await askPostgres(admin, 'CREATE ROLE narrow LOGIN', [])
+    await askPostgres(admin, 'CREATE DATABASE narrow OWNER narrow', [])
+    const url = primary.url('narrow').replace('app@', 'narrow@')
+    await migratePostgres(url, postgresMigrations)
+    const store = await openStore(url, 'server')
+    await limit(0)
+    await askPostgres(admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'narrow'", [])
+    const told = expect.stringMatching(
+      /^(error: )?[^\n]* no free connection: [^\n]* CONNECTION LIMIT of the role[^\n]*\n?$/,
+    )
+    // The reason is known once a new connection was refused.
+    await until(async () => (store.health().reason?.includes('CONNECTION LIMIT') === true ? true : null))
+    expect(store.health()).toMatchObject({ problem: 'unreachable', reason: told })
+    expect(await migrate(url)).toEqual({ code: 1, text: told })
+    await limit(-1)
+    await until(async () => (store.health().problem === null ? true : null))
+    await store.close()
   } finally {
-    await set('on')
+    primary.stop()
+    standby.stop()
   }
 })
 
-test.each(['backup x.db', 'restore x.db', 'move --to x.db', 'clock reset'])(
-  '%s is for SQLite files, and names what PostgreSQL has instead',
+test.each(['fsync', 'full_page_writes'])('a PostgreSQL that runs with %s=off is refused', async (setting) => {
+  const cluster = startCluster({ port: freePort(), settings: `-c ${setting}=off` })
+  try {
+    const { code, text } = await migrate(cluster.url('postgres'))
+    expect({ code, text }).toEqual({
+      code: 1,
+      text: expect.stringMatching(new RegExp(`^error: [^\\n]*${setting}=off[^\\n]*\\n$`)),
+    })
+    await expect(startServer({ database: cluster.url('postgres'), ownProcess: true })).rejects.toThrow(`${setting}=off`)
+  } finally {
+    cluster.stop()
+  }
+})
+
+/** The steps of a later release. */
+const later = (name: string): readonly PostgresMigration[] => {
+  const sql = `CREATE TABLE ${name} (key text)`
+  const id = postgresMigrations.length + 1
+  return [...postgresMigrations, { id, name, sql, sha256: createHash('sha256').update(sql).digest('hex') }]
+}
+const startLater = async (url: string) =>
+  await openPostgres({ url, role: 'server', createQueries, migrations: later('added'), migrate: true })
+
+test('a start migrates only while no other server runs, and a command always', async () => {
+  const url = await postgresDatabase('outdated')
+  const older = await openStore(url, 'server')
+  await expect(startLater(url)).rejects.toThrow('other servers use it: stop them, or run app-platform migrate.')
+  expect(await askPostgres(url, "SELECT 1 FROM pg_tables WHERE tablename = 'added'", [])).toEqual([])
+  expect(await older.transaction(async (q) => await q.formTickets.spend('0'.repeat(22), 1))).toBe(true)
+
+  await older.close()
+  const [one, two] = await Promise.all([startLater(url), startLater(url)])
+  await expect(openStore(url, 'server')).rejects.toThrow('migrated by a newer version of this program (added)')
+  await one.close()
+  await two.close()
+
+  const other = await postgresDatabase('migrated-by-command')
+  const running = await openStore(other, 'server')
+  expect(await migratePostgres(other, later('added'))).toEqual(['added'])
+  const [newer] = [await startLater(other)]
+  expect(running.sharing()).not.toBeNull()
+  await newer.close()
+  await running.close()
+})
+
+/** A session that begins with other settings than it was told. */
+const withoutSettings = (data: Buffer) =>
+  Buffer.from(data.toString('latin1').replace('lock_timeout\x005s', 'lock_timeout\x006s'), 'latin1')
+
+test('a pooler, which does not pass on the settings of a session, is refused', async () => {
+  const proxy = await startProxy('pooled', [], withoutSettings)
+  const { code, text } = await migrate(proxy.url)
+  proxy.stop()
+  expect(text).toMatch(/^error: A pooler such as PgBouncer [^\n]+\n$/)
+  expect(code).toBe(1)
+})
+
+test.each(['backup x.db', 'backup -', 'restore x.db', 'restore --move x.db', 'check x.db', 'move --to x.db'])(
+  '%s is for SQLite files, and says in one sentence what PostgreSQL has instead',
   async (command) => {
-    const { code, stderr } = await runProgram([...command.split(' '), '--database', 'postgres://a@localhost/b'])
-    expect(code).toBe(2)
-    expect(stderr).toContain('pg_dump')
+    const { code, stdout, stderr } = await runProgram([...command.split(' '), '--database', 'postgres://a@localhost/b'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(
+      /^error: This command is for SQLite files; [^\n]*pg_dump or point-in-time recovery[^\n]*\.\n$/,
+    )
   },
 )
+
+test('a server that accepts connections and answers no statement is given up', async () => {
+  const proxy = await startProxy('mute', [], (data) => (data.includes('pg_is_in_recovery') ? Buffer.alloc(0) : data))
+  await expect(openStore(proxy.url)).rejects.toThrow('None of the hosts')
+  proxy.stop()
+})
+
+test('a connection that is lent while the store closes is closed after its work', async () => {
+  const store = await openStore('lent')
+  const url = await postgresDatabase('lent')
+  const merging = store.cluster?.mergeLimits([])
+  await store.close()
+  await merging
+  const count = async () =>
+    (
+      await askPostgres(
+        url,
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'app-platform'",
+        [],
+      )
+    ).length
+  expect(await eventually(count, (open) => open === 0)).toBe(0)
+  await expect(store.cluster?.mergeLimits([])).rejects.toMatchObject({ code: 'unavailable' })
+})

@@ -10,12 +10,22 @@ export const openStore = async (name: string, role: 'server' | 'operator' = 'ope
   return await openPostgres({ url, role, createQueries, migrations: postgresMigrations, migrate: false })
 }
 
+/** COMMIT, and a change that needs none. */
+const commits = ['COMMIT', 'returning pg_current_xact_id'] as const
+
 export type Fate = 'passed on' | 'request lost' | 'answer lost'
 
 type Sides = { client: Bun.Socket<unknown>; server: Bun.Socket<unknown> | null; early: Buffer[]; isMute: boolean }
 
-/** Stands between a store and PostgreSQL, and decides about each COMMIT that names itself, which is the first of a connection. */
-export const startProxy = async (name: string, fates: Fate[]) => {
+/** What goes over the wire, of all connections together: how often the store sent something and then waited for an answer. */
+type Traffic = { trips: number; isWaiting: boolean }
+
+/**
+ * Stands between a store and PostgreSQL, and decides about what commits and names itself, which is the first of a connection.
+ * `change` alters what is sent to PostgreSQL.
+ */
+export const startProxy = async (name: string, fates: Fate[], change = (data: Buffer): Buffer => data) => {
+  const traffic: Traffic = { trips: 0, isWaiting: false }
   const url = new URL(await postgresDatabase(name))
   const socket = `${url.searchParams.get('host')}/.s.PGSQL.5432`
   const connections = new Set<Sides>()
@@ -41,6 +51,7 @@ export const startProxy = async (name: string, fates: Fate[]) => {
               for (const data of sides.early) server.write(data)
             },
             data: (_server, data) => {
+              traffic.isWaiting = false
               if (sides.isMute) end(sides)
               else sides.client.write(data)
             },
@@ -50,11 +61,13 @@ export const startProxy = async (name: string, fates: Fate[]) => {
       },
       data: ({ data: { sides } }, data) => {
         if (sides === null) return
-        const fate = data.includes('COMMIT') ? (fates.shift() ?? 'passed on') : 'passed on'
+        if (!traffic.isWaiting) traffic.trips += 1
+        traffic.isWaiting = true
+        const fate = commits.some((text) => data.includes(text)) ? (fates.shift() ?? 'passed on') : 'passed on'
         if (fate === 'request lost') return end(sides)
         sides.isMute = fate === 'answer lost'
-        if (sides.server === null) sides.early.push(Buffer.from(data))
-        else sides.server.write(data)
+        if (sides.server === null) sides.early.push(change(Buffer.from(data)))
+        else sides.server.write(change(data))
       },
       close: ({ data: { sides } }) => {
         if (sides !== null) end(sides)
@@ -63,6 +76,7 @@ export const startProxy = async (name: string, fates: Fate[]) => {
   })
   return {
     url: `postgres://app@127.0.0.1:${listener.port}${url.pathname}`,
+    traffic,
     stop: () => {
       listener.stop(true)
       for (const sides of connections) end(sides)

@@ -1,8 +1,13 @@
 import { expect } from 'bun:test'
 import type { Database } from '../../../db/database.ts'
+import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { migratePostgres } from '../../../db/postgres/commands.ts'
+import { challengeOf } from '../../../src/domain/pkce.ts'
+import { hashSecret } from '../../../src/domain/secret.ts'
+import { KeyTaken, timeKeyAt } from '../../../src/domain/time-key.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
-import { postgresDatabase } from '../../support/postgres.ts'
+import { emptyPostgres, postgresDatabase } from '../../support/postgres.ts'
 import { type Fate, openStore, startProxy } from './support.ts'
 
 const { test } = needs('postgres')
@@ -63,6 +68,77 @@ test('a failed statement whose error the body has caught is no success', async (
   expect(await outcomeOf(swallowing)).not.toBe('done')
   expect(await spend(store)).toEqual({ isFirst: true, runs: 1 })
   await store.close()
+})
+
+/** A write whose answer decides nothing, so that it is sent with COMMIT. */
+const note = async (store: Database, at: number) => {
+  let runs = 0
+  await store.transaction(async (q) => {
+    runs += 1
+    const before = (await q.watermarks.find('restored')) ?? 0
+    await q.watermarks.set('restored', before + at)
+  })
+  return runs
+}
+
+test('a write that was sent with COMMIT and failed fails the transaction', async () => {
+  const store = await openStore('pushed')
+  expect(await outcomeOf(note(store, Number.NaN))).not.toBe('done')
+  await note(store, 1)
+  expect(await store.queries.watermarks.find('restored')).toBe(1)
+  await store.close()
+})
+
+test('a taken key fails the transaction as such, also if nobody has waited for the insert', async () => {
+  const store = await openStore('taken')
+  const { grants } = store.queries
+  const key = timeKeyAt(Date.now())
+  const codeChallenge = challengeOf('x'.repeat(43))
+  const code = { key, hash: hashSecret(''), grantKey: key, redirectUri: 'x', codeChallenge, expiresAt: 1 }
+  const insert = async () => await store.transaction(async (q) => await q.grants.insertCode(code))
+  await insert()
+  await expect(insert()).rejects.toBeInstanceOf(KeyTaken)
+  expect(await grants.oldestCodeKey()).toBe(key)
+  await store.close()
+})
+
+test('a commit whose answer is lost together with that of a write has happened once', async () => {
+  await behindProxy('answers-lost', ['answer lost'], async (store) => {
+    expect(await note(store, 1)).toBe(1)
+    expect(await store.queries.watermarks.find('restored')).toBe(1)
+  })
+})
+
+test('a commit that never arrived, and with it a write, is tried again', async () => {
+  await behindProxy('requests-lost', ['request lost'], async (store) => {
+    expect(await note(store, 1)).toBe(2)
+    expect(await store.queries.watermarks.find('restored')).toBe(1)
+  })
+})
+
+/** A transaction that reads without locks and then makes one change, which is sent without BEGIN and COMMIT. */
+const setOnce = async (store: Database, at: number) =>
+  await store.transaction(
+    async (q) => {
+      if ((await q.apps.bySlug('nobody')) === null) await q.watermarks.set('restored', at)
+    },
+    { kind: 'guarded' },
+  )
+
+test('the only change of a transaction is kept, and one that fails is not', async () => {
+  const store = await openStore('one-change')
+  await setOnce(store, 1)
+  expect(await outcomeOf(setOnce(store, Number.NaN))).not.toBe('done')
+  expect(await store.queries.watermarks.find('restored')).toBe(1)
+  await store.close()
+})
+
+test('the only change of a transaction is unavailable if its answer is lost, and not made again', async () => {
+  const fates: Fate[] = ['answer lost', 'answer lost']
+  await behindProxy('one-change-lost', fates, async (store) => {
+    expect(await outcomeOf(setOnce(store, 1))).toBe('unavailable')
+    expect(fates).toHaveLength(1)
+  })
 })
 
 test('a query that is used after its transaction is refused', async () => {
@@ -135,6 +211,39 @@ test('of guarded transactions at once one spends a ticket', async () => {
   const store = await openStore('guarded')
   const all = await Promise.all(Array.from({ length: 50 }, async () => await spend(store, ticket, 'guarded')))
   expect(all.filter(({ isFirst }) => isFirst)).toHaveLength(1)
+  await store.close()
+})
+
+test('where PostgreSQL has room for a few connections only, reads and both kinds of transaction wait for those', async () => {
+  const asOwner = await emptyPostgres('few-connections')
+  await askPostgres(asOwner, 'CREATE ROLE few LOGIN CONNECTION LIMIT 6', [])
+  await askPostgres(asOwner, `ALTER DATABASE ${new URL(asOwner).pathname.slice(1)} OWNER TO few`, [])
+  const url = asOwner.replace('app@', 'few@')
+  await migratePostgres(url, postgresMigrations)
+  const store = await openStore(url, 'server')
+  const use = async (_: unknown, index: number) => {
+    const key = String(index).padStart(22, '0')
+    const isSpent = [
+      await spend(store, key, 'guarded'),
+      await spend(store, key, index % 10 === 0 ? 'serial' : 'guarded'),
+    ]
+    return [...isSpent.map(({ isFirst }) => isFirst), await store.queries.users.byId('x')]
+  }
+  const all = await Promise.all(Array.from({ length: 100 }, use))
+  expect(all).toEqual(all.map(() => [true, false, null]))
+  await store.close()
+})
+
+test('the trusted time that servers share only rises, and never ahead of the clock of PostgreSQL', async () => {
+  const store = await openStore('trusted-time')
+  const set = async (at: number) => {
+    await store.transaction(async (q) => await q.watermarks.set('clock', at))
+    return (await store.queries.watermarks.find('clock')) ?? 0
+  }
+  expect(await set(5_000)).toBe(5_000)
+  expect(await set(4_000)).toBe(5_000)
+  const before = Date.now()
+  expect(await set(before + 86_400_000)).toBeWithin(before - 1_000, Date.now() + 1_000)
   await store.close()
 })
 

@@ -223,9 +223,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)': {
     'left out: code.gaveKey === null': 'no session has the key null',
   },
-  'if (row === null || row.grant.appId !== client.appId) return null': {
-    'left out: row.grant.appId !== client.appId': 'the client of every kind of token is compared at the end',
-  },
   "if (clientId === null) throw refuse('invalid_client')": {
     'never: clientId === null': 'no client has no ID: the refusal is the same',
   },

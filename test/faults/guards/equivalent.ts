@@ -161,11 +161,11 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "return decodeURIComponent(segment) !== ''": {
     "always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
   },
-  'if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return { place, fingerprint }': {
+  'if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return place': {
     'left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
   },
-  'if (wayUsed[place] !== 1 || fingerprints[place] !== fingerprint) return': {
-    'left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
+  'const isAt = (place: number, fingerprint: number) => wayUsed[place] === 1 && fingerprints[place] === fingerprint': {
+    'left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
   },
   'if ((backAt[place] ?? 0) < (backAt[least] ?? 0)) least = place': {
     '<=: (backAt[place] ?? 0) < (backAt[least] ?? 0)': 'of two that owe the same either may give way',

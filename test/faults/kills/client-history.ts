@@ -1,4 +1,5 @@
 import { type Answer, call } from '../../support/call.ts'
+import { answered, until } from '../../support/nodes.ts'
 import { authorize, exchangeBody, refreshBody, type Tokens, type World } from '../../support/world.ts'
 
 /** The answers that one client got, and its last request if that has no answer. Such a request happened completely or not at all. */
@@ -37,7 +38,13 @@ let counted = 0
 const next = () => (counted += 1)
 
 /** One client, which continues until the server no longer answers. */
-const live = async (world: World, session: string, managing: string, history: ClientHistory): Promise<void> => {
+const live = async (
+  world: World,
+  session: string,
+  managing: string,
+  history: ClientHistory,
+  pauseMs: number,
+): Promise<void> => {
   const { server, app } = world
   const post = async (
     unanswered: UnansweredRequest,
@@ -47,11 +54,13 @@ const live = async (world: World, session: string, managing: string, history: Cl
     key?: string,
   ): Promise<Answer> => {
     history.unanswered = unanswered
-    const answer = await call(server.url, 'POST', path, {
-      body,
-      ...(token === undefined ? {} : { token }),
-      ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }),
-    }).catch(() => {
+    const send = async () =>
+      await call(server.url, 'POST', path, {
+        body,
+        ...(token === undefined ? {} : { token }),
+        ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }),
+      })
+    const answer = await answered(send).catch(() => {
       throw new Unanswered()
     })
     history.unanswered = null
@@ -62,7 +71,7 @@ const live = async (world: World, session: string, managing: string, history: Cl
   const other: UnansweredRequest = { kind: 'other' }
 
   for (;;) {
-    const code = await authorize(server.url, session, app).catch(() => {
+    const code = await until(async () => (await authorize(server.url, session, app)) ?? null).catch(() => {
       throw new Unanswered()
     })
     const exchangeKey = `kill-${next()}`
@@ -95,13 +104,20 @@ const live = async (world: World, session: string, managing: string, history: Cl
     const key = `kill-${version}`
     const made = (await post({ kind: 'version', version, key }, '/versions', { version }, managing, key)).body
     history.versions.set(made.version, made.revision)
+    if (pauseMs > 0) await Bun.sleep(pauseMs)
   }
 }
 
-/** Plays it until the server is gone. */
-export const play = async (world: World, session: string, managing: string, history: ClientHistory): Promise<void> => {
+/** Plays it until the server is gone, with a pause after each dozen of requests. */
+export const play = async (
+  world: World,
+  session: string,
+  managing: string,
+  history: ClientHistory,
+  pauseMs = 0,
+): Promise<void> => {
   try {
-    await live(world, session, managing, history)
+    await live(world, session, managing, history, pauseMs)
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error
   }

@@ -1,10 +1,11 @@
 import { expect } from 'bun:test'
 import { call } from '../../support/call.ts'
+import { answered } from '../../support/nodes.ts'
 import { exchange, refresh, type World } from '../../support/world.ts'
 import type { ClientHistory } from './client-history.ts'
 
 export const statusOf = async (world: World, path: string, token: string): Promise<number> =>
-  (await call(world.server.url, 'GET', path, { token })).status
+  (await answered(async () => await call(world.server.url, 'GET', path, { token }))).status
 
 /** What was acknowledged exists, what was ended has ended, and a request without an answer happened completely or not at all. */
 export const expectAcknowledged = async (world: World, managing: string, history: ClientHistory): Promise<void> => {
@@ -24,7 +25,7 @@ const expectKept = async (world: World, history: ClientHistory): Promise<void> =
   const ended = [...history.endedAccessTokens, ...history.revoked.map(({ accessToken }) => accessToken)]
   for (const token of ended) expect(await statusOf(world, '/oauth/me', token)).toBe(401)
   for (const { refreshToken } of history.revoked)
-    expect((await refresh(server.url, app, refreshToken)).status).toBe(401)
+    expect((await answered(async () => await refresh(server.url, app, refreshToken))).status).toBe(401)
   for (const token of history.appTokens) expect(await statusOf(world, '/me', token)).toBe(200)
   for (const token of history.revokedAppTokens) expect(await statusOf(world, '/me', token)).toBe(401)
   for (const [version, revision] of history.versions) {
@@ -34,7 +35,8 @@ const expectKept = async (world: World, history: ClientHistory): Promise<void> =
 
 /** A replayed code ends its grant, so this comes last. */
 const expectSpent = async ({ server, app }: World, { spentCodes }: ClientHistory): Promise<void> => {
-  for (const code of spentCodes) expect((await exchange(server.url, app, code)).status).toBe(401)
+  for (const code of spentCodes)
+    expect((await answered(async () => await exchange(server.url, app, code))).status).toBe(401)
 }
 
 /** A request without an answer, sent again under its key, ends as if it had been sent once. */
@@ -45,11 +47,14 @@ const expectUnansweredOnce = async (
 ): Promise<void> => {
   const { server, app, platform } = world
   const again = async (path: string, body: unknown, key: string, token?: string) =>
-    await call(server.url, 'POST', path, {
-      body,
-      headers: { 'Idempotency-Key': key },
-      ...(token === undefined ? {} : { token }),
-    })
+    await answered(
+      async () =>
+        await call(server.url, 'POST', path, {
+          body,
+          headers: { 'Idempotency-Key': key },
+          ...(token === undefined ? {} : { token }),
+        }),
+    )
   switch (unanswered?.kind) {
     case 'exchange':
     case 'refresh': {
@@ -72,7 +77,9 @@ const expectUnansweredOnce = async (
     case 'revoke': {
       const alive = (await statusOf(world, '/oauth/me', unanswered.tokens.accessToken)) === 200
       // Both tokens are live, or neither.
-      expect((await refresh(server.url, app, unanswered.tokens.refreshToken)).status).toBe(alive ? 200 : 401)
+      expect((await answered(async () => await refresh(server.url, app, unanswered.tokens.refreshToken))).status).toBe(
+        alive ? 200 : 401,
+      )
       return
     }
     case 'other':

@@ -112,16 +112,16 @@ export const makeCredentials = async (world: FuzzWorld): Promise<Credentials> =>
     installCode: opened,
     grantId: async () => (await newGrant()).grantId,
   }
-  const ticket = (holder: string, action: string, bound: readonly string[]) =>
+  const ticket = async (holder: string, action: string, bound: readonly string[]) =>
     formTicket(
-      { server: serverKeyIn(server.database), browser: holder },
+      { server: await serverKeyIn(server.database), browser: holder },
       { action, bound },
       rowKey(platform.random.uuid(platform.clock.now())),
     )
   return {
     of: async (name, action, bound) => {
-      if (name === 'pageTicket') return ticket(pageSession, action, bound)
-      if (name === 'operatorTicket') return ticket(operatorSession, action, bound)
+      if (name === 'pageTicket') return await ticket(pageSession, action, bound)
+      if (name === 'operatorTicket') return await ticket(operatorSession, action, bound)
       const value = lasting[name] ?? (await fresh[name]?.())
       if (value === undefined) throw new Error(`There is no secret called ${name}.`)
       return value

@@ -1,36 +1,36 @@
-import { Database } from 'bun:sqlite'
+import { askBeside } from '../../support/beside.ts'
+import { onPostgres } from '../../support/postgres.ts'
 
-/** Tables that may grow when a page is shown or refused. */
-const lively = new Set(['audit_events', 'watermarks'])
+/** Tables that may grow when a page is shown or refused, or while a server runs. */
+const lively = new Set(['audit_events', 'watermarks', 'leases', 'nodes'])
+
+const tablesText = onPostgres
+  ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+  : "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
 
 /** A hash of each table's content, to compare before and after. */
-export const fingerprint = (file: string): Readonly<Record<string, string>> => {
-  const database = new Database(file, { readonly: true })
-  try {
-    const tables = database.query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
-    )
-    const hashes: Record<string, string> = {}
-    for (const { name } of tables.all()) {
-      if (lively.has(name)) continue
-      const rows = database.query(`SELECT * FROM "${name}" ORDER BY 1`).values()
-      hashes[name] = `${rows.length} rows, ${Bun.hash(Bun.inspect(rows)).toString(16)}`
-    }
-    return hashes
-  } finally {
-    database.close()
+export const fingerprint = async (database: string): Promise<Readonly<Record<string, string>>> => {
+  const all = await askBeside<{ name: string }>(database, tablesText)
+  const names = all.map(({ name }) => name).filter((name) => !lively.has(name))
+  if (onPostgres) return await hashedByPostgres(database, names)
+  const hashes: Record<string, string> = {}
+  for (const name of names) {
+    const rows = await askBeside(database, `SELECT * FROM "${name}" ORDER BY 1`)
+    hashes[name] = `${rows.length} rows, ${Bun.hash(Bun.inspect(rows)).toString(16)}`
   }
+  return hashes
+}
+
+/** In one statement, because every question beside the server takes a connection. */
+const hashedByPostgres = async (database: string, names: readonly string[]): Promise<Record<string, string>> => {
+  const rows = "count(*) || ' rows, ' || md5(coalesce(string_agg(r::text, '|' ORDER BY r::text), ''))"
+  const texts = names.map((name) => `SELECT '${name}' AS name, ${rows} AS hash FROM ${name} r`)
+  const found = await askBeside<{ name: string; hash: string }>(database, texts.join(' UNION ALL '))
+  return Object.fromEntries(found.map(({ name, hash }) => [name, hash]))
 }
 
 /** How many refusals the audit log has. */
-export const countRefusals = (file: string): number => {
-  const database = new Database(file, { readonly: true })
-  try {
-    const count = database.query<{ total: number }, []>(
-      "SELECT count(*) AS total FROM audit_events WHERE outcome = 'refused'",
-    )
-    return count.get()?.total ?? 0
-  } finally {
-    database.close()
-  }
+export const countRefusals = async (database: string): Promise<number> => {
+  const text = "SELECT count(*) AS total FROM audit_events WHERE outcome = 'refused'"
+  return (await askBeside<{ total: number }>(database, text))[0]?.total ?? 0
 }

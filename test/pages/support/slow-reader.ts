@@ -9,7 +9,7 @@ export const readSlowly = async (
   base: string,
   path: string,
   headers: Readonly<Record<string, string>>,
-  meanwhile: () => void,
+  meanwhile: () => Promise<void>,
 ): Promise<OnTheWire> => {
   const { hostname, host, port } = new URL(base)
   const lines = Object.entries({ host, ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
@@ -21,8 +21,11 @@ export const readSlowly = async (
     port: Number(port),
     socket: {
       open: (socket) => void socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`),
-      data: (_, piece) => {
-        if (bytes === 0) meanwhile() // this thread is the one that reads
+      data: (socket, piece) => {
+        if (bytes === 0) {
+          socket.pause()
+          void meanwhile().then(() => socket.resume(), reject)
+        }
         bytes += piece.length
         tail = (tail + piece.toString('latin1')).slice(-8)
       },

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import type { InstallApprovalRule } from '../domain/install.ts'
+import type { IpNetwork } from '../domain/ip-address.ts'
+import type { Lifetimes } from '../domain/lifetimes.ts'
+import type { AuditRetention, Quotas, RateLimits } from '../domain/limits.ts'
+
+type Settings = {
+  readonly publicUrl: string | null
+  readonly port: number
+  readonly platformName: string
+  readonly installApproval: InstallApprovalRule
+  readonly webhookNetworks: readonly IpNetwork[]
+  readonly lifetimes: Lifetimes
+  readonly rateLimits: RateLimits | null
+  readonly quotas: Quotas
+  readonly auditRetention: AuditRetention
+}
+
+/**
+ * The settings that all servers on one database must share, with a digest of each value: clients see the same issuer, lifetimes
+ * and limits wherever they are served. All others, such as addresses and logs, may differ from machine to machine.
+ */
+export const sharedSettings = (config: Settings): Readonly<Record<string, string>> => {
+  const { publicUrl, port, lifetimes, rateLimits, quotas, auditRetention } = config
+  const values: Readonly<Record<string, unknown>> = {
+    PUBLIC_URL: publicUrl ?? port, // each server would name its own port
+    PLATFORM_NAME: config.platformName,
+    INSTALL_APPROVAL: config.installApproval,
+    WEBHOOK_ALLOWED_NETWORKS: config.webhookNetworks,
+    LIFETIME_CODE: lifetimes.code,
+    LIFETIME_APP_TOKEN: lifetimes.appToken,
+    LIFETIME_ACCESS_TOKEN: lifetimes.accessToken,
+    LIFETIME_REFRESH_TOKEN: lifetimes.refreshToken,
+    LIFETIME_GRANT: lifetimes.grant,
+    LIFETIME_SESSION: lifetimes.session,
+    LIFETIME_SESSION_IDLE: lifetimes.sessionIdle,
+    LIFETIME_INSTALL_SESSION_CODE: lifetimes.installSessionCode,
+    LIFETIME_EMBEDDED_SESSION: lifetimes.embeddedSession,
+    RATE_LIMIT: rateLimits !== null,
+    RATE_LIMIT_TOKEN: rateLimits?.token,
+    RATE_LIMIT_FAILED: rateLimits?.failed,
+    RATE_LIMIT_AUTHORIZE: rateLimits?.authorize,
+    RATE_LIMIT_READ: rateLimits?.read,
+    RATE_LIMIT_WRITE: rateLimits?.write,
+    RATE_LIMIT_SIGN_IN: rateLimits?.sign_in,
+    RATE_LIMIT_ADDRESS: rateLimits?.address,
+    QUOTA_APPS: quotas.apps,
+    QUOTA_ARTIFACT_BYTES: quotas.artifactBytes,
+    AUDIT_RETENTION_DAYS: auditRetention.days,
+    AUDIT_RETENTION_ANONYMOUS_DAYS: auditRetention.anonymousDays,
+  }
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, value]) => [name, digest(JSON.stringify(value))]))
+}
+
+/** Long enough to tell values apart. */
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)

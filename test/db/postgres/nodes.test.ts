@@ -1,0 +1,209 @@
+import { expect, setDefaultTimeout } from 'bun:test'
+import { hostname } from 'node:os'
+import { createOperatorWorld } from '../../pages/support/operator-world.ts'
+import { signedInBrowser } from '../../pages/support/plain-browser.ts'
+import { askPostgres } from '../../support/beside.ts'
+import { call } from '../../support/call.ts'
+import { eventually } from '../../support/crash.ts'
+import { needs } from '../../support/needs.ts'
+import { patience } from '../../support/proof.ts'
+import { createNodes, endNodes, startNode, until } from '../../support/nodes.ts'
+import { postgresDatabase, startPair } from '../../support/postgres.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { type RunningServer, startServer } from '../../support/running-server.ts'
+import { SetClock } from '../../support/set-clock.ts'
+import { appToken, createWorld, endWorld, grantTokens } from '../../support/world.ts'
+
+setDefaultTimeout(patience)
+
+const { test } = needs('postgres')
+const { test: clockTest } = needs('postgres', 'faketime')
+
+const metric = async ({ url }: RunningServer, name: string): Promise<string | undefined> => {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(`${name} `))
+    ?.slice(name.length + 1)
+}
+const holds = async (server: RunningServer, condition: string): Promise<boolean> =>
+  (await metric(server, `condition{name="${condition}"}`)) === '1'
+const readiness = async ({ url }: RunningServer) => {
+  const { status, body } = await call(url, 'GET', '~/readyz')
+  return [status, body.error?.details?.conditions ?? []]
+}
+const toldOf = ({ log }: RunningServer, kind: string) =>
+  log()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.kind === kind)
+    .map(({ event, reason }) => [event, reason])
+
+/** Waits until a warning has ended, in the metrics and in the log. */
+const waitForEnd = async (server: RunningServer, condition: string): Promise<void> => {
+  await until(async () => ((await holds(server, condition)) ? null : true))
+  await until(async () => (toldOf(server, condition).length === 2 ? true : null))
+}
+
+/** A server in the text of the health page, whose clock is right and whose settings agree. */
+const row = (number: number, leads: string) =>
+  new RegExp(String.raw`${hostname()} \(${number}\) \d+\.\d+\.\d+ \d+ \w+ \d seconds? ago Right ${leads} None`)
+const both = (text: string) => row(0, 'Yes').test(text) && row(1, 'No').test(text)
+
+test('servers whose settings differ name them on the health page, in the metrics and once in the log, and stay ready', async () => {
+  const database = await postgresDatabase('differing-settings')
+  const world = await createOperatorWorld({
+    database,
+    ownProcess: true,
+    env: { LIFETIME_CODE: '200', QUOTA_APPS: '50' },
+  })
+  const { server } = world
+  const same = await startServer({ database, ownProcess: true, env: { LIFETIME_CODE: '200', QUOTA_APPS: '50' } })
+  const desk = await signedInBrowser(server.url, world.operator)
+  const page = async () => (await desk.get('/desk/health')).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+  expect(both(await eventually(page, both))).toBe(true)
+  expect(await holds(server, 'settings_differ')).toBe(false)
+
+  const other = await startServer({ database, ownProcess: true, env: { LIFETIME_CODE: '100' } })
+  for (const each of [server, same, other]) {
+    expect(await eventually(async () => await holds(each, 'settings_differ'), Boolean)).toBe(true)
+    expect(await readiness(each)).toEqual([200, []])
+    expect(await metric(each, 'nodes')).toBe('3')
+  }
+  expect(await page()).toMatch(/\(2\) .* LIFETIME_CODE, QUOTA_APPS/)
+  const sentence = `${hostname()} (server 2) differ in LIFETIME_CODE, QUOTA_APPS: set the same values`
+  const reason = expect.stringContaining(sentence)
+  expect(await page()).toContain(sentence)
+  expect(
+    await eventually(
+      async () => toldOf(server, 'settings_differ').length,
+      (lines) => lines === 1,
+    ),
+  ).toBe(1)
+  expect(toldOf(server, 'settings_differ')).toEqual([['condition.began', reason]])
+  expect(server.log() + (await page())).not.toContain('digest')
+
+  await other.stop()
+  await waitForEnd(server, 'settings_differ')
+  expect(toldOf(server, 'settings_differ')).toEqual([
+    ['condition.began', reason],
+    ['condition.ended', undefined],
+  ])
+  await same.stop()
+  await endWorld(world)
+})
+
+test('a PostgreSQL without a synchronous standby is warned of, and the server is ready', async () => {
+  const pair = await startPair()
+  try {
+    const server = await startServer({ database: pair.url, ownProcess: true })
+    expect(await holds(server, 'no_synchronous_standby')).toBe(false)
+    const set = async (value: string) => {
+      await askPostgres(pair.primary.url('apps'), `ALTER SYSTEM SET synchronous_standby_names = '${value}'`, [])
+      await askPostgres(pair.primary.url('apps'), 'SELECT pg_reload_conf()', [])
+    }
+    await set('')
+    expect(await eventually(async () => await holds(server, 'no_synchronous_standby'), Boolean)).toBe(true)
+    expect(await readiness(server)).toEqual([200, []])
+    await set('*')
+    await waitForEnd(server, 'no_synchronous_standby')
+    expect(toldOf(server, 'no_synchronous_standby')).toEqual([
+      ['condition.began', expect.stringContaining('app-platform help high-availability')],
+      ['condition.ended', undefined],
+    ])
+    await server.stop()
+  } finally {
+    pair.primary.stop()
+    pair.standby.stop()
+  }
+})
+
+clockTest(
+  'a server whose clock is wrong is not ready, issues nothing, purges for nobody, and still ends access',
+  async () => {
+    const database = await postgresDatabase('wrong-clock')
+    const clock = new SetClock()
+    const [wrong, right] = await createNodes(database, 1, { env: clock.env }).then(async ([first]) => {
+      if (first === undefined) throw new Error('no server')
+      return [first, await startNode(first)] as const
+    })
+    const leads = async () => [await metric(wrong.server, 'node_leads'), await metric(right.server, 'node_leads')]
+    expect(await leads()).toEqual(['1', '0'])
+    const { refreshToken, accessToken } = await grantTokens(wrong)
+    const token = await appToken(wrong.server.url, wrong.app.development)
+
+    clock.set('+5s')
+    expect(await eventually(async () => await holds(wrong.server, 'clock_differs'), Boolean)).toBe(true)
+    expect(await readiness(wrong.server)).toEqual([200, []])
+    expect(await holds(right.server, 'clock_differs')).toBe(false)
+
+    for (const [jump, offset] of [
+      ['+60s', 60],
+      ['-60s', -60],
+    ] as const) {
+      clock.set(jump)
+      const measured = async () => Number(await metric(wrong.server, 'database_clock_offset_seconds'))
+      expect(Math.round(await eventually(measured, (seconds) => Math.round(seconds) === offset))).toBe(offset)
+      expect(await readiness(wrong.server)).toEqual([503, expect.arrayContaining(['clock_wrong'])])
+      expect(await readiness(right.server)).toEqual([200, []])
+      expect(await until(async () => ((await leads()).join() === '0,1' ? true : null))).toBe(true)
+      const body = { ...wrong.app.development, scope: 'site:read' }
+      const issued = await call(wrong.server.url, 'POST', '/token', { body })
+      expect([issued.status, issued.body.error.code]).toEqual([503, 'unavailable'])
+      expect((await call(right.server.url, 'GET', '/me', { token })).status).toBe(200)
+    }
+    const body = { ...wrong.app.development, token: refreshToken }
+    expect((await call(wrong.server.url, 'POST', '/oauth/revoke', { body })).status).toBe(200)
+    expect((await call(right.server.url, 'GET', '/oauth/me', { token: accessToken })).status).toBe(401)
+    expect(toldOf(wrong.server, 'clock_wrong').map(([event]) => event)).toContain('condition.began')
+
+    clock.set('+0')
+    expect(
+      await eventually(
+        async () => await readiness(wrong.server),
+        ([status]) => status === 200,
+      ),
+    ).toEqual([200, []])
+    expect(await appToken(wrong.server.url, wrong.app.development)).toStartWith('apat_')
+    await endNodes([right, wrong])
+  },
+)
+
+clockTest(
+  'a purge and a restart at a wrong time delete nothing alive, and move the trusted time of no other server',
+  async () => {
+    const database = await postgresDatabase('purge-at-a-wrong-time')
+    const [world] = await createNodes(database, 1, { env: { LIFETIME_APP_TOKEN: '600' } })
+    if (world === undefined) throw new Error('no server')
+    const token = await appToken(world.server.url, world.app.development)
+    const clock = new SetClock()
+    clock.set('+1d')
+    const env = Object.entries(clock.env).map(([name, value]) => `${name}=${value}`)
+    await askPostgres(database, 'DELETE FROM watermarks', []) // the next heartbeat puts it back
+    expect(await runProgram(['purge', '--database', database], ['env', ...env])).toMatchObject({ code: 0 })
+    const wrong = await startNode(world, { env: { ...clock.env, LIFETIME_APP_TOKEN: '600' } })
+    expect(await readiness(wrong.server)).toEqual([503, ['clock_wrong']])
+    await call(wrong.server.url, 'GET', '/me', { token })
+    await Bun.sleep(1_500) // a heartbeat
+    await wrong.server.stop()
+    const [kept] = await askPostgres<{ at: number }>(database, "SELECT at FROM watermarks WHERE name = 'clock'", [])
+    expect(kept?.at).toBeLessThan(Date.now() + 1_000)
+    expect((await call(world.server.url, 'GET', '/me', { token })).status).toBe(200)
+    await endNodes([world])
+  },
+)
+
+test('a server that was frozen while recover ran stops, because it knows keys that were deleted', async () => {
+  const database = await postgresDatabase('frozen-while-recovering')
+  const { server, platform } = await createWorld({ database, ownProcess: true })
+  process.kill(server.pid, 'SIGSTOP')
+  await until(async () => {
+    const ran = await runProgram(['recover', '--accept-loss', '--database', database])
+    return ran.code === 0 ? ran : null
+  })
+  process.kill(server.pid, 'SIGCONT')
+  expect(await server.ended).toBe(1)
+  expect(server.log()).toContain('has taken the place of this one')
+  await platform.database.close()
+})
