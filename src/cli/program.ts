@@ -96,6 +96,7 @@ const versionText = (): string =>
 /** Runs one command line and returns the exit code. */
 export const runProgram = async (words: readonly string[]): Promise<number> => {
   process.stdout.on('error', tellUnwritten)
+  if (words.some((word) => withPassword.test(word))) process.stderr.write(`warning: ${visiblePassword}\n`)
   try {
     await createProgram().parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
@@ -107,6 +108,11 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
     return exitCode
   }
 }
+
+const withPassword = /^(--[a-z]+=)?postgres(ql)?:\/\/[^:@/?]*:[^@/?]+@/
+
+const visiblePassword =
+  'Other users of this machine can see the password in the arguments of this command: put the URL into DATABASE_URL instead.'
 
 /** A reader that stops early, such as `head`, is no failure. An answer that could not be written to a full disk is one. */
 const tellUnwritten = (error: Error): void => {

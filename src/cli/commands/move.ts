@@ -3,8 +3,9 @@ import { moveToPostgres } from '../../../db/engine.ts'
 import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { moveSqlite } from '../../../db/move.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
+import { readConfig } from '../../config.ts'
 import { stoppedCommand } from '../operator-command.ts'
-import { wireRecord } from '../output.ts'
+import { UsageError, wireRecord } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 
 const steps = `
@@ -15,12 +16,16 @@ To move to another machine, where every token, session and grant goes on:
      was interrupted, or the copy was lost, run it again: it writes the same copy.
   3. Bring the copy to the other machine, privately: it holds everything.
   4. There: app-platform restore --move PATH, where no database is yet. Then start the server.
-To move into PostgreSQL: stop the server, then app-platform move --to postgres://user:password@host/database.
+To move into PostgreSQL: stop the server, put the URL of an empty PostgreSQL database into DATABASE_URL, then
+app-platform move --database FILE. With --to, other users of the machine could see the password.
 Use the copy once: two servers on two copies would each accept tokens that the other has ended.`
 
 export const addMoveCommand = (program: Command): void => {
   stoppedCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.', move)
-    .requiredOption('--to <path>', 'where to write the sealed copy; or the URL of an empty PostgreSQL database')
+    .option(
+      '--to <path>',
+      'where to write the sealed copy; or the URL of an empty PostgreSQL database (default: DATABASE_URL, if it is one)',
+    )
     .addHelpText('after', steps)
 }
 
@@ -37,11 +42,20 @@ const progressOfRows = () => {
   }
 }
 
-const move = async (stopped: StoppedOptions, { to }: { readonly to: string }) => {
+/** The PostgreSQL database of the environment, which only the operator can see. */
+const targetInEnvironment = (): string => {
+  const { database } = readConfig({})
+  if (database.kind === 'postgres') return database.url
+  throw new UsageError(
+    'Name the place: --to PATH for a sealed copy, or DATABASE_URL with the URL of a PostgreSQL database, and --database FILE.',
+  )
+}
+
+const move = async (stopped: StoppedOptions, { to = targetInEnvironment() }: { readonly to?: string }) => {
   if (isPostgresUrl(to)) {
     const bar = progressOfRows()
     const { database, movedAt } = await moveToPostgres(to, stopped, bar.advance).finally(bar.end)
-    const text = `${database} has moved into the PostgreSQL database and is not used here any more. Set DATABASE_URL, then start the server.`
+    const text = `${database} has moved into the PostgreSQL database and is not used here any more. Start the server with the URL of that database in DATABASE_URL.`
     return { value: { ...wireRecord({ movedAt }), database }, text }
   }
   const { database, file, movedAt } = await moveSqlite({ ...stopped, to })

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { importedTables } from '../../../db/postgres/import.ts'
+import { run } from '../../cli/support/run.ts'
 import { uploadVersion } from '../../operations/support/owner.ts'
 import { askBeside, askPostgres } from '../../support/beside.ts'
 import { call } from '../../support/call.ts'
@@ -112,6 +113,27 @@ test.skipIf(onPostgres)('a move that was interrupted may run again, and keeps no
   expect((await runProgram(['move', '--to', url, '--database', file])).code).toBe(0)
   expect(await countRows(url, 'users', 'apps')).toEqual({ users: 1, apps: 1 })
 })
+
+test.skipIf(onPostgres)(
+  'the URL of the new database may come from the environment, and a password in the arguments is warned of',
+  async () => {
+    const file = join(temporaryFolder(), 'app-platform.db')
+    const url = await postgresDatabase(file)
+    await (await openAsOperator(file)).database.close()
+    const withPassword = url.replace('app@', 'app:canary@')
+    const move = async (words: readonly string[], env: Readonly<Record<string, string>>) =>
+      await run(['move', ...words, '--database', file], { env })
+    const nowhere = await move([], {})
+    expect(nowhere).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
+    const told = { exitCode: 0, stdout: expect.stringContaining('has moved into the PostgreSQL database') }
+    expect(await move([], { DATABASE_URL: withPassword })).toEqual({ ...told, stderr: '' })
+    const warning = expect.stringMatching(/^warning: [^\n]+ DATABASE_URL instead\.\n$/)
+    expect(await move(['--to', withPassword], {})).toEqual({ ...told, stderr: warning })
+    expect(await move([`--to=${url}`], {})).toEqual({ ...told, stderr: '' })
+    const visible = await run(['check', `--database=${withPassword}`])
+    expect(visible).toEqual({ exitCode: 0, stdout: expect.not.stringContaining('canary'), stderr: warning })
+  },
+)
 
 const isInUse = async (file: string) => (await runProgram(['user', 'list', '--database', file])).code === 0
 

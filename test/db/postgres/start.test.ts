@@ -5,6 +5,7 @@ import { migratePostgres } from '../../../db/postgres/commands.ts'
 import type { PostgresMigration } from '../../../db/postgres/schema.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { createQueries } from '../../../db/queries/index.ts'
+import { run } from '../../cli/support/run.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { eventually } from '../../support/crash.ts'
 import { needs } from '../../support/needs.ts'
@@ -19,8 +20,8 @@ const { test } = needs('postgres')
 const applied = `Applied ${postgresMigrations.map(({ name }) => name).join(', ')}.\n`
 
 const migrate = async (url: string) => {
-  const { code, stdout, stderr } = await runProgram(['migrate', '--database', url])
-  return { code, text: stdout + stderr }
+  const { exitCode, stdout, stderr } = await run(['migrate'], { env: { DATABASE_URL: url } })
+  return { code: exitCode, text: stdout + stderr }
 }
 /** A database that no migration has seen. */
 const freshDatabase = async (name: string): Promise<string> => {
