@@ -186,6 +186,35 @@ test.each(['backup x.db', 'backup -', 'restore x.db', 'restore --move x.db', 'ch
   },
 )
 
+/** Replaces a number in an answer, which is sent as text or in four bytes. */
+const replacing = (from: number, to: number) => (data: Buffer) => {
+  const bytes = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32().toString('latin1')
+  const text = data.toString('latin1').replaceAll(String(from), String(to)).replaceAll(bytes(from), bytes(to))
+  return Buffer.from(text, 'latin1')
+}
+
+test('a server older than PostgreSQL 15 is refused, and makes no tables', async () => {
+  const url = await freshDatabase('older')
+  const [row] = await askPostgres<{ version: number }>(
+    url,
+    "SELECT current_setting('server_version_num')::int AS version",
+    [],
+  )
+  const claiming = async (version: number) => {
+    const proxy = await startProxy(url, [], undefined, replacing(row?.version ?? 0, version))
+    const { code, text } = await migrate(proxy.url)
+    proxy.stop()
+    return {
+      code,
+      text,
+      tables: (await askPostgres(url, 'SELECT 1 FROM pg_tables WHERE schemaname = current_schema()', [])).length,
+    }
+  }
+  const sentence = 'error: The server is older than PostgreSQL 15: upgrade it.\n'
+  expect(await claiming(140_099)).toEqual({ code: 1, text: sentence, tables: 0 })
+  expect(await claiming(150_000)).toMatchObject({ code: 0, text: applied })
+})
+
 test('a server that accepts connections and answers no statement is given up', async () => {
   const proxy = await startProxy('mute', [], (data) => (data.includes('pg_is_in_recovery') ? Buffer.alloc(0) : data))
   await expect(openStore(proxy.url)).rejects.toThrow('None of the hosts')

@@ -1,12 +1,16 @@
 import type { Database } from '../../../db/database.ts'
 import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { createQueries } from '../../../db/queries/index.ts'
 import { postgresDatabase } from '../../support/postgres.ts'
 
+/** The URL of the database of this name, unless it is one. */
+const urlOf = async (name: string): Promise<string> => (isPostgresUrl(name) ? name : await postgresDatabase(name))
+
 /** A store on the database of this name, or of this URL. */
 export const openStore = async (name: string, role: 'server' | 'operator' = 'operator'): Promise<Database> => {
-  const url = name.startsWith('postgres:') ? name : await postgresDatabase(name)
+  const url = await urlOf(name)
   return await openPostgres({ url, role, createQueries, migrations: postgresMigrations, migrate: false })
 }
 
@@ -22,11 +26,16 @@ type Traffic = { trips: number; isWaiting: boolean }
 
 /**
  * Stands between a store and PostgreSQL, and decides about what commits and names itself, which is the first of a connection.
- * `change` alters what is sent to PostgreSQL.
+ * `change` alters what is sent to PostgreSQL, `changeAnswer` what it answers.
  */
-export const startProxy = async (name: string, fates: Fate[], change = (data: Buffer): Buffer => data) => {
+export const startProxy = async (
+  name: string,
+  fates: Fate[],
+  change = (data: Buffer): Buffer => data,
+  changeAnswer = (data: Buffer): Buffer => data,
+) => {
   const traffic: Traffic = { trips: 0, isWaiting: false }
-  const url = new URL(await postgresDatabase(name))
+  const url = new URL(await urlOf(name))
   const socket = `${url.searchParams.get('host')}/.s.PGSQL.5432`
   const connections = new Set<Sides>()
   const end = (sides: Sides) => {
@@ -53,7 +62,7 @@ export const startProxy = async (name: string, fates: Fate[], change = (data: Bu
             data: (_server, data) => {
               traffic.isWaiting = false
               if (sides.isMute) end(sides)
-              else sides.client.write(data)
+              else sides.client.write(changeAnswer(Buffer.from(data)))
             },
             close: () => end(sides),
           },

@@ -18,15 +18,15 @@ beforeAll(async () => {
   platform = await openAsOperator(file)
   one = await addSide(platform)
   await addSide(platform)
-  noteDevices()
+  await noteDevices()
 })
 afterAll(async () => await platform.database.close())
 
 /** The rows that the change changed, and their columns. */
 const changedBy = async (change: (q: Queries) => Promise<unknown>): Promise<readonly string[]> => {
-  const before = rowsIn(file)
+  const before = await rowsIn(file)
   await platform.database.transaction(change)
-  return differences(before, rowsIn(file))
+  return differences(before, await rowsIn(file))
 }
 
 let moment = Date.UTC(2027, 0)
@@ -57,8 +57,8 @@ const retry = 'retry_key retry_salt retry_fingerprint retry_until'
 /** The devices of each user before any change, in the form in which their removal is reported. */
 const devicesOf = new Map<string, readonly string[]>()
 const gone = ({ id }: Login) => devicesOf.get(id) ?? []
-const noteDevices = () => {
-  for (const [key, row] of rowsIn(file)) {
+const noteDevices = async () => {
+  for (const [key, row] of await rowsIn(file)) {
     if (!key.startsWith('devices ')) continue
     const owner = String(row['user_id'])
     devicesOf.set(owner, [...(devicesOf.get(owner) ?? []), `${key}: gone`])
@@ -259,7 +259,7 @@ test('all sessions of a user end together, and those of other users do not', asy
   const keys = await Promise.all(fresh.map(async (each) => (await sessionOf(platform, each)).sessionKey))
   const [first] = fresh
   devicesOf.clear()
-  noteDevices()
+  await noteDevices()
   const own = first?.id ?? ''
   expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, next()))).toEqual([
     ...(first === undefined ? [] : gone(first)),

@@ -21,9 +21,9 @@ test('an outcome replaces only the earlier one of the same caller, method, path 
   await platform.database.transaction(async (q) => {
     for (const other of [{}, ...others]) await q.idempotency.keep({ ...name, ...other, ...kept })
   })
-  const before = rowsIn(file)
+  const before = await rowsIn(file)
   await platform.database.transaction(async (q) => await q.idempotency.keep({ ...name, ...kept, outcome: '[]' }))
-  expect(differences(before, rowsIn(file))).toEqual(['idempotency_keys crd_1 POST /versions k: outcome'])
+  expect(differences(before, await rowsIn(file))).toEqual(['idempotency_keys crd_1 POST /versions k: outcome'])
 })
 
 const find = async (name: 'clock' | 'restored') => await platform.database.queries.watermarks.find(name)

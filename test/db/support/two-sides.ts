@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import type { TimeKey } from '../../../src/domain/time-key.ts'
 import type { Grant } from '../../../db/database.ts'
 import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
@@ -7,9 +6,11 @@ import { issueInstallSessionCode } from '../../../src/operations/embedding/issue
 import type { Platform } from '../../../src/operations/platform.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
 import { developmentCaller, sessionOf } from '../../operations/support/owner.ts'
+import { askBeside } from '../../support/beside.ts'
 import { addEmbeddedInstall, embedOrigin } from '../../support/embedding.ts'
 import { addFamily } from '../../support/grant-family.ts'
 import { operator, trace } from '../../support/operator.ts'
+import { onPostgres } from '../../support/postgres.ts'
 import { uploadVersion } from '../../support/version.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
 
@@ -64,17 +65,36 @@ export const addSide = async (opened: Platform): Promise<Side> => {
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Every row of the file by its table and its key. */
-export const rowsIn = (file: string): ReadonlyMap<string, Row> => {
-  using database = new Database(file, { readonly: true })
-  const tables = database.query<{ name: string }, []>(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
-  const rows = tables.flatMap(({ name }) => {
-    const columns = database.query<{ name: string; pk: number }, []>(`PRAGMA table_info(${name})`).all()
-    const key = columns.filter(({ pk }) => pk > 0).map((column) => column.name)
-    const all = database.query<Row, []>(`SELECT * FROM ${name}`).all()
-    return all.map((row) => [[name, ...key.map((column) => row[column])].join(' '), row] as const)
-  })
-  return new Map(rows)
+/** The tables and their keys. */
+const keysText = onPostgres
+  ? `SELECT c.relname AS "table", coalesce(string_agg(a.attname, ' ' ORDER BY array_position(i.indkey::int[], a.attnum)), '') AS key
+      FROM pg_class c LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+        LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
+      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' GROUP BY c.relname`
+  : `SELECT s.name AS "table", (SELECT coalesce(group_concat(name, ' ' ORDER BY pk), '') FROM pragma_table_info(s.name) WHERE pk > 0) AS key
+      FROM sqlite_schema s WHERE s.type = 'table'`
+
+/** The rows of these tables, each with its table. On PostgreSQL each question takes a connection, so it is one. */
+const rowsOf = async (file: string, tables: readonly string[]): Promise<readonly (readonly [string, Row])[]> => {
+  if (!onPostgres) {
+    const found = tables.map(async (table) =>
+      (await askBeside<Row>(file, `SELECT * FROM ${table}`)).map((row) => [table, row] as const),
+    )
+    return (await Promise.all(found)).flat()
+  }
+  const texts = tables.map((table) => `SELECT '${table}' AS "table", row_to_json(t)::text AS row FROM ${table} t`)
+  const found = await askBeside<{ table: string; row: string }>(file, texts.join(' UNION ALL '))
+  return found.map(({ table, row }) => [table, JSON.parse(row)])
+}
+
+/** Every row of the database by its table and its key. */
+export const rowsIn = async (file: string): Promise<ReadonlyMap<string, Row>> => {
+  const keys = await askBeside<{ table: string; key: string }>(file, keysText)
+  const keyOf = new Map(keys.map(({ table, key }) => [table, key.split(' ')]))
+  const rows = await rowsOf(file, [...keyOf.keys()])
+  return new Map(
+    rows.map(([table, row]) => [[table, ...(keyOf.get(table) ?? []).map((column) => row[column])].join(' '), row]),
+  )
 }
 
 /** The rows that changed, by table and key, each with the names of the changed columns. */
