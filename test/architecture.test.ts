@@ -144,7 +144,7 @@ test('only the pages contain markup, and all of it is escaped', async () => {
 /** The folder under src/pages; empty for what all pages share. */
 const areaOf = (file: string): string => {
   const folder = file.startsWith('src/pages/') ? dirname(file).split('/')[2] : undefined
-  return folder === undefined || ['assets', 'components'].includes(folder) ? '' : folder
+  return folder === undefined || ['assets', 'design'].includes(folder) ? '' : folder
 }
 
 test('an area of the pages imports what all pages share, and no other area', async () => {

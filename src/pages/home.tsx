@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../http/door.ts'
-import { Layout, LinkCards } from './layout.tsx'
+import { Layout, LinkCards } from './design/shell.tsx'
 import { page } from './page.ts'
 import { requireVisit, type Visit } from './visit.ts'
 

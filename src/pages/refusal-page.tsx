@@ -1,7 +1,7 @@
 import type { Call } from '../http/call.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
-import { Layout, RequestLine } from './layout.tsx'
+import { Layout, RequestLine } from './design/shell.tsx'
 import { page, seeOther } from './page.ts'
 
 /** Whether the route with this pattern is a page for people. */

@@ -6,7 +6,7 @@ import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere } from '../http/sign-in-limit.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
-import { Field, Form, Problem } from './components/form.tsx'
+import { Field, Form, Problem } from './design/field.tsx'
 import {
   answerForm,
   emptyForm,
@@ -18,7 +18,7 @@ import {
   text,
   ticketKey,
 } from './form.ts'
-import { Layout } from './layout.tsx'
+import { Layout } from './design/shell.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
 import { findVisit, type TicketBook, ticketBook } from './visit.ts'
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/app.ts'
-import { type FrameProps, Layout, Tabs } from '../layout.tsx'
+import { type FrameProps, Layout } from '../design/shell.tsx'
 
 /** The addresses of the account's pages and forms. */
 export const accountPaths = {
@@ -45,10 +45,5 @@ type AccountPageProps = FrameProps & { readonly tab: (typeof tabs)[number]['path
 
 /** The frame of the account's pages. */
 export const AccountPage = ({ tab, ...frame }: AccountPageProps) => (
-  <Layout
-    {...frame}
-    belongsTo="Account"
-    section="account"
-    above={<Tabs label="Account" links={tabs} current={tab} />}
-  />
+  <Layout {...frame} belongsTo="Account" section="account" nav={{ label: 'Account', links: tabs, current: tab }} />
 )

@@ -6,11 +6,11 @@ import {
   listConnectedApps,
   revokeConnectedApps,
 } from '../../operations/connected-apps.ts'
-import { Badge } from '../components/badges.tsx'
-import { ButtonForm } from '../components/form.tsx'
-import { ScopeList } from '../components/scopes.tsx'
-import { Cards } from '../components/table.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { Badge } from '../design/badge.tsx'
+import { ButtonForm } from '../design/field.tsx'
+import { ScopeList } from '../design/scopes.tsx'
+import { Cards } from '../design/table.tsx'
+import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'

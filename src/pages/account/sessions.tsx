@@ -7,10 +7,10 @@ import {
   listSessions,
   type SessionRecord,
 } from '../../operations/sessions/own-sessions.ts'
-import { Badge } from '../components/badges.tsx'
-import { ButtonForm } from '../components/form.tsx'
-import { Cards, Older } from '../components/table.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { Badge } from '../design/badge.tsx'
+import { ButtonForm } from '../design/field.tsx'
+import { Cards, Older } from '../design/table.tsx'
+import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { readList } from '../query.ts'

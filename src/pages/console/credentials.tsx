@@ -13,10 +13,10 @@ import {
   type NewCredentialRecord,
   ownsCredential,
 } from '../../operations/credentials/list-credentials.ts'
-import { EnvironmentBadge, environmentNames } from '../components/badges.tsx'
-import { Problem } from '../components/form.tsx'
-import { Cards } from '../components/table.tsx'
-import { Copyable, Secret, Time } from '../components/values.tsx'
+import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { Problem } from '../design/field.tsx'
+import { Cards } from '../design/table.tsx'
+import { Copyable, Secret, Time } from '../design/values.tsx'
 import { answerForm, asOwner, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import {

@@ -1,7 +1,7 @@
 import type { AppOverview } from '../../operations/apps/overview.ts'
 import type { VersionSummary } from '../../operations/versions/lists.ts'
-import { VersionStatusBadge } from '../components/badges.tsx'
-import { Time } from '../components/values.tsx'
+import { VersionStatusBadge } from '../design/badge.tsx'
+import { Time } from '../design/values.tsx'
 import { installCountsInWords } from '../words.ts'
 import { consoleAppPath } from './own-app.tsx'
 

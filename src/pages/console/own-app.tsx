@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import type { Environment } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
-import { Copyable } from '../components/values.tsx'
-import { type FrameProps, Layout, Tabs } from '../layout.tsx'
+import { Copyable } from '../design/values.tsx'
+import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 
@@ -52,7 +52,13 @@ type OwnAppPageProps = OwnApp & FrameProps & { readonly tab: AppTab }
 
 /** The frame of every page of one app. */
 export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) => (
-  <Layout {...frame} belongsTo={app.name} section="console" above={<AppNavigation app={app} tab={tab} />}>
+  <Layout
+    {...frame}
+    belongsTo={app.name}
+    section="console"
+    above={<AppCrumbs app={app} />}
+    nav={appNavigation(app, tab)}
+  >
     <div class="console">
       {app.status === 'suspended' ? (
         <p class="problem">
@@ -65,17 +71,17 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
   </Layout>
 )
 
-const AppNavigation = ({ app, tab }: { readonly app: OwnedApp; readonly tab: AppTab }) => (
-  <div class="app-head">
-    <p class="crumbs">
-      <a href={consolePath}>Your apps</a> <span aria-hidden="true">/</span> <bdi class="clipped">{app.name}</bdi>
-    </p>
-    <Tabs
-      label="App"
-      links={tabs.map(([key, name]) => ({ path: tabPath(app.slug, key), name }))}
-      current={tabPath(app.slug, tab)}
-    />
-  </div>
+/** The pages of an app. */
+const appNavigation = ({ slug }: OwnedApp, tab: AppTab): AreaNavigation => ({
+  label: 'App',
+  links: tabs.map(([key, name]) => ({ path: tabPath(slug, key), name })),
+  current: tabPath(slug, tab),
+})
+
+const AppCrumbs = ({ app }: { readonly app: OwnedApp }) => (
+  <p class="crumbs">
+    <a href={consolePath}>Your apps</a> <span aria-hidden="true">/</span> <bdi class="clipped">{app.name}</bdi>
+  </p>
 )
 
 type ClientIdProps = Pick<OwnApp, 'app'> & { readonly environment: Environment }

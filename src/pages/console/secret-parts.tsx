@@ -2,9 +2,9 @@ import type { Environment } from '../../domain/app.ts'
 import { graceHours } from '../../domain/credential.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { CredentialRecord } from '../../operations/credentials/list-credentials.ts'
-import { Badge } from '../components/badges.tsx'
-import { Field, Form } from '../components/form.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { Badge } from '../design/badge.tsx'
+import { Field, Form } from '../design/field.tsx'
+import { Facts, Time } from '../design/values.tsx'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
 /** A form that was refused, to be shown again with the reason. */

@@ -2,7 +2,7 @@ import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
-import { type FrameProps, Layout, Tabs } from '../layout.tsx'
+import { type FrameProps, Layout } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
 
 /** The addresses of the desk's pages. */
@@ -46,12 +46,12 @@ const tabs = [
 type DeskPageProps = FrameProps & {
   readonly tab: (typeof tabs)[number]['path']
   /** The subject of the page, for the title of the window. */
-  readonly about?: string
+  readonly belongsTo?: string
 }
 
 /** The frame of the operators' pages. */
-export const DeskPage = ({ tab, about = 'Desk', children, ...frame }: DeskPageProps) => (
-  <Layout {...frame} belongsTo={about} section="desk" above={<Tabs label="Desk" links={tabs} current={tab} />}>
+export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPageProps) => (
+  <Layout {...frame} belongsTo={belongsTo} section="desk" nav={{ label: 'Desk', links: tabs, current: tab }}>
     <div class="desk">{children}</div>
   </Layout>
 )

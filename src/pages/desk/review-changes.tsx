@@ -3,8 +3,8 @@ import type { ManifestChange } from '../../domain/manifest-difference.ts'
 import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Review } from '../../operations/versions/read-review.ts'
-import { Badge, type BadgeWords, StateBadge } from '../components/badges.tsx'
-import { Table } from '../components/table.tsx'
+import { Badge, type BadgeWords, StateBadge } from '../design/badge.tsx'
+import { Table } from '../design/table.tsx'
 import { reviewPath } from './desk-page.tsx'
 
 /** The scopes of a version in the words that users read. New scopes come first and are marked. */

@@ -5,9 +5,9 @@ import type { VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
-import { AppStatusBadge, VersionStatusBadge } from '../components/badges.tsx'
-import { Problem } from '../components/form.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
+import { Problem } from '../design/field.tsx'
+import { Facts, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
@@ -107,7 +107,7 @@ const show = async (visit: Visit, { slug, version }: Named, { draft, error, seen
   return page(
     <DeskPage
       title={`Version ${review.version.version}`}
-      about={review.app.name}
+      belongsTo={review.app.name}
       visit={visit}
       tab={deskPaths.reviews}
       notices={notices}
@@ -203,7 +203,7 @@ const Rejection = ({ review: { version } }: { readonly review: Review }) =>
 
 /** The complete manifest. */
 const ManifestPage = ({ visit, review: { app, version } }: { readonly visit: Visit; readonly review: Review }) => (
-  <DeskPage title={`Manifest of version ${version.version}`} about={app.name} visit={visit} tab={deskPaths.reviews}>
+  <DeskPage title={`Manifest of version ${version.version}`} belongsTo={app.name} visit={visit} tab={deskPaths.reviews}>
     <p>
       <bdi>{app.name}</bdi> · <a href={reviewPath(app.slug, version.version)}>Back to version {version.version}</a>
     </p>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { InspectedUser } from '../../operations/users/find-user.ts'
-import { ButtonForm, Choice, ChoiceSet, Field, Form } from '../components/form.tsx'
+import { ButtonForm, Choice, ChoiceSet, Field, Form } from '../design/field.tsx'
 import type { Visit } from '../visit.ts'
 import { userPath } from './desk-page.tsx'
 

@@ -6,9 +6,9 @@ import { leavesAnOperator, setOperator } from '../../operations/users/change-use
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { isForSomebodyElse, resetPassword } from '../../operations/users/passwords.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
-import { AppStatusBadge } from '../components/badges.tsx'
-import { Problem } from '../components/form.tsx'
-import { Facts, Lines, Time } from '../components/values.tsx'
+import { AppStatusBadge } from '../design/badge.tsx'
+import { Problem } from '../design/field.tsx'
+import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, optionalText, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -50,7 +50,7 @@ export const deskUserRoutes = (door: Door) =>
 const show = async (visit: Visit, id: string, error: PlatformError | null): Promise<Response> => {
   const user = await inspectUser(visit.door.platform, id)
   return page(
-    <DeskPage title={user.name} about={user.email} visit={visit} tab={deskPaths.users} notices={notices}>
+    <DeskPage title={user.name} belongsTo={user.email} visit={visit} tab={deskPaths.users} notices={notices}>
       <Problem error={error} />
       <UserFacts user={user} />
       {user.id === visit.userId ? (
@@ -82,7 +82,7 @@ const disable = async (door: Door, request: Request, id: string): Promise<Respon
 /** What ended or stopped when a user was disabled. */
 const disabledPage = (visit: Visit, { user, ended, stopped, apps }: DisabledUser): Response =>
   page(
-    <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
+    <DeskPage title="The user is disabled" belongsTo={user.email} visit={visit} tab={deskPaths.users}>
       <Facts
         of={{
           'Sessions ended': ended.sessions,

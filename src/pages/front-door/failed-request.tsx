@@ -5,7 +5,7 @@ import {
 } from '../../domain/authorization-request.ts'
 import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
 import { authorizationPath } from '../../http/paths.ts'
-import { Layout, RequestLine } from '../layout.tsx'
+import { Layout, RequestLine } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import type { Call } from '../../http/call.ts'
 

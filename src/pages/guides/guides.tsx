@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { Layout } from '../layout.tsx'
+import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { findVisit } from '../visit.ts'
 

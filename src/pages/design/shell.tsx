@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { siteScript, siteStylesheet } from './assets.ts'
-import { ButtonForm } from './components/form.tsx'
-import { noticeFor, type Notices } from './query.ts'
-import type { Visit } from './visit.ts'
+import { siteScript, siteStylesheet } from '../assets.ts'
+import { ButtonForm } from './field.tsx'
+import { noticeFor, type Notices } from '../query.ts'
+import type { Visit } from '../visit.ts'
 
 type Section = 'account' | 'console' | 'desk'
 
@@ -15,8 +15,14 @@ type LayoutProps = {
   readonly section?: Section
   /** The area or the app that the page belongs to, for the title of the window. */
   readonly belongsTo?: string
-  /** Above the heading: breadcrumbs and tabs. */
+  /** The pages of the area or of the app that this page belongs to. */
+  readonly nav?: AreaNavigation
+  /** Above the heading: breadcrumbs. */
   readonly above?: ComponentChildren
+  /** Links and buttons on the right of the heading. */
+  readonly actions?: ComponentChildren
+  /** One sentence below the heading. */
+  readonly about?: ComponentChildren
   /** The sentences about what a form may just have done. */
   readonly notices?: Notices
   /** `narrow` for a page with a single decision. */
@@ -25,10 +31,39 @@ type LayoutProps = {
 }
 
 /** What the frame of an area leaves to its pages. */
-export type FrameProps = Pick<LayoutProps, 'title' | 'notices' | 'children'> & { readonly visit: Visit }
+export type FrameProps = Pick<LayoutProps, 'title' | 'notices' | 'children' | 'actions' | 'about'> & {
+  readonly visit: Visit
+}
+
+export type NavLink = {
+  readonly path: string
+  readonly name: string
+  /** How many things wait there. */
+  readonly waiting?: number
+}
+
+export type AreaNavigation = {
+  /** The name of the area, for screen readers. */
+  readonly label: string
+  readonly links: readonly NavLink[]
+  /** The path of the current page. */
+  readonly current: string
+}
 
 /** The frame of every page: header, navigation, one heading and one main part. */
-export const Layout = ({ title, belongsTo, above, visit, section, notices, width = 'wide', children }: LayoutProps) => (
+export const Layout = ({
+  title,
+  belongsTo,
+  nav,
+  above,
+  actions,
+  about,
+  visit,
+  section,
+  notices,
+  width = 'wide',
+  children,
+}: LayoutProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -46,9 +81,16 @@ export const Layout = ({ title, belongsTo, above, visit, section, notices, width
       <SiteHeader visit={visit} section={section} />
       <main id="main" class={`container ${width}`} tabIndex={-1}>
         {above}
-        <h1>
-          <bdi>{title}</bdi>
-        </h1>
+        {nav === undefined ? null : <Tabs {...nav} />}
+        <div class="page-head">
+          <div class="page-title">
+            <h1>
+              <bdi>{title}</bdi>
+            </h1>
+            {about === undefined ? null : <p class="about">{about}</p>}
+          </div>
+          {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+        </div>
         {notices !== undefined && 'session' in visit ? <Notice text={noticeFor(visit, notices)} /> : null}
         {children}
       </main>
@@ -101,15 +143,8 @@ const SectionLink = ({ href, name, current }: SectionLinkProps) => (
   </li>
 )
 
-type TabsProps = {
-  readonly label: string
-  readonly links: readonly { readonly path: string; readonly name: string }[]
-  /** The path of the current tab. */
-  readonly current: string
-}
-
-/** Links to the pages of one area. */
-export const Tabs = ({ label, links, current }: TabsProps) => (
+/** Links to the parts of one page, such as its environments. */
+export const Tabs = ({ label, links, current }: AreaNavigation) => (
   <nav aria-label={label} class="tabs">
     <ul>
       {links.map(({ path, name }) => (

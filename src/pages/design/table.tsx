@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { Nothing } from './empty.tsx'
+import { type Direction, SortLink } from './list-tools.tsx'
 
 /** What each column shows of a row, by the name of the column. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => ComponentChildren>>
@@ -10,13 +12,18 @@ type TableProps<Row> = {
   readonly columns: Columns<Row>
   /** The column that names the row, for screen readers. */
   readonly rowHeader?: string
+  /** The columns by which the list can be sorted. The link leads to that order. */
+  readonly sort?: Readonly<Record<string, { readonly href: string; readonly direction: Direction }>>
   readonly class?: string
-  /** Shown instead of a table without rows. */
+  /** Shown instead of a table without rows: a sentence, or an `EmptyState`. */
   readonly empty?: ComponentChildren
 }
 
-/** Rows under named columns. A wide table scrolls inside its own region, which the keyboard can reach. */
-export const Table = <Row,>({ label, rows, columns, rowHeader, class: name, empty }: TableProps<Row>) =>
+/**
+ * Rows under named columns. On a phone each row becomes a list of labelled values. A wide table scrolls inside its own region,
+ * which the keyboard can reach.
+ */
+export const Table = <Row,>({ label, rows, columns, rowHeader, sort = {}, class: name, empty }: TableProps<Row>) =>
   rows.length === 0 ? (
     <Nothing words={empty} />
   ) : (
@@ -25,7 +32,7 @@ export const Table = <Row,>({ label, rows, columns, rowHeader, class: name, empt
         <thead>
           <tr>
             {Object.keys(columns).map((column) => (
-              <th scope="col">{column}</th>
+              <ColumnHeading column={column} sort={sort[column]} />
             ))}
           </tr>
         </thead>
@@ -33,7 +40,13 @@ export const Table = <Row,>({ label, rows, columns, rowHeader, class: name, empt
           {rows.map((row) => (
             <tr>
               {Object.entries(columns).map(([column, show]) =>
-                column === rowHeader ? <th scope="row">{show(row)}</th> : <td>{show(row)}</td>,
+                column === rowHeader ? (
+                  <th scope="row" data-label={column}>
+                    {show(row)}
+                  </th>
+                ) : (
+                  <td data-label={column}>{show(row)}</td>
+                ),
               )}
             </tr>
           ))}
@@ -42,14 +55,25 @@ export const Table = <Row,>({ label, rows, columns, rowHeader, class: name, empt
     </div>
   )
 
+type ColumnHeadingProps = {
+  readonly column: string
+  readonly sort: { readonly href: string; readonly direction: Direction } | undefined
+}
+
+const ColumnHeading = ({ column, sort }: ColumnHeadingProps) =>
+  sort === undefined ? (
+    <th scope="col">{column}</th>
+  ) : (
+    <th scope="col" aria-sort={sort.direction ?? 'none'}>
+      <SortLink {...sort}>{column}</SortLink>
+    </th>
+  )
+
 type CardsProps<Row> = Pick<TableProps<Row>, 'rows' | 'empty'> & { readonly card: (row: Row) => ComponentChildren }
 
 /** Rows as cards, for rows with forms or much text. */
 export const Cards = <Row,>({ rows, card, empty }: CardsProps<Row>) =>
   rows.length === 0 ? <Nothing words={empty} /> : <div class="cards">{rows.map((row) => card(row))}</div>
-
-const Nothing = ({ words }: { readonly words: ComponentChildren }) =>
-  words === undefined ? null : <p class="muted">{words}</p>
 
 /** The link to the next part of a list; nothing at its end. */
 export const Older = ({ href, name }: { readonly href: string | null; readonly name: string }) =>

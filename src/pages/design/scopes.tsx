@@ -1,5 +1,5 @@
 import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
-import { Badge } from './badges.tsx'
+import { Badge } from './badge.tsx'
 
 type ScopeListProps = {
   readonly scopes: readonly ScopeName[]

@@ -9,12 +9,14 @@ type FormProps = {
   /** Values that the ticket binds: they must come back as this page shows them. */
   readonly bound?: readonly string[]
   readonly class?: string
+  /** For a form with a file. */
+  readonly upload?: boolean
   readonly children: ComponentChildren
 }
 
 /** A form that changes something, with the ticket that protects it against CSRF. */
-export const Form = ({ action, visit, bound, class: name, children }: FormProps) => (
-  <form method="post" action={action} class={name} data-once>
+export const Form = ({ action, visit, bound, class: name, upload = false, children }: FormProps) => (
+  <form method="post" action={action} class={name} encType={upload ? 'multipart/form-data' : undefined} data-once>
     <input type="hidden" name="ticket" value={visit.tickets.issue(action, bound)} />
     {children}
   </form>
@@ -35,14 +37,32 @@ export const ButtonForm = ({ action, visit, look, children }: ButtonFormProps) =
   </Form>
 )
 
-type FieldProps = {
+/** Why a form was refused: nothing, one error, or all errors of its fields in their order. */
+export type FormErrors = PlatformError | readonly PlatformError[] | null | undefined
+
+const listOf = (error: FormErrors): readonly PlatformError[] => {
+  if (error === null || error === undefined) return []
+  return 'length' in error ? error : [error]
+}
+
+/** What a form says about the field with this name. The first field with an error gets the focus. */
+const faultOf = (error: FormErrors, name: string) => {
+  const errors = listOf(error)
+  const fault = errors.find(({ facts }) => facts.param === name)
+  return { fault: fault?.message ?? null, isFirst: fault !== undefined && fault === errors[0] }
+}
+
+type LabelledProps = {
   readonly label: string
   readonly name: string
   /** Unique on the page; the name by default. */
   readonly id?: string
   readonly hint?: string
   /** Why the form was refused; shown here when it is about this field. */
-  readonly error?: PlatformError | null
+  readonly error?: FormErrors
+}
+
+type FieldProps = LabelledProps & {
   /** The height of a text area; a single line without it. */
   readonly rows?: number
   readonly input?: InputRules
@@ -60,12 +80,15 @@ type InputRules = {
   readonly spellcheck?: boolean
 }
 
-type Attributes = Omit<InputRules, 'type'> & {
+type Shared = {
   readonly id: string
   readonly name: string
+  readonly autofocus: boolean | undefined
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': 'true' | undefined
 }
+
+type Attributes = Omit<InputRules, 'type'> & Shared
 
 /** One line for each type, because the allowed attributes depend on the type. */
 const inputs = {
@@ -75,24 +98,25 @@ const inputs = {
   number: (attributes: Attributes) => <input type="number" {...attributes} />,
   url: (attributes: Attributes) => <input type="url" {...attributes} />,
   search: (attributes: Attributes) => <input type="search" {...attributes} />,
+  date: (attributes: Attributes) => <input type="date" {...attributes} />,
 } as const
 
-/** A labelled field. Screen readers read its hint and its error with it (WCAG 1.3.1, 3.3.1). */
-export const Field = ({ label, name, id = name, hint, error, rows, input = {} }: FieldProps) => {
-  const fault = error?.facts.param === name ? error.message : null
+type LabelledControlProps = LabelledProps & { readonly control: (shared: Shared) => ComponentChildren }
+
+/** A control with its label. Screen readers read its hint and its error with it (WCAG 1.3.1, 3.3.1). */
+const Labelled = ({ label, name, id = name, hint, error, control }: LabelledControlProps) => {
+  const { fault, isFirst } = faultOf(error, name)
   const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === null ? [] : [`${id}-fault`])]
-  const { type = 'text', ...rules } = input
-  const shared = {
-    id,
-    name,
-    ...rules,
-    'aria-describedby': described.length === 0 ? undefined : described.join(' '),
-    'aria-invalid': fault === null ? undefined : ('true' as const),
-  }
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {rows === undefined ? inputs[type](shared) : <textarea rows={rows} {...shared} />}
+      {control({
+        id,
+        name,
+        autofocus: isFirst || undefined,
+        'aria-describedby': described.length === 0 ? undefined : described.join(' '),
+        'aria-invalid': fault === null ? undefined : 'true',
+      })}
       {hint === undefined ? null : <small id={`${id}-hint`}>{hint}</small>}
       {fault === null ? null : (
         <small id={`${id}-fault`} class="fault">
@@ -103,24 +127,81 @@ export const Field = ({ label, name, id = name, hint, error, rows, input = {} }:
   )
 }
 
+/** A field for text. */
+export const Field = ({ rows, input: { type = 'text', ...rules } = {}, ...labelled }: FieldProps) => (
+  <Labelled
+    {...labelled}
+    control={(shared) =>
+      rows === undefined ? inputs[type]({ ...rules, ...shared }) : <textarea rows={rows} {...rules} {...shared} />
+    }
+  />
+)
+
+type FileFieldProps = LabelledProps & {
+  /** The file types that the browser offers first. */
+  readonly accept?: string
+  readonly required?: boolean
+}
+
+/** A file. Its form needs `upload`. */
+export const FileField = ({ accept, required, ...labelled }: FileFieldProps) => (
+  <Labelled {...labelled} control={(shared) => <input type="file" accept={accept} required={required} {...shared} />} />
+)
+
+type SelectFieldProps = LabelledProps & {
+  readonly options: readonly (readonly [value: string, words: string])[]
+  readonly value?: string
+}
+
+/** One of several values. */
+export const SelectField = ({ options, value, ...labelled }: SelectFieldProps) => (
+  <Labelled
+    {...labelled}
+    control={(shared) => (
+      <select {...shared}>
+        {options.map(([of, words]) => (
+          <option key={of} value={of} selected={of === value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    )}
+  />
+)
+
 /** Why the form below was refused. Screen readers announce it. */
-export const Problem = ({ error }: { readonly error: PlatformError | null }) =>
-  error === null ? null : (
-    <p class="problem" role="alert">
-      {error.message}
-    </p>
+export const Problem = ({ error }: { readonly error: FormErrors }) => {
+  const [first, ...others] = listOf(error)
+  if (first === undefined) return null
+  if (others.length === 0) {
+    return (
+      <p class="problem" role="alert">
+        {first.message}
+      </p>
+    )
+  }
+  return (
+    <div class="problem" role="alert">
+      <p>Correct these {others.length + 1} things:</p>
+      <ul>
+        {[first, ...others].map(({ message }) => (
+          <li>{message}</li>
+        ))}
+      </ul>
+    </div>
   )
+}
 
 type ChoiceSetProps = {
   readonly legend: string
   readonly name: string
-  readonly error?: PlatformError | null
+  readonly error?: FormErrors
   readonly children: ComponentChildren
 }
 
 /** A group of choices, with the error that is about them. */
 export const ChoiceSet = ({ legend, name, error, children }: ChoiceSetProps) => {
-  const fault = error?.facts.param === name ? error.message : null
+  const { fault } = faultOf(error, name)
   return (
     <fieldset class="scopes" aria-describedby={fault === null ? undefined : `${name}-fault`}>
       <legend>{legend}</legend>
@@ -156,66 +237,3 @@ export const Choice = ({ type, name, value, checked, about, children }: ChoicePr
     </div>
   )
 }
-
-type FilterProps = {
-  /** The address of the list, which the form asks for again with the choice. */
-  readonly path: string
-  readonly name: string
-  readonly label: string
-  /** The name of the choice that shows everything. */
-  readonly all: string
-  readonly options: readonly (readonly [value: string, words: string])[]
-  readonly selected: string | null
-}
-
-/** Narrows a list to one value. */
-export const Filter = ({ path, name, label, all, options, selected }: FilterProps) => (
-  <form method="get" action={path} class="filter">
-    <Choices name={name} label={label} all={all} options={options} selected={selected} />
-    <button type="submit" class="outline">
-      Show
-    </button>
-  </form>
-)
-
-/** A labelled list to choose one value from, or all. */
-export const Choices = ({ name, label, all, options, selected }: Omit<FilterProps, 'path'>) => (
-  <>
-    <label for={name}>{label}</label>
-    <select id={name} name={name}>
-      <option value="" selected={selected === null}>
-        {all}
-      </option>
-      {options.map(([value, words]) => (
-        <option key={value} value={value} selected={value === selected}>
-          {words}
-        </option>
-      ))}
-    </select>
-  </>
-)
-
-type SearchFormProps = {
-  readonly path: string
-  readonly name?: string
-  readonly label: string
-  readonly value: string
-  readonly maxLength?: number
-  readonly button?: string
-}
-
-/** Searches a list. The result has an address of its own, which can be kept and shared. */
-export const SearchForm = ({ path, name = 'q', label, value, maxLength = 254, button = 'Search' }: SearchFormProps) => (
-  <search>
-    <form method="get" action={path} class="beside search">
-      <label for={name} class="unseen">
-        {label}
-      </label>
-      <input type="search" id={name} name={name} value={value} placeholder={label} maxLength={maxLength} />
-      <button type="submit" class="secondary">
-        {button}
-      </button>
-      {value === '' ? null : <a href={path}>Show all</a>}
-    </form>
-  </search>
-)

@@ -27,6 +27,20 @@ export const Lines = ({ of }: { readonly of: readonly ComponentChildren[] }) => 
   </>
 )
 
+/** Short facts in one line, with dots between them. A fact that is null is left out. */
+export const Dotted = ({ of }: { readonly of: readonly ComponentChildren[] }) => (
+  <>
+    {of
+      .filter((fact) => fact !== null)
+      .map((fact, index) => (
+        <>
+          {index === 0 ? null : <span aria-hidden="true"> · </span>}
+          <span class="fact">{fact}</span>
+        </>
+      ))}
+  </>
+)
+
 /** Names with their values. A value that is null is left out together with its name. */
 export const Facts = ({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) => (
   <dl>

@@ -1,0 +1,46 @@
+type AvatarProps = {
+  /** The colour is derived from it, so it stays the same when the name changes. */
+  readonly id: string
+  readonly name: string
+  readonly small?: boolean
+}
+
+const colours = 12
+
+/** The initials of a name on a colour. Decoration only: the name is always beside it. */
+export const Avatar = ({ id, name, small = false }: AvatarProps) => (
+  <span class={`avatar c${colourOf(id)}${small ? ' small' : ''}`} aria-hidden="true">
+    {initialsOf(name)}
+  </span>
+)
+
+/** FNV-1a: spreads IDs that differ in one character. */
+const colourOf = (id: string): number => {
+  let hash = 0x811c9dc5
+  for (const byte of Buffer.from(id)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  return hash % colours
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Letters, digits and emoji. Marks that turn the direction of text are none of these. */
+const visible = /[\p{L}\p{N}\p{Extended_Pictographic}]/u
+
+/** The first character of the first word and of the last one. Emoji stand alone. */
+export const initialsOf = (name: string): string => {
+  const words = name
+    .slice(0, 400)
+    .split(/[\s_.@-]+/u)
+    .flatMap((word) => firstVisible(word))
+  const [first = '?', ...others] = words
+  const last = others.at(-1) ?? ''
+  return /\p{Extended_Pictographic}/u.test(first + last) ? first : (first + last).toUpperCase()
+}
+
+const firstVisible = (word: string): readonly string[] => {
+  for (const { segment } of graphemes.segment(word)) {
+    // A grapheme can have any number of marks, and control characters at its end.
+    if (visible.test(segment))
+      return [segment.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').slice(0, 12)]
+  }
+  return []
+}

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+import { Nothing } from './empty.tsx'
+import { Dotted, Time } from './values.tsx'
+
+type RowListProps<Item> = {
+  readonly rows: readonly Item[]
+  readonly row: (item: Item) => ComponentChildren
+  /** Shown instead of a list without rows: a sentence, or an `EmptyState`. */
+  readonly empty?: ComponentChildren
+  /** The name of the list, for screen readers, where no heading names it. */
+  readonly label?: string
+}
+
+/** Items as rows of one height, each made with `Row`. */
+export const RowList = <Item,>({ rows, row, empty, label }: RowListProps<Item>) =>
+  rows.length === 0 ? (
+    <Nothing words={empty} />
+  ) : (
+    <ul class="row-list" aria-label={label}>
+      {rows.map((item) => row(item))}
+    </ul>
+  )
+
+type RowProps = {
+  /** The page of the item. The whole row leads there. */
+  readonly href?: string
+  /** An `Avatar`. */
+  readonly avatar?: ComponentChildren
+  readonly title: ComponentChildren
+  /** Short facts, shown in one line with dots between them. A fact that is null is left out. */
+  readonly facts?: readonly ComponentChildren[]
+  readonly badge?: ComponentChildren
+  /** Buttons and links at the end of the row. */
+  readonly actions?: ComponentChildren
+  readonly time?: number | null
+  /** More about the item, below its facts. */
+  readonly children?: ComponentChildren
+}
+
+/** One item of a `RowList`. */
+export const Row = ({ href, avatar, title, facts = [], badge, actions, time = null, children }: RowProps) => (
+  <li class={href === undefined ? 'row' : 'row linked'}>
+    {avatar}
+    <div class="row-main">
+      <p class="row-title">
+        {href === undefined ? <strong>{title}</strong> : <a href={href}>{title}</a>}
+        {badge === undefined ? null : <> {badge}</>}
+      </p>
+      {facts.some((fact) => fact !== null) ? (
+        <p class="row-facts">
+          <Dotted of={facts} />
+        </p>
+      ) : null}
+      {children}
+    </div>
+    {time === null ? null : (
+      <p class="row-time">
+        <Time at={time} />
+      </p>
+    )}
+    {actions === undefined ? null : <div class="row-actions">{actions}</div>}
+  </li>
+)

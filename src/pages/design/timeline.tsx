@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import { Details } from './details.tsx'
+import { Nothing } from './empty.tsx'
+import { Time } from './values.tsx'
+
+export type TimelineEvent = {
+  readonly at: number
+  /** A sentence, such as `Ada activated 3.0.0 of Newsletter`. */
+  readonly words: ComponentChildren
+  /** Who did it, where the sentence does not say so. */
+  readonly actor?: ComponentChildren
+  /** An `Avatar`. */
+  readonly avatar?: ComponentChildren
+  /** IDs and JSON. */
+  readonly details?: ComponentChildren
+}
+
+type TimelineProps = {
+  readonly events: readonly TimelineEvent[]
+  readonly empty?: ComponentChildren
+  readonly label?: string
+}
+
+/** What happened, newest first. */
+export const Timeline = ({ events, empty, label }: TimelineProps) =>
+  events.length === 0 ? (
+    <Nothing words={empty} />
+  ) : (
+    <ol class="timeline" aria-label={label}>
+      {events.map(({ at, words, actor, avatar, details }) => (
+        <li>
+          {avatar ?? <span class="timeline-dot" aria-hidden="true" />}
+          <div class="timeline-main">
+            <p class="timeline-words">{words}</p>
+            <p class="timeline-facts">
+              {actor === undefined ? null : <>{actor} · </>}
+              <Time at={at} />
+            </p>
+            {details === undefined ? null : <Details summary="Details">{details}</Details>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  )

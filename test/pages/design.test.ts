@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { initialsOf } from '../../src/pages/design/avatar.tsx'
+import { differencesOf } from '../../src/pages/design/diff.tsx'
+import { EmptyState } from '../../src/pages/design/empty.tsx'
+import { Row, RowList } from '../../src/pages/design/row-list.tsx'
+import { StatTile } from '../../src/pages/design/stat.tsx'
+import { Timeline } from '../../src/pages/design/timeline.tsx'
+
+test('initials come from the first word and the last one, and never turn the direction of text', () => {
+  for (const [name, initials] of [
+    ['Ada Lovelace', 'AL'],
+    ['newsletter', 'N'],
+    ['Ada King Noel', 'AN'],
+    ['ada.lovelace@example.com', 'AC'],
+    ['🚀 Launch', '🚀'],
+    ['👩‍👩‍👧 Family', '👩‍👩‍👧'],
+    ['\u202egpj.exe', 'GE'],
+    ['محمد علي', 'مع'],
+    ['李 小龍', '李小'],
+    ['', '?'],
+    ['---', '?'],
+    ['\u202e', '?'],
+  ] as const) {
+    expect([name, initialsOf(name)]).toEqual([name, initials])
+  }
+  expect(initialsOf(`${'a'.repeat(100_000)} b`)).toBe('A')
+  expect(initialsOf(`a${'\u0301'.repeat(1000)}`).length).toBeLessThanOrEqual(12)
+})
+
+const compared = (before: string, after: string): string =>
+  differencesOf(before.split(''), after.split(''))
+    .map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)
+    .join('')
+
+test('a comparison has every line of both texts, in order, with as few changes as possible', () => {
+  expect(compared('abc', 'abc')).toBe(' a b c')
+  expect(compared('abc', 'axc')).toBe(' a-b+x c')
+  expect(compared('abcdef', 'abxdef')).toBe(' a b-c+x d e f')
+  expect(compared('abcd', 'acbd')).toBe(' a-b c+b d')
+  expect(compared('', 'ab')).toBe('+a+b')
+  expect(compared('aaa', 'a')).toBe(' a-a-a')
+})
+
+const shown = (node: VNode | null): string => (node === null ? '' : renderToString(node))
+const row = (name: string) => Row({ href: '/a', title: name, facts: ['one', null, 'two'] })
+
+test('lists say when they are empty, and name what they show to screen readers', () => {
+  expect(shown(RowList({ rows: [], row, empty: 'None yet.' }))).toBe('<p class="nothing">None yet.</p>')
+  expect(shown(RowList({ rows: ['Ada'], row, label: 'People' }))).toContain('<ul class="row-list" aria-label="People">')
+  expect(shown(RowList({ rows: ['Ada'], row }))).toMatch(/<a href="\/a">Ada<\/a>.*one.* · .*two/)
+  expect(shown(Timeline({ events: [], empty: EmptyState({ title: 'Nothing' }) }))).toContain('Nothing')
+  const series = [
+    { day: '2026-11-22', value: 0 },
+    { day: '2026-11-23', value: 4 },
+  ]
+  const tile = shown(StatTile({ label: 'Tokens', value: 4, series }))
+  expect(tile).toContain('<caption>Tokens, by day</caption>')
+  expect(tile).toContain('<polyline points="0,38 240,2"')
+})
