@@ -36,6 +36,9 @@ export interface Store<Q> {
   /** What the servers that share the database agree on beside the data; null if one server has it for itself. */
   readonly cluster: Cluster | null
 
+  /** The backups that this server makes; null for PostgreSQL, which has its own. */
+  readonly backups: Backups | null
+
   /** The time by the database's own clock in epoch milliseconds, or a little less; null where it has none. */
   time(): number | null
 
@@ -69,6 +72,49 @@ export type Cluster = {
 
   /** Gives the lease back: others may take it, after a rest in milliseconds. */
   endLease(name: string, restMs: number): Promise<void>
+}
+
+/** A complete backup. The name has the moment in it, in epoch milliseconds. */
+export type BackupFile = { readonly name: string; readonly madeAt: number; readonly sizeBytes: number }
+
+export type BackupWork = {
+  readonly kind: 'backup' | 'check'
+  readonly name: string
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  /** How much of a backup is written. */
+  readonly bytes: number
+}
+
+/** What work has found: nothing wrong, or what is, in plain sentences. It ended at this time, in epoch milliseconds. */
+export type BackupOutcome = Pick<BackupWork, 'kind' | 'name'> & {
+  readonly endedAt: number
+  readonly problems: readonly string[]
+}
+
+/** Backups in one folder, beside the database. `make` and `check` need a successful `begin`, and `end` after it. */
+export type Backups = {
+  readonly folder: string
+  /** Newest first. */
+  list(): readonly BackupFile[]
+  /** Reserves the only place for work, at this time, and gives the name of the backup; null while other work goes on. */
+  begin(kind: BackupWork['kind'], at: number, name?: string): string | null
+  /** Frees the place, and keeps the outcome, if any, until the server stops. */
+  end(outcome: Pick<BackupOutcome, 'endedAt' | 'problems'> | null): void
+  work(): BackupWork | null
+  /** Of the latest work, newest first. */
+  outcomes(): readonly BackupOutcome[]
+  /**
+   * Copies what is committed into a file of this name and checks the copy. Returns what is wrong with it, in plain sentences.
+   * @throws DatabaseUnusable if there is no copy
+   */
+  make(name: string): Promise<readonly string[]>
+  /** What is wrong with a backup, in plain sentences. Reads all of it. */
+  check(name: string): Promise<readonly string[]>
+  /** Removes all but the newest backups, never this one, and returns the names of the removed ones. */
+  prune(keep: number, newest: string): readonly string[]
+  /** Renames a copy that may be damaged, so that it counts no longer. Returns its path. */
+  setAside(name: string): string
 }
 
 /** Builds the audit row of a command on a stopped database. `idAt` is the time in its ID, which decides its place in the audit. */

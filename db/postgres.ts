@@ -102,6 +102,7 @@ type Parts = {
 class PostgresStore<Q> implements Store<Q> {
   readonly queries: Q
   readonly cluster: Cluster
+  readonly backups = null
   readonly #readers: Readers
   readonly #pools: { readonly guarded: Pool<Q>; readonly serial: Pool<Q> }
   readonly #transactions: Transactions<Q>

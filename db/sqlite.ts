@@ -1,5 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import { refuse } from '../src/domain/errors.ts'
@@ -15,10 +14,19 @@ import { assertPrivate, inspectSchema, migrate, type Migration, type MigrationPr
 import { abandon, faultKind, patiently, sqliteCode } from './sqlite/fault.ts'
 import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
 import { assertServable } from './sqlite/servable.ts'
+import { FileBackups } from './sqlite/backups.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
 import { type Connection, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
-import { canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
+import {
+  bytesOf,
+  canonicalPath,
+  companionsOf,
+  createPrivately,
+  FileGuard,
+  freeBytesBeside,
+  syncFolderOf,
+} from './sqlite/files.ts'
 import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
@@ -93,6 +101,7 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
 class SqliteStore<Q> implements Store<Q> {
   readonly queries: Q
   readonly node = 0
+  readonly backups: FileBackups
 
   readonly #reader: ReadingConnection<Q>
   readonly #queue: CommitQueue<Q>
@@ -113,6 +122,7 @@ class SqliteStore<Q> implements Store<Q> {
   ) {
     const { file, role, createQueries, checkpointAfterPages = 4_000, reserveBytes } = options
     this.#checkpointAfterPages = checkpointAfterPages
+    this.backups = new FileBackups(file)
     this.#reader = new ReadingConnection(file, createQueries)
     this.queries = this.#reader.queries
     this.#writer = this.#openWriter()
@@ -200,6 +210,7 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   async close(): Promise<void> {
+    this.backups.close()
     await this.#queue.drain()
     clearInterval(this.#timer)
     await this.#acknowledged.close({ failed: this.#stopped !== null })
@@ -278,18 +289,6 @@ class SqliteStore<Q> implements Store<Q> {
 }
 
 const noRoom = () => refuse('unavailable', { retryAfterSeconds: 5 })
-
-/** The space that a user without special rights may still use. */
-const freeBytesBeside = (file: string): number | null => {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(file))
-    return bavail * bsize
-  } catch {
-    return null // the folder is gone, or the disk fails
-  }
-}
-
-const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 class FileMoved extends Error {}
 

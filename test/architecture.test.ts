@@ -12,8 +12,11 @@ const withoutComments = (code: string) => code.replaceAll(/\/\*[\s\S]*?\*\/|\/\/
 const importsOf = async (file: string): Promise<string[]> => {
   const code = await text(file)
   const imported = [...code.matchAll(/(?:from\s+|import\s+|import\()'([^']+)'/g)].map(([, name = '']) => name)
-  const threads = [...code.matchAll(/'(?:\.\/)?([a-z-]+-worker\.ts)'/g)].map(([, name = '']) => `./${name}`)
-  return [...imported, ...threads].map((name) => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name))
+  const threads = [...code.matchAll(/'([a-z-]+-worker\.ts)'/g)].map(([, name = '']) => `db/sqlite/${name}`)
+  return [
+    ...imported.map((name) => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name)),
+    ...threads, // startThread looks for them there
+  ]
 }
 
 const layerOf = (file: string): string => (file.startsWith('db/') ? 'db' : (file.split('/')[1] ?? ''))

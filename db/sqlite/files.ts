@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   realpathSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -149,3 +150,15 @@ export class FileGuard {
     return null
   }
 }
+
+/** The space that a user without special rights may still use. */
+export const freeBytesBeside = (file: string): number | null => {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file))
+    return bavail * bsize
+  } catch {
+    return null // the folder is gone, or the disk fails
+  }
+}
+
+export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

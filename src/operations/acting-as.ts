@@ -65,6 +65,7 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   sharing: () => store.sharing(),
   time: () => store.time(),
   cluster: store.cluster,
+  backups: store.backups,
   health: () => store.health(),
   statistics: () => store.statistics(),
   keptTime: () => store.keptTime(),

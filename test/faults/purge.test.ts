@@ -89,6 +89,7 @@ const purge = async (platform: Platform, file: string): Promise<{ removed: Purge
       sharing: () => platform.database.sharing(),
       time: () => platform.database.time(),
       cluster: null,
+      backups: null,
       health: () => platform.database.health(),
       statistics: () => platform.database.statistics(),
       keptTime: () => platform.database.keptTime(),

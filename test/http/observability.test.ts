@@ -30,6 +30,7 @@ const withHealth = (database: Database, health: StoreHealth, queries = database.
   sharing: () => database.sharing(),
   time: () => database.time(),
   cluster: null,
+  backups: null,
   health: () => health,
   statistics: () => database.statistics(),
   keptTime: () => database.keptTime(),

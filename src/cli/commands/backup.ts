@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { createReadStream, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, extname, join, resolve } from 'node:path'
+import { createReadStream, mkdirSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { backupFile, unfinishedName } from '../../../db/backup.ts'
+import { datedName, pruneFolder, setAside } from '../../../db/backup-folder.ts'
 import { checkFile } from '../../../db/check.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { migrations } from '../../../db/migrations/index.ts'
@@ -43,16 +44,16 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   if (to === '-') return await toStandardOutput(file, flags)
   const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
   if (isFolder) mkdirSync(to, { recursive: true, mode: 0o700 })
-  const target = isFolder ? join(to, `${stemOf(file)}-${new Date().toISOString().replaceAll(':', '-')}.db`) : to
+  const target = isFolder ? join(to, datedName(file, Date.now())) : to
   write(file, target, flags)
   const { size: sizeBytes, mtimeMs } = statSync(target)
   const problems = flags.check === true ? checkFile(target, migrations, 'backup') : []
   const unrecorded = problems.length > 0 ? null : await record(flags, sizeBytes)
   const reasons = unrecorded === null ? problems : [unrecorded]
   if (reasons.length > 0 && (flags.keep !== undefined || flags.check === true)) {
-    throw new CommandFailed([...reasons, flags.keep === undefined ? doubtful(target) : setAside(target, stemOf(file))])
+    throw new CommandFailed([...reasons, flags.keep === undefined ? doubtful(target) : keptAside(target, file)])
   }
-  const pruned = flags.keep === undefined ? [] : prune(to, stemOf(file), { keep: flags.keep, newest: basename(target) })
+  const pruned = flags.keep === undefined ? [] : pruneFolder(to, file, { keep: flags.keep, newest: basename(target) })
   const recorded = unrecorded === null
   const createdAt = new Date(mtimeMs).toISOString()
   const text = [
@@ -65,12 +66,8 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
 
 const doubtful = (copy: string): string => `The copy was kept as ${copy}.`
 
-/** Takes the name by which a later backup would count the copy, so that it never takes the place of a good one. */
-const setAside = (copy: string, stem: string): string => {
-  const kept = join(copy, '..', `${stem}-failed.db`)
-  renameSync(copy, kept)
-  return `No older backup was removed. ${doubtful(kept)}`
-}
+const keptAside = (copy: string, database: string): string =>
+  `No older backup was removed. ${doubtful(setAside(dirname(copy), database, basename(copy)))}`
 
 const write = (file: string, to: string, { force }: BackupFlags): void => {
   try {
@@ -83,22 +80,6 @@ const write = (file: string, to: string, { force }: BackupFlags): void => {
         `This command acts as ${actingUser()}: choose another folder, or app-platform backup - > ${to}.`,
     ])
   }
-}
-
-/** `app-platform` for `/var/lib/app-platform/app-platform.db`. */
-const stemOf = (file: string): string => basename(file, extname(file))
-
-const dated = /^-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db$/
-
-/** Removes older files that this command named and returns their names. The newest write stays, even after a clock change. */
-const prune = (folder: string, stem: string, { keep, newest }: { keep: number; newest: string }): readonly string[] => {
-  const older = readdirSync(folder)
-    .filter((name) => name !== newest && name.startsWith(stem) && dated.test(name.slice(stem.length)))
-    .filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true)
-    .toSorted()
-  const removed = older.slice(0, Math.max(0, older.length - (keep - 1)))
-  for (const name of removed) rmSync(join(folder, name), { force: true })
-  return removed
 }
 
 /** Null, or why the database could not record the backup. One that cannot be opened for use can still be backed up. */
