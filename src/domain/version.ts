@@ -27,6 +27,12 @@ export const manifestLimitBytes = 256 * 1024
 /** The largest artifact (contract section 3), and the size of the pieces in which it is stored. */
 export const artifactLimits = { bytes: 10 * 1024 * 1024, chunkBytes: 256 * 1024 } as const
 
+/** The longest texts of a version and of a rollback, in UTF-16 code units, and the most scopes that a version may need. */
+export const versionLimits = { notes: 10_000, filename: 255, reason: 1_000, scopes: 32 } as const
+
+/** The name of an artifact has no path and no control characters. */
+export const artifactNameForm = '^[^/\\\\\\u0000-\\u001f\\u007f]+$'
+
 const number = '(?:0|[1-9]\\d*)'
 const identifier = `(?:${number}|\\d*[A-Za-z-][0-9A-Za-z-]*)`
 const build = '[0-9A-Za-z-]+'

@@ -13,8 +13,8 @@ import { answer, CommandFailed, printable, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote } from '../remote.ts'
 import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
-import { type Manifest, readManifest } from './manifest/read-manifest.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
+import { type Manifest, readManifest } from './read-manifest.ts'
 import { readStanding, standingText } from './standing.ts'
 
 type CreateFlags = DeveloperFlags & {

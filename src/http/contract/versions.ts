@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { versionStatuses } from '../../domain/version.ts'
+import { artifactNameForm, versionLimits, versionStatuses } from '../../domain/version.ts'
 import {
   count,
   environment,
@@ -83,13 +83,13 @@ const forbidden = Type.Optional(
 
 export const versionUpload = Type.Object({
   version: semanticVersion,
-  notes: Type.Optional(text('Release notes.', 'Faster start', { maxLength: 10_000 })),
+  notes: Type.Optional(text('Release notes.', 'Faster start', { maxLength: versionLimits.notes })),
   manifest: Type.Optional(
     manifest('Manifest of the version: any JSON object, at most 256 KiB. Integers beyond 2^53 are sent as strings.'),
   ),
   scopes: Type.Optional(
     Type.Array(Type.String({ minLength: 1, examples: ['site:read'] }), {
-      maxItems: 32,
+      maxItems: versionLimits.scopes,
       description: 'Scopes that the version needs; each must be registered for the app.',
       examples: [['site:read']],
     }),
@@ -97,8 +97,8 @@ export const versionUpload = Type.Object({
   artifact: Type.Optional(
     object('The file of the version.', {
       filename: someText('Name of the file, without a path.', 'app.tar.gz', {
-        maxLength: 255,
-        pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
+        maxLength: versionLimits.filename,
+        pattern: artifactNameForm,
       }),
       contentBase64: text('The file in base64, at most 10 MiB decoded.', 'aGVsbG8='),
       sha256: Type.Optional(
@@ -120,7 +120,7 @@ export const rollbackRequest = Type.Object({
   versionId: Type.Optional(someText('The target, by ID.', 'ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d')),
   version: Type.Optional(someText('The target, by version.', '1.3.0', { maxLength: 64 })),
   environment: Type.Optional(environment),
-  reason: Type.Optional(text('Why, for the ledger.', '1.4.0 crashes', { maxLength: 1000 })),
+  reason: Type.Optional(text('Why, for the ledger.', '1.4.0 crashes', { maxLength: versionLimits.reason })),
   dryRun: Type.Optional(flag('Tells what would happen and changes nothing.', true)),
 })
 export const rollbackResponse = object('The rollback, and the version that is current now.', {

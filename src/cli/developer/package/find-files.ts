@@ -1,9 +1,9 @@
 import createIgnore, { type Ignore } from 'ignore'
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { isSecretName } from '../../../domain/secret-name.ts'
 import { hasCode } from '../../../runtime/cause.ts'
 import { CommandFailed } from '../../output.ts'
-import { isSecretName } from './secret-scan.ts'
 
 /** A file that goes into the archive. */
 export type FoundFile = {

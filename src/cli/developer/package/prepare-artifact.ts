@@ -1,12 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { isSecretName } from '../../../domain/secret-name.ts'
 import { bytesInWords } from '../../../domain/text.ts'
 import { artifactLimits } from '../../../domain/version.ts'
 import { CommandFailed } from '../../output.ts'
 import { startProgressBar } from '../../progress-bar.ts'
 import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-files.ts'
 import { pack } from './pack.ts'
-import { createSecretScan, isSecretName } from './secret-scan.ts'
+import { createSecretScan } from './secret-scan.ts'
 
 /** What is uploaded, and how many files it has; null for a file that is uploaded as it is. */
 export type PreparedArtifact = {

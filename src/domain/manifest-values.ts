@@ -1,15 +1,8 @@
 import type { Node } from 'jsonc-parser'
-import { nameFault } from '../../../domain/name.ts'
-import { embedUrlFault } from '../../../domain/registered-url.ts'
-import { parseScope, type ScopeName, scopesFor } from '../../../domain/scope.ts'
-import { isKeptInteger, isWellFormedText } from '../../../domain/text.ts'
-
-/** Line and column of a character, both counted from 1, as editors do. */
-export const placeOf = (text: string, offset: number): string => {
-  const before = text.slice(0, offset)
-  const lineStart = before.lastIndexOf('\n') + 1
-  return `${before.split('\n').length}:${offset - lineStart + 1}`
-}
+import { nameFault } from './name.ts'
+import { embedUrlFault } from './registered-url.ts'
+import { parseScope, type ScopeName, scopesFor } from './scope.ts'
+import { isKeptInteger, isWellFormedText } from './text.ts'
 
 /** The depth that the server accepts, less one level for the upload around the manifest. */
 const mostLevels = 31

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { strToU8, zipSync, type Zippable } from 'fflate'
+import { readArchivedFile } from '../../src/domain/archive.ts'
+
+const limit = 1024
+const manifest = strToU8('{"name":"Newsletter"}')
+const read = (archive: Uint8Array) => readArchivedFile(archive, 'app.json', limit)
+const textIn = (files: Zippable): string | null => {
+  const found = read(zipSync(files))
+  return found.kind === 'file' ? new TextDecoder().decode(found.bytes) : null
+}
+
+/** The archive with the bytes at this distance from the first entry of its directory replaced. */
+const altered = (archive: Uint8Array, distance: number, value: number): Uint8Array => {
+  const copy = archive.slice()
+  const view = new DataView(copy.buffer)
+  const directory = view.getUint32(copy.length - 22 + 16, true)
+  view.setUint32(directory + distance, value, true)
+  return copy
+}
+const [flags, crc, packedSize, unpackedSize] = [8, 16, 20, 24] as const
+
+test('app.json is found at the top of the archive, packed or stored, and in its only folder', () => {
+  expect(textIn({ 'app.json': manifest, 'index.js': strToU8('1') })).toBe('{"name":"Newsletter"}')
+  expect(textIn({ 'app.json': [manifest, { level: 0 }] })).toBe('{"name":"Newsletter"}')
+  expect(textIn({ 'app-main/app.json': manifest, '__MACOSX/app-main/._app.json': strToU8('x') })).not.toBeNull()
+  expect(textIn({ 'one/app.json': manifest, 'two/index.js': strToU8('1') })).toBeNull()
+  expect(textIn({ 'deep/er/app.json': manifest })).toBeNull()
+  expect(read(zipSync({ 'a.txt': manifest }))).toEqual({ kind: 'missing', paths: ['a.txt'] })
+})
+
+test('a file that is no archive is told from one that is cut off', () => {
+  const archive = zipSync({ 'app.json': manifest })
+  expect(read(strToU8('#!/bin/sh'))).toEqual({ kind: 'no archive' })
+  expect(read(new Uint8Array())).toEqual({ kind: 'no archive' })
+  for (const length of [10, archive.length - 30, archive.length - 1]) {
+    expect(read(archive.subarray(0, length)).kind).toBe('refused')
+  }
+})
+
+test('no size that an archive claims is believed', () => {
+  const bomb = zipSync({ 'app.json': new Uint8Array(4 * 1024 * 1024) })
+  expect(read(bomb)).toMatchObject({ sentence: 'app.json is larger than 1 KiB.' })
+  expect(read(altered(bomb, unpackedSize, 900))).toMatchObject({ kind: 'refused' }) // it would unpack to more than it says
+  const archive = zipSync({ 'app.json': manifest })
+  for (const size of [1, 0x7fffffff]) expect(read(altered(archive, packedSize, size)).kind).toBe('refused')
+  expect(read(altered(archive, crc, 1))).toMatchObject({ sentence: 'app.json is damaged in the archive. Pack it again.' })
+  expect(read(altered(archive, flags, 1))).toMatchObject({ sentence: expect.stringContaining('encrypted') })
+})
+
+test('an archive that unpacks to more than 512 MiB is refused before anything is unpacked', () => {
+  const archive = zipSync({ 'big.bin': manifest, 'app.json': manifest })
+  expect(read(altered(archive, unpackedSize, 513 * 1024 * 1024))).toMatchObject({
+    sentence: 'The archive unpacks to more than 512 MiB.',
+  })
+})
+
+test('every cut and every changed byte of an archive gives an answer and no error', () => {
+  const archive = zipSync({ 'app.json': manifest, 'index.js': strToU8('1') })
+  for (let at = 0; at < archive.length; at += 1) {
+    read(archive.subarray(0, at))
+    for (const value of [0, 0xff]) read(archive.map((byte, index) => (index === at ? value : byte)))
+  }
+})
