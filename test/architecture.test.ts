@@ -56,7 +56,8 @@ test('the domain is pure: no packages but node:crypto, node:zlib and parsers of 
   for (const file of sources.filter((name) => layerOf(name) === 'domain' && name !== namesPromises)) {
     for (const imported of await importsOf(file)) {
       const mayImport =
-        imported.startsWith('src/domain/') || ['node:crypto', 'node:zlib', 'ipaddr.js', 'jsonc-parser'].includes(imported)
+        imported.startsWith('src/domain/') ||
+        ['node:crypto', 'node:zlib', 'ipaddr.js', 'jsonc-parser'].includes(imported)
       if (!mayImport) faults.push(`${file} imports ${imported}`)
     }
     const code = withoutComments(await text(file))

@@ -101,7 +101,9 @@ const isAdded = (path: string): boolean => path.startsWith('__MACOSX/') || path.
 
 const outermost = (paths: readonly string[], name: string): string => {
   if (paths.includes(name)) return name
-  const [first = '', ...others] = new Set(paths.filter((path) => !isAdded(path)).map((path) => path.split('/')[0] ?? ''))
+  const [first = '', ...others] = new Set(
+    paths.filter((path) => !isAdded(path)).map((path) => path.split('/')[0] ?? ''),
+  )
   return others.length === 0 ? `${first}/${name}` : name
 }
 

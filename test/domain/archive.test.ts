@@ -44,7 +44,9 @@ test('no size that an archive claims is believed', () => {
   expect(read(altered(bomb, unpackedSize, 900))).toMatchObject({ kind: 'refused' }) // it would unpack to more than it says
   const archive = zipSync({ 'app.json': manifest })
   for (const size of [1, 0x7fffffff]) expect(read(altered(archive, packedSize, size)).kind).toBe('refused')
-  expect(read(altered(archive, crc, 1))).toMatchObject({ sentence: 'app.json is damaged in the archive. Pack it again.' })
+  expect(read(altered(archive, crc, 1))).toMatchObject({
+    sentence: 'app.json is damaged in the archive. Pack it again.',
+  })
   expect(read(altered(archive, flags, 1))).toMatchObject({ sentence: expect.stringContaining('encrypted') })
 })
 

@@ -1,13 +1,13 @@
 import type { Queries, Version } from '../../../db/database.ts'
 import { embedUrlFault } from '../../domain/registered-url.ts'
-import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
+import { findApp } from '../apps/app-record.ts'
 import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
-import { prepareChange } from '../decision.ts'
+import { badInput, decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
@@ -44,47 +44,92 @@ export const createVersion = async (
   upload: VersionUpload,
   request: RepeatableRequest | null,
 ): Promise<Once<CreatedVersion>> => {
-  const checked = checkUpload(upload, caller.environment)
+  const checked = checkUpload(upload)
+  if (caller.environment !== 'development') throw refuse('development_credentials_required')
   const { forbidden } = checked
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
   const open = prepareChange(platform, trace, actorOf(caller), now)
 
-  const prepare = async () => {
-    if (forbidden !== null || upload.artifact === null) return
-    // Do not store a file for an upload that will be refused. The transaction decides again.
-    const place = await placeOf(platform.database.queries, platform.quotas, caller.app.id, checked)
-    if (place instanceof PlatformError) return
-    await storeArtifact(platform, upload.artifact.content)
-  }
+  const prepare = async () => await storeFile(platform, caller.app.id, upload, checked)
   const work = async (q: Queries): Promise<CreatedVersion | PlatformError> => {
     const change = open(q)
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
     if (forbidden !== null) return forbidden
-    const written = await writeDraft(q, platform.quotas, caller.app.id, id, checked, now)
-    if (written instanceof PlatformError) return written
-    const { id: target, revision } = written.version
-    const action = written.created ? 'version.created' : 'version.replaced'
-    const { app, environment } = caller
-    await change.record({ action, appId: app.id, environment, target, detail: { revision } })
-    return written
+    return await writeDraft(change, platform.quotas, caller.app.id, id, checked)
   }
   return await once(platform, { request, now, prepare, work })
+}
+
+/** The upload of an owner, on a page. */
+type OwnUpload = {
+  readonly slug: string
+  readonly upload: VersionUpload
+  /** The draft whose content is replaced, as it was shown; null for a new version. */
+  readonly replaces: SeenDraft | null
+}
+export type SeenDraft = Pick<Version, 'id' | 'revision'>
+
+/**
+ * Stores the file of an upload that would be accepted now, before `createOwnVersion`, whose one transaction spends the ticket
+ * of the form.
+ * @throws as `createVersion` does for the form of the upload
+ */
+export const storeOwnFile = async (platform: Platform, appId: string, upload: VersionUpload): Promise<void> =>
+  await storeFile(platform, appId, upload, checkUpload(upload))
+
+/**
+ * Creates a draft of the owner's app, by the rules of `createVersion`, or replaces the content of the draft that was shown.
+ * @throws as `createVersion` does; version_not_eligible when the draft has changed since it was shown
+ */
+export const createOwnVersion: Operation<OwnUpload, CreatedVersion> = async (platform, trace, actor, input) => {
+  const { slug, upload, replaces } = input
+  const checked = checkUpload(upload)
+  if (checked.forbidden !== null) throw checked.forbidden
+  const now = platform.clock.now()
+  const id = recordId('ver_', platform.random.uuid(now))
+  return await decideAt(platform, trace, actor, now, async (change) => {
+    const app = await findApp(change.q, slug)
+    const existing = await change.q.versions.byName(app.id, upload.version)
+    const fault = replaces === null ? takenFault(existing) : changedFault(existing, replaces)
+    return fault ?? (await writeDraft(change, platform.quotas, app.id, id, checked))
+  })
+}
+
+/** A person who types the name of a draft again may not know that it would be replaced. */
+const takenFault = (existing: Version | null): PlatformError | null => {
+  if (existing === null) return null
+  const message = existing.status === 'draft' ? 'A draft has this version. Edit that draft.' : 'This version exists.'
+  return badInput('version', `${message} For a new version choose another number.`)
+}
+
+const changedFault = (existing: Version | null, seen: SeenDraft): PlatformError | null => {
+  if (existing?.id !== seen.id) return refuse('version_not_found')
+  if (existing.status !== 'draft') return locked(existing)
+  return existing.revision === seen.revision ? null : refuse('version_not_eligible', { message: replacedSince })
+}
+
+const replacedSince = 'This draft has been replaced since it was shown. Nothing was changed. Load the page again.'
+
+/** Stores no file for an upload that will be refused. The transaction decides again. */
+const storeFile = async (platform: Platform, appId: string, { artifact }: VersionUpload, checked: CheckedUpload) => {
+  if (checked.forbidden !== null || artifact === null) return
+  const place = await placeOf(platform.database.queries, platform.quotas, appId, checked)
+  if (!(place instanceof PlatformError)) await storeArtifact(platform, artifact.content)
 }
 
 /** A well-formed upload in the form in which it is stored. */
 type CheckedUpload = ReturnType<typeof checkUpload>
 
-/** In the order of the contract: form, then caller, then what no upload may do. @throws the first fault */
-const checkUpload = (upload: VersionUpload, environment: Environment) => {
+/** The form of an upload, in the order of the contract. @throws the first fault */
+const checkUpload = (upload: VersionUpload) => {
   if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
   const asked = scopesOf(upload)
   if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
   const embedFault = embedUrlFault(upload.manifest)
   if (embedFault !== null) throw refuse('invalid_request', { param: 'manifest.embedUrl', message: embedFault })
   const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
-  if (environment !== 'development') throw refuse('development_credentials_required')
   const scopes = asked.kind === 'scopes' ? asked.scopes : []
   const content = {
     notes: upload.notes,
@@ -94,7 +139,7 @@ const checkUpload = (upload: VersionUpload, environment: Environment) => {
     artifactFilename: upload.artifact?.filename ?? null,
     artifactSizeBytes: upload.artifact?.content.sizeBytes ?? null,
   }
-  // Something that no upload may do is refused after the check that the caller's token is alive.
+  // What no upload may do is refused later, once the caller is known to be live.
   return { version: upload.version, scopes, content, forbidden: permissionFault(upload, asked) }
 }
 
@@ -113,14 +158,16 @@ const placeOf = async (
   return (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
 }
 
-/** Creates the draft with this ID, or replaces the content of the version with this name if it is still a draft. */
+/**
+ * Creates the draft with this ID, or replaces the content of the version with this name if it is still a draft; with an
+ * audit row. What happens to a draft happens in development.
+ */
 const writeDraft = async (
-  q: Queries,
+  { q, now, record }: OpenChange,
   quotas: Quotas,
   appId: string,
   id: string,
   upload: CheckedUpload,
-  now: number,
 ): Promise<CreatedVersion | PlatformError> => {
   const { version, content } = upload
   const existing = await placeOf(q, quotas, appId, upload)
@@ -132,10 +179,12 @@ const writeDraft = async (
     const number = await q.versions.nextNumber(appId)
     await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
     await q.apps.change(appId, { developmentVersionId: id }, now)
-    return { created: true, version: await readVersionRecord(q, appId, id) }
-  }
-  if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) return locked(existing)
-  return { created: false, version: await readVersionRecord(q, appId, existing.id) }
+  } else if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) return locked(existing)
+  const written = await readVersionRecord(q, appId, existing?.id ?? id)
+  const action = existing === null ? 'version.created' : 'version.replaced'
+  const detail = { revision: written.revision }
+  await record({ action, appId, environment: 'development', target: written.id, detail })
+  return { created: existing === null, version: written }
 }
 
 const locked = ({ status }: { readonly status: VersionStatus }): PlatformError =>

@@ -2,12 +2,19 @@ import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
-import { prepareChange } from '../decision.ts'
+import { findApp } from '../apps/app-record.ts'
+import { decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
 import { once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type AppCaller } from '../authenticate.ts'
-import { currentVersion, readVersionRecord } from './version-record.ts'
+import {
+  compareVersions,
+  currentVersion,
+  readVersionRecord,
+  type VersionRecord,
+  versionRecord,
+} from './version-record.ts'
 
 export type RollbackRequest = {
   readonly target: { readonly id: string } | { readonly version: string } | null
@@ -40,13 +47,8 @@ export const rollBackVersion = async (
     const swap = await findSwap(q, caller.app.id, request)
     if (swap instanceof PlatformError) return swap
     const { app, from, to } = swap
+    if (!dryRun) await takeRollback(change, swap, { id, environment, reason })
     const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }
-    if (!dryRun) {
-      await applySwap(q, swap, environment, now)
-      await q.rollbacks.insert({ id, appId: app.id, ...step, createdAt: now })
-      const detail = { rollbackId: id, fromVersionId: from.id }
-      await change.record({ action: 'version.rolled_back', appId: app.id, environment, target: to.id, detail })
-    }
     return {
       rollback: { id: dryRun ? null : id, ...step, dryRun, createdAt: now },
       version: await readVersionRecord(q, app.id, to.id),
@@ -56,10 +58,69 @@ export const rollBackVersion = async (
   return await once(platform, { request: repeatable, now, work })
 }
 
+/** The rollback that an owner has confirmed on a page. */
+type OwnRollback = Pick<RollbackRequest, 'environment' | 'reason'> & {
+  readonly slug: string
+  /** The IDs of the current version and of the target, as they were shown. */
+  readonly seen: { readonly fromId: string; readonly toId: string }
+}
+
+/**
+ * Rolls back the owner's app, by the rules of `rollBackVersion`.
+ * @throws as `rollBackVersion` does; version_not_eligible when another version has become current since the page was shown
+ */
+export const rollBackOwnVersion: Operation<OwnRollback, VersionRecord> = async (platform, trace, actor, input) => {
+  const { slug, seen, environment, reason } = input
+  const now = platform.clock.now()
+  const id = `rbk_${platform.random.uuidHex(now)}`
+  return await decideAt(platform, trace, actor, now, async (change) => {
+    const { q } = change
+    const app = await findApp(q, slug)
+    const swap = await findSwap(q, app.id, { environment, target: { id: seen.toId } })
+    if (swap instanceof PlatformError) return swap
+    if (swap.from.id !== seen.fromId) return refuse('version_not_eligible', { message: movedSince })
+    await takeRollback(change, swap, { id, environment, reason })
+    return await readVersionRecord(q, app.id, swap.to.id)
+  })
+}
+
+const movedSince =
+  'Another version has become current since this page was shown. Nothing was changed. See the new preview.'
+
+/**
+ * What a rollback would do now: the current version, the one that replaces it, and the differences.
+ * @throws version_not_found, no_previous_version, version_already_current, version_not_eligible
+ */
+export const previewRollback = async (
+  { database }: Platform,
+  appId: string,
+  request: Pick<RollbackRequest, 'environment' | 'target'>,
+) => {
+  const swap = await findSwap(database.queries, appId, request)
+  if (swap instanceof PlatformError) throw swap
+  const [from, to] = [versionRecord(swap.from, swap.app), versionRecord(swap.to, swap.app)]
+  return { from, to, ...compareVersions(from, to) }
+}
+
+type RollbackStep = Pick<RollbackRequest, 'environment' | 'reason'> & { readonly id: string }
+
+const takeRollback = async ({ q, now, record }: OpenChange, swap: Swap, { id, environment, reason }: RollbackStep) => {
+  const { app, from, to } = swap
+  await applySwap(q, swap, environment, now)
+  const row = { id, appId: app.id, environment, fromVersionId: from.id, toVersionId: to.id, reason, createdAt: now }
+  await q.rollbacks.insert(row)
+  const detail = { rollbackId: id, fromVersionId: from.id }
+  await record({ action: 'version.rolled_back', appId: app.id, environment, target: to.id, detail })
+}
+
 /** The current version and the version that replaces it. */
 type Swap = { readonly app: App; readonly from: Version; readonly to: Version }
 
-const findSwap = async (q: Queries, appId: string, request: RollbackRequest): Promise<Swap | PlatformError> => {
+const findSwap = async (
+  q: Queries,
+  appId: string,
+  request: Pick<RollbackRequest, 'environment' | 'target'>,
+): Promise<Swap | PlatformError> => {
   const app = await q.apps.byId(appId)
   if (app === null) return refuse('invalid_token')
   const from = await currentVersion(q, app, request.environment)
@@ -75,7 +136,7 @@ const notEligible = ({ status }: Version): PlatformError => refuse('version_not_
 const targetVersion = async (
   q: Queries,
   app: App,
-  { target, environment }: RollbackRequest,
+  { target, environment }: Pick<RollbackRequest, 'environment' | 'target'>,
   from: Version | null,
 ): Promise<Version | PlatformError> => {
   if (target !== null) {

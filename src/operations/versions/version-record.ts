@@ -1,6 +1,7 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
+import { type ManifestChange, manifestDifference } from '../../domain/manifest-difference.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
@@ -71,4 +72,28 @@ export const currentVersion = async (
 ): Promise<Version | null> => {
   if (environment === 'production') return await q.versions.active(app.id)
   return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)
+}
+
+/** Pages that show changes also link to the whole manifests. */
+const mostChanges = 200
+
+type Compared = Pick<VersionRecord, 'manifest' | 'scopes'>
+
+/** What changes for users from one version to another. With nothing before, all scopes are new and no change is listed. */
+export const compareVersions = (before: Compared | null, after: Compared) => {
+  const changes: ManifestChange[] = []
+  let moreChanges = 0
+  for (const change of before === null ? [] : manifestDifference(before.manifest, after.manifest)) {
+    if (changes.length < mostChanges) changes.push(change)
+    else moreChanges += 1
+  }
+  const shownScopes = before?.scopes ?? []
+  return {
+    /** The first changes of the manifest, and the number of further ones. */
+    changes,
+    moreChanges,
+    /** Scopes that only the version after has, and scopes that only the one before has. */
+    newScopes: after.scopes.filter((scope) => !shownScopes.includes(scope)),
+    droppedScopes: shownScopes.filter((scope) => !after.scopes.includes(scope)),
+  }
 }
