@@ -24,6 +24,7 @@ export type OpenGrant = {
   readonly id: string
   readonly appId: string
   readonly clientId: string
+  readonly userId: string
   readonly expiresAt: number
   readonly codeExpiresAt: number | null
   readonly accessExpiresAt: number | null
@@ -59,6 +60,7 @@ export const accessQueries = (db: DrizzleConnection) => {
           id: grants.id,
           appId: grants.appId,
           clientId: grants.clientId,
+          userId: grants.userId,
           expiresAt: grants.expiresAt,
           codeExpiresAt: authorizationCodes.expiresAt,
           accessExpiresAt: tokenPairs.accessExpiresAt,
@@ -75,6 +77,21 @@ export const accessQueries = (db: DrizzleConnection) => {
      */
     countAppTokens: async (appIds: readonly string[], since: TimeKey, now: number) =>
       await db.$count(appTokens, and(gte(appTokens.key, since), openTokensOf(appIds), gt(appTokens.expiresAt, now))),
+    /** The same for the tokens of one secret. */
+    countTokensOfSecret: async (credentialId: string, since: TimeKey, now: number) =>
+      await db.$count(
+        appTokens,
+        and(
+          gte(appTokens.key, since),
+          eq(appTokens.credentialId, credentialId),
+          isNull(appTokens.revokedAt),
+          gt(appTokens.expiresAt, now),
+        ),
+      ),
+    /** The key of the app token that `rows` newer ones follow; null if there are fewer. */
+    appTokenBefore: async (rows: number) =>
+      (await db.select({ key: appTokens.key }).from(appTokens).orderBy(desc(appTokens.key)).limit(1).offset(rows))[0]
+        ?.key ?? null,
     /** Ends every app token of an app, in one pass over all. */
     endAppTokens: async (appId: string, now: number) =>
       void (await db

@@ -76,6 +76,8 @@ export const installQueries = (db: DrizzleConnection) => {
       await described()
         .where(appId === null ? undefined : eq(installs.appId, appId))
         .orderBy(asc(installs.id)),
+    /** One install with the names of its app, user and place. */
+    describe: async (id: string) => (await described().where(eq(installs.id, id)))[0] ?? null,
     /** Undecided installs of apps that are not deleted, after the ID, oldest first. */
     pending: async (afterId: string, limit: number) =>
       await described()

@@ -84,6 +84,20 @@ export const listAuthorizations = async (
   return pageOf(authorizations, page.limit, ({ grantId }) => grantId)
 }
 
+/** When the caller gave this live authorization. @throws route_not_found when there is none */
+export const authorizedAt = async (
+  { database }: Platform,
+  caller: SessionCaller,
+  clientId: string,
+  grantId: string,
+) => {
+  const grant = await database.queries.grants.byId(grantId)
+  if (grant === null || grant.userId !== caller.user.id || grant.clientId !== clientId || grant.revokedAt !== null) {
+    throw refuse('route_not_found')
+  }
+  return grant.createdAt
+}
+
 /** One of the user's apps, in one environment, or all of them. */
 export type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
 

@@ -45,6 +45,8 @@ export const emptyForm = formOf({})
 export type Submission<T extends TProperties> = {
   readonly visit: Visit
   readonly fields: Static<FormShape<T>['schema']>
+  /** The same before the check, with fields that the schema does not name. */
+  readonly sent: Values
   /** The key of its ticket. An operation that spends it can be run only once. */
   readonly ticket: RowKey
 }
@@ -71,10 +73,10 @@ const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>):
   const values = await readValues(call, form)
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
-  return { visit, fields: fieldsOf(form, values), ticket }
+  return { visit, fields: fieldsOf(form, values), sent: values, ticket }
 }
 
-type Values = Readonly<Record<string, string | readonly string[]>>
+export type Values = Readonly<Record<string, string | readonly string[]>>
 
 /** The body as it was sent: each field once as text, each list as a list. @throws invalid_request for a repeated field */
 export const readValues = async (call: Call, { lists }: Pick<FormShape<TProperties>, 'lists'>): Promise<Values> => {
@@ -110,7 +112,9 @@ export const ticketKey = (
   return tickets.read(new URL(request.url).pathname, shown, textOf(values['ticket']), lifetimeSeconds)
 }
 
-const textOf = (value: string | readonly string[] | undefined): string => (typeof value === 'string' ? value : '')
+/** One field; empty when it was not sent. */
+export const textOf = (value: string | readonly string[] | undefined): string =>
+  typeof value === 'string' ? value : ''
 
 /** The fields by their schema. @throws invalid_request, naming the field */
 export const fieldsOf = <T extends TProperties>(

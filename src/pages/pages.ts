@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { BodyRule } from '../http/admission.ts'
 import type { RouteRule } from '../http/app.ts'
 import type { Door } from '../http/door.ts'
+import { accountConfirmations } from './account/confirmations.tsx'
 import { connectedAppRoutes } from './account/connected-app.tsx'
 import { connectedAppsRoutes } from './account/connected-apps.tsx'
 import { installQuestionRoutes } from './account/install-question.tsx'
@@ -67,6 +68,7 @@ const account = (door: Door) =>
     .use(ownInstallRoutes(door))
     .use(installQuestionRoutes(door))
     .use(openAppRoutes(door))
+    .use(accountConfirmations(door))
 
 /** A developer's own apps. */
 const developerConsole = (door: Door) =>

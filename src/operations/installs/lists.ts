@@ -1,6 +1,7 @@
 // The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
 
 import type { Queries } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { findAnyApp, findApp } from '../apps/app-record.ts'
 import type { SessionCaller } from '../authenticate.ts'
@@ -31,6 +32,13 @@ const listed = ({ install, kind, resourceSlug, app, user }: Rows<'list'>[number]
 export type DescribedInstall = ReturnType<typeof describedInstall>
 
 const describedInstall = (row: Rows<'pending'>[number]) => ({ ...listed(row), appName: row.appName })
+
+/** One install. @throws route_not_found for an unknown ID */
+export const describeInstall = async (platform: Platform, id: string): Promise<DescribedInstall> => {
+  const row = await platform.database.queries.installs.describe(id)
+  if (row === null) throw refuse('route_not_found')
+  return describedInstall(row)
+}
 
 /** Installs of every app that wait for the decision of an operator, oldest first. */
 export const listPendingInstalls = async (platform: Platform, { limit, cursor }: PageRequest) => {

@@ -23,6 +23,13 @@ export const listSessions = async (platform: Platform, caller: SessionCaller, pa
   return pageOf(sessions, page.limit, ({ key }) => key)
 }
 
+/** One session of the caller, live or not. @throws route_not_found if the caller has none of this key */
+export const findOwnSession = async ({ database }: Platform, caller: SessionCaller, key: string) => {
+  const found = isRowKey(key) ? await database.queries.sessions.find(key) : null
+  if (found?.user.id !== caller.user.id) throw refuse('route_not_found')
+  return recordOf(found.session, caller)
+}
+
 type Row = Awaited<ReturnType<Queries['sessions']['openOfUser']>>[number]
 
 const recordOf = (row: Row, caller: SessionCaller) => ({

@@ -7,13 +7,10 @@ import {
   listAuthorizations,
   listConnectedApps,
 } from '../../operations/connected-apps.ts'
-import { revokeByUser } from '../../operations/oauth/revoke.ts'
-import { ButtonForm, Form } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Cards, Older } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
-import { page, seeOther } from '../page.ts'
+import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
@@ -23,60 +20,46 @@ const notices = { 'revoked-one': 'This authorization is revoked. All its tokens 
 
 /** One connected app, and each authorization of it. */
 export const connectedAppRoutes = (door: Door) =>
-  new Elysia()
-    .get(connectedAppPath(':clientId'), async ({ request, params: { clientId } }) => {
-      const visit = await requireVisit(door, request)
-      const app = await findConnectedApp(visit, clientId)
-      if (app === null) throw refuse('route_not_found')
-      const place = { list: 'authorizations', path: connectedAppPath(clientId) }
-      const authorizations = await readList(visit, place, (part) =>
-        listAuthorizations(door.platform, visit.session, clientId, part),
-      )
-      return page(
-        <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notices={notices}>
-          <ConnectedAppBadges app={app} />
-          <p>In total, it may:</p>
-          <ScopeList scopes={app.scopes} />
-          <ConnectedAppFacts app={app} />
-          <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
-          <Form action={revokeAppPath(app.clientId)} visit={visit}>
-            <p>
-              Revoking access works at once on every device. The app can then do nothing for you until you allow it
-              again. It may keep what it has already read.
-            </p>
-            <button type="submit" class="danger small">
-              Revoke all its access
-            </button>
-          </Form>
-          <h2>Authorizations</h2>
-          <p>There is one for each time that you allowed the app, usually one for each device or browser.</p>
-          <Cards
-            rows={authorizations.rows}
-            card={(one) => <AuthorizationCard visit={visit} clientId={app.clientId} authorization={one} />}
-          />
-          <Older href={authorizations.olderHref} name="Older authorizations" />
-        </AccountPage>,
-      )
-    })
-    .post(revokeAuthorizationPath(':clientId', ':grantId'), async ({ request, params: { clientId, grantId } }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
-      await revokeByUser(...onOwnAccount(visit), grantId)
-      const isConnected = (await findConnectedApp(visit, clientId)) !== null
-      return seeOther(
-        isConnected ? `${connectedAppPath(clientId)}?done=revoked-one` : `${accountPaths.apps}?done=revoked`,
-      )
-    })
+  new Elysia().get(connectedAppPath(':clientId'), async ({ request, params: { clientId } }) => {
+    const visit = await requireVisit(door, request)
+    const app = await findConnectedApp(visit, clientId)
+    if (app === null) throw refuse('route_not_found')
+    const place = { list: 'authorizations', path: connectedAppPath(clientId) }
+    const authorizations = await readList(visit, place, (part) =>
+      listAuthorizations(door.platform, visit.session, clientId, part),
+    )
+    return page(
+      <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notices={notices}>
+        <ConnectedAppBadges app={app} />
+        <p>In total, it may:</p>
+        <ScopeList scopes={app.scopes} />
+        <ConnectedAppFacts app={app} />
+        <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
+        <p>
+          <a class="button small outline" href={revokeAppPath(app.clientId)}>
+            Revoke all its access
+          </a>
+        </p>
+        <h2>Authorizations</h2>
+        <p>There is one for each time that you allowed the app, usually one for each device or browser.</p>
+        <Cards
+          rows={authorizations.rows}
+          card={(one) => <AuthorizationCard clientId={app.clientId} authorization={one} />}
+        />
+        <Older href={authorizations.olderHref} name="Older authorizations" />
+      </AccountPage>,
+    )
+  })
 
 const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
   (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
 type AuthorizationCardProps = {
-  readonly visit: Visit
   readonly clientId: string
   readonly authorization: ConnectedGrant
 }
 
-const AuthorizationCard = ({ visit, clientId, authorization }: AuthorizationCardProps) => (
+const AuthorizationCard = ({ clientId, authorization }: AuthorizationCardProps) => (
   <article>
     <h3>
       Allowed <Time at={authorization.since} />
@@ -88,11 +71,11 @@ const AuthorizationCard = ({ visit, clientId, authorization }: AuthorizationCard
         'Ends if unused': <Time at={authorization.expiresAt} />,
       }}
     />
-    <ButtonForm action={revokeAuthorizationPath(clientId, authorization.grantId)} visit={visit} look="danger small">
+    <a class="button small outline" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
       Revoke this one
       <span class="unseen">
         , allowed <Time at={authorization.since} />
       </span>
-    </ButtonForm>
+    </a>
   </article>
 )

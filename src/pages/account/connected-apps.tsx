@@ -1,19 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import {
-  type ConnectedApp,
-  type ConnectedAppChoice,
-  listConnectedApps,
-  revokeConnectedApps,
-} from '../../operations/connected-apps.ts'
+import { type ConnectedApp, listConnectedApps } from '../../operations/connected-apps.ts'
 import { Badge } from '../design/badge.tsx'
-import { ButtonForm } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Cards } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
-import { page, seeOther } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import { page } from '../page.ts'
+import { requireVisit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
 
 const notices = {
@@ -23,43 +16,29 @@ const notices = {
 
 /** The apps that can act for this person, and the end of their access. */
 export const connectedAppsRoutes = (door: Door) =>
-  new Elysia()
-    .get(accountPaths.apps, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      const apps = await listConnectedApps(door.platform, visit.session)
-      return page(
-        <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notices={notices}>
-          {apps.length === 0 ? (
-            <p>
-              No app can act for you. When an app asks for access, you see exactly what it wants. If you allow it, the
-              app appears here, and you can revoke its access.
-            </p>
-          ) : (
-            <p>
-              These apps can act for you, within the permissions listed and no more. Revoking access works at once on
-              every device. The app can then do nothing until you allow it again.
-            </p>
-          )}
-          <Cards rows={apps} card={(app) => <ConnectedAppCard visit={visit} app={app} />} />
-          {apps.length > 1 ? <RevokeAll visit={visit} /> : null}
-        </AccountPage>,
-      )
-    })
-    .post(accountPaths.revokeAll, async ({ request }) => {
-      await revoke(door, request, { kind: 'all' })
-      return seeOther(`${accountPaths.apps}?done=revoked-all`)
-    })
-    .post(revokeAppPath(':clientId'), async ({ request, params: { clientId } }) => {
-      await revoke(door, request, { kind: 'one', clientId })
-      return seeOther(`${accountPaths.apps}?done=revoked`)
-    })
+  new Elysia().get(accountPaths.apps, async ({ request }) => {
+    const visit = await requireVisit(door, request)
+    const apps = await listConnectedApps(door.platform, visit.session)
+    return page(
+      <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notices={notices}>
+        {apps.length === 0 ? (
+          <p>
+            No app can act for you. When an app asks for access, you see exactly what it wants. If you allow it, the app
+            appears here, and you can revoke its access.
+          </p>
+        ) : (
+          <p>
+            These apps can act for you, within the permissions listed and no more. Revoking access works at once on
+            every device. The app can then do nothing until you allow it again.
+          </p>
+        )}
+        <Cards rows={apps} card={(app) => <ConnectedAppCard app={app} />} />
+        {apps.length > 1 ? <RevokeAll /> : null}
+      </AccountPage>,
+    )
+  })
 
-const revoke = async (door: Door, request: Request, choice: ConnectedAppChoice): Promise<void> => {
-  const { visit } = await receiveFromUser(door, request, emptyForm)
-  await revokeConnectedApps(...onOwnAccount(visit), choice)
-}
-
-const ConnectedAppCard = ({ visit, app }: { readonly visit: Visit; readonly app: ConnectedApp }) => (
+const ConnectedAppCard = ({ app }: { readonly app: ConnectedApp }) => (
   <article>
     <h2>
       <a href={connectedAppPath(app.clientId)}>
@@ -70,26 +49,26 @@ const ConnectedAppCard = ({ visit, app }: { readonly visit: Visit; readonly app:
     <p>It may:</p>
     <ScopeList scopes={app.scopes} />
     <ConnectedAppFacts app={app} />
-    <ButtonForm action={revokeAppPath(app.clientId)} visit={visit} look="danger small">
+    <a class="button small outline" href={revokeAppPath(app.clientId)}>
       Revoke access
       <span class="unseen">
         {' of '}
         <bdi>{app.name}</bdi>, {app.environment}
       </span>
-    </ButtonForm>
+    </a>
   </article>
 )
 
-const RevokeAll = ({ visit }: { readonly visit: Visit }) => (
+const RevokeAll = () => (
   <section aria-labelledby="revoke-all">
     <h2 id="revoke-all">Revoke all</h2>
     <p>
       Every app in this list loses its access at once, on every device. You stay signed in, and your own apps in the
       console do not change.
     </p>
-    <ButtonForm action={accountPaths.revokeAll} visit={visit} look="danger small">
+    <a class="button small outline" href={accountPaths.revokeAll}>
       Revoke access of every app
-    </ButtonForm>
+    </a>
   </section>
 )
 

@@ -2,7 +2,7 @@ import { endingStep } from '../../domain/install.ts'
 import { formatScope, isSubset } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
 import { approvalWords, Badge, StateBadge } from '../design/badge.tsx'
-import { ButtonForm, Form } from '../design/field.tsx'
+import { Form } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import type { Visit } from '../visit.ts'
@@ -32,7 +32,7 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
       }}
     />
     <NewScopes visit={visit} install={install} />
-    <Actions visit={visit} install={install} />
+    <Actions install={install} />
   </article>
 )
 
@@ -72,7 +72,7 @@ const NewScopes = ({ visit, install }: InstallCardProps) => {
   )
 }
 
-const Actions = ({ visit, install }: InstallCardProps) => {
+const Actions = ({ install }: Pick<InstallCardProps, 'install'>) => {
   const step = endingStep(install)
   if (step === null) return null
   const named = (
@@ -88,10 +88,10 @@ const Actions = ({ visit, install }: InstallCardProps) => {
           Open{named}
         </a>
       ) : null}
-      <ButtonForm action={endInstallPath(install.id)} visit={visit} look="danger small">
+      <a class="button outline secondary small" href={endInstallPath(install.id)}>
         {step === 'deactivate' ? 'End this install' : 'Withdraw'}
         {named}
-      </ButtonForm>
+      </a>
     </div>
   )
 }

@@ -4,15 +4,15 @@ import { parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsInstall } from '../../operations/installs/install-record.ts'
 import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
-import { agreeToScopes, endInstall } from '../../operations/installs/move-install.ts'
+import { agreeToScopes } from '../../operations/installs/move-install.ts'
 import { Problem } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Cards, Older } from '../design/table.tsx'
-import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { AccountPage, accountPaths, agreePath, endInstallPath, installLivePath } from './account-page.tsx'
+import { AccountPage, accountPaths, agreePath, installLivePath } from './account-page.tsx'
 import { InstallCard } from './install-card.tsx'
 
 const notices = {
@@ -30,13 +30,6 @@ const agreeForm = formOf({ scopes: text }, ['scopes'])
 export const ownInstallRoutes = (door: Door) =>
   new Elysia()
     .get(accountPaths.installs, async ({ request }) => await show(await requireVisit(door, request), null))
-    .post(endInstallPath(':id'), async ({ request, params: { id } }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
-      return await answerForm(endInstall(...asUser(visit, ownsInstall(visit.userId, id)), id), {
-        done: (step) => settled(step),
-        refused: async (error) => await show(visit, error),
-      })
-    })
     .post(agreePath(':id'), async ({ request, params: { id } }) => {
       const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm)
       const input = { id, agreedTo: parseStoredScope(fields.scopes) }
@@ -61,9 +54,6 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
     <AccountPage title="Installs" visit={visit} tab={path} notices={notices}>
       <Problem error={error} />
       <h2>Your installs</h2>
-      {installs.rows.length === 0 ? null : (
-        <p>Ending an install works at once. The app gets nothing through it any more.</p>
-      )}
       <Cards
         rows={installs.rows}
         card={(install) => <InstallCard visit={visit} install={install} />}

@@ -1,18 +1,11 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { sessionCookie } from '../../http/session-cookie.ts'
-import {
-  endOtherSessions,
-  endSession,
-  listSessions,
-  type SessionRecord,
-} from '../../operations/sessions/own-sessions.ts'
+import { listSessions, type SessionRecord } from '../../operations/sessions/own-sessions.ts'
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/field.tsx'
 import { Cards, Older } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
-import { page, seeOther } from '../page.ts'
+import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, endSessionPath } from './account-page.tsx'
@@ -24,37 +17,22 @@ const notices = {
 
 /** The browsers in which this person is signed in. */
 export const ownSessionRoutes = (door: Door) =>
-  new Elysia()
-    .get(accountPaths.sessions, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      const place = { list: 'sessions', path: accountPaths.sessions }
-      const { rows, olderHref } = await readList(visit, place, (part) =>
-        listSessions(door.platform, visit.session, part),
-      )
-      return page(
-        <AccountPage title="Sessions" visit={visit} tab={accountPaths.sessions} notices={notices}>
-          <p>
-            The browsers in which you are signed in. Each session ends at the time shown. End every session that you do
-            not know, then <a href={accountPaths.password}>change your password</a>.
-          </p>
-          <Cards rows={rows} card={(session) => <SessionCard visit={visit} session={session} />} />
-          <Older href={olderHref} name="Older sessions" />
-          {rows.length > 1 || olderHref !== null ? <EndOthers visit={visit} /> : null}
-        </AccountPage>,
-      )
-    })
-    .post(endSessionPath(':key'), async ({ request, params: { key } }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
-      await endSession(...onOwnAccount(visit), key)
-      return key === visit.session.sessionKey
-        ? seeOther('/sign-in', [sessionCookie(door, '', 0)])
-        : seeOther(`${accountPaths.sessions}?done=ended`)
-    })
-    .post(accountPaths.endOthers, async ({ request }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
-      await endOtherSessions(...onOwnAccount(visit))
-      return seeOther(`${accountPaths.sessions}?done=ended-others`)
-    })
+  new Elysia().get(accountPaths.sessions, async ({ request }) => {
+    const visit = await requireVisit(door, request)
+    const place = { list: 'sessions', path: accountPaths.sessions }
+    const { rows, olderHref } = await readList(visit, place, (part) => listSessions(door.platform, visit.session, part))
+    return page(
+      <AccountPage title="Sessions" visit={visit} tab={accountPaths.sessions} notices={notices}>
+        <p>
+          The browsers in which you are signed in. Each session ends at the time shown. End every session that you do
+          not know, then <a href={accountPaths.password}>change your password</a>.
+        </p>
+        <Cards rows={rows} card={(session) => <SessionCard visit={visit} session={session} />} />
+        <Older href={olderHref} name="Older sessions" />
+        {rows.length > 1 || olderHref !== null ? <EndOthers /> : null}
+      </AccountPage>,
+    )
+  })
 
 const SessionCard = ({ visit, session }: { readonly visit: Visit; readonly session: SessionRecord }) => {
   const name = session.agent ?? 'Unknown browser'
@@ -70,23 +48,29 @@ const SessionCard = ({ visit, session }: { readonly visit: Visit; readonly sessi
           Ends: <Time at={session.expiresAt} />,
         }}
       />
-      <ButtonForm action={endSessionPath(session.key)} visit={visit} look="outline secondary small">
-        {session.isCurrent ? 'Sign out here' : 'End session'}
-        <span class="unseen">
-          {': '}
-          <bdi>{name}</bdi>, {session.address}
-        </span>
-      </ButtonForm>
+      {session.isCurrent ? (
+        <ButtonForm action="/sign-out" visit={visit} look="outline secondary small">
+          Sign out here
+        </ButtonForm>
+      ) : (
+        <a class="button outline secondary small" href={endSessionPath(session.key)}>
+          End session
+          <span class="unseen">
+            {': '}
+            <bdi>{name}</bdi>, {session.address}
+          </span>
+        </a>
+      )}
     </article>
   )
 }
 
-const EndOthers = ({ visit }: { readonly visit: Visit }) => (
+const EndOthers = () => (
   <section aria-labelledby="end-others">
     <h2 id="end-others">End all other sessions</h2>
     <p>All other browsers are signed out at once. Connected apps stay connected.</p>
-    <ButtonForm action={accountPaths.endOthers} visit={visit} look="danger small">
+    <a class="button small outline" href={accountPaths.endOthers}>
       End all other sessions
-    </ButtonForm>
+    </a>
   </section>
 )

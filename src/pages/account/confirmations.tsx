@@ -1,0 +1,215 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import { endingStep } from '../../domain/install.ts'
+import type { Door } from '../../http/door.ts'
+import { sessionCookie } from '../../http/session-cookie.ts'
+import {
+  authorizedAt,
+  type ConnectedApp,
+  listConnectedApps,
+  revokeConnectedApps,
+} from '../../operations/connected-apps.ts'
+import { ownsInstall } from '../../operations/installs/install-record.ts'
+import { describeInstall } from '../../operations/installs/lists.ts'
+import { endInstall } from '../../operations/installs/move-install.ts'
+import { revokeByUser } from '../../operations/oauth/revoke.ts'
+import { liveSessionsOf } from '../../operations/reach.ts'
+import { endOtherSessions, endSession, findOwnSession } from '../../operations/sessions/own-sessions.ts'
+import { confirmed } from '../confirmation.tsx'
+import { Time } from '../design/values.tsx'
+import { asUser, emptyForm, onOwnAccount } from '../form.ts'
+import { seeOther } from '../page.ts'
+import type { Visit } from '../visit.ts'
+import { resourceKindInSentence } from '../words.ts'
+import {
+  accountPaths,
+  connectedAppPath,
+  endInstallPath,
+  endSessionPath,
+  revokeAppPath,
+  revokeAuthorizationPath,
+} from './account-page.tsx'
+
+const section = 'account'
+const connectedApps = () => ({ href: accountPaths.apps, name: 'Connected apps' })
+const sessions = () => ({ href: accountPaths.sessions, name: 'Sessions' })
+const installs = () => ({ href: accountPaths.installs, name: 'Installs' })
+
+/** Everything that a person can end in their account. */
+export const accountConfirmations = (door: Door) =>
+  new Elysia()
+    .use(
+      confirmed(door, revokeAppPath(':clientId'), {
+        section,
+        form: emptyForm,
+        back: connectedApps,
+        ask: async (visit, { clientId }) => {
+          const app = await connectedApp(visit, clientId)
+          return {
+            title: 'Revoke the access of this app?',
+            says: (
+              <p>
+                <strong>
+                  <bdi>{app.name}</bdi>
+                </strong>{' '}
+                ({app.environment}) can then do nothing for you, on any device, until you allow it again. It may keep
+                what it has already read.
+              </p>
+            ),
+            counts: [[app.authorizations, 'authorization ends', 'authorizations end']],
+            button: 'Revoke access',
+          }
+        },
+        act: async ({ visit }, { clientId }, back) => {
+          await revokeConnectedApps(...onOwnAccount(visit), { kind: 'one', clientId })
+          return back('revoked')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, accountPaths.revokeAll, {
+        section,
+        form: emptyForm,
+        back: connectedApps,
+        typeName: async ({ session }) => session.user.email,
+        ask: async (visit) => {
+          const apps = await listConnectedApps(door.platform, visit.session)
+          const authorizations = apps.reduce((total, app) => total + app.authorizations, 0)
+          return {
+            title: 'Revoke the access of every app?',
+            says: (
+              <p>
+                No app can act for you any more, on any device, until you allow it again. You stay signed in, and your
+                own apps in the console do not change.
+              </p>
+            ),
+            counts: [
+              [apps.length, 'app loses its access', 'apps lose their access'],
+              [authorizations, 'authorization ends', 'authorizations end'],
+            ],
+            button: 'Revoke access of every app',
+          }
+        },
+        act: async ({ visit }, _, back) => {
+          await revokeConnectedApps(...onOwnAccount(visit), { kind: 'all' })
+          return back('revoked-all')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, revokeAuthorizationPath(':clientId', ':grantId'), {
+        section,
+        form: emptyForm,
+        back: ({ clientId }) => ({ href: connectedAppPath(clientId), name: 'The app' }),
+        ask: async (visit, { clientId, grantId }) => {
+          const app = await connectedApp(visit, clientId)
+          const since = await authorizedAt(door.platform, visit.session, clientId, grantId)
+          return {
+            title: 'Revoke this authorization?',
+            says: (
+              <p>
+                It was given <Time at={since} />. On the device or browser where you gave it,{' '}
+                <strong>
+                  <bdi>{app.name}</bdi>
+                </strong>{' '}
+                can do nothing for you until you allow it again.
+              </p>
+            ),
+            counts: [
+              [1, 'authorization ends', ''],
+              [app.authorizations - 1, 'other authorization stays', 'other authorizations stay'],
+            ],
+            button: 'Revoke this one',
+          }
+        },
+        act: async ({ visit }, { clientId, grantId }, back) => {
+          await revokeByUser(...onOwnAccount(visit), grantId)
+          const isConnected = (await findConnectedApp(visit, clientId)) !== null
+          return isConnected ? back('revoked-one') : seeOther(`${accountPaths.apps}?done=revoked`)
+        },
+      }),
+    )
+    .use(
+      confirmed(door, endSessionPath(':key'), {
+        section,
+        form: emptyForm,
+        back: sessions,
+        ask: async (visit, { key }) => {
+          const { agent, address, createdAt } = await findOwnSession(door.platform, visit.session, key)
+          return {
+            title: 'End this session?',
+            says: (
+              <p>
+                <strong>
+                  <bdi>{agent ?? 'Unknown browser'}</bdi>
+                </strong>
+                , signed in from {address} <Time at={createdAt} />, is signed out at once. Connected apps stay
+                connected.
+              </p>
+            ),
+            button: 'End session',
+          }
+        },
+        act: async ({ visit }, { key }, back) => {
+          await endSession(...onOwnAccount(visit), key)
+          const isThis = key === visit.session.sessionKey
+          return isThis ? seeOther('/sign-in', [sessionCookie(door, '', 0)]) : back('ended')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, accountPaths.endOthers, {
+        section,
+        form: emptyForm,
+        back: sessions,
+        ask: async (visit) => {
+          const { count, exact } = await liveSessionsOf(door.platform, visit.userId)
+          return {
+            title: 'End all other sessions?',
+            says: <p>All other browsers are signed out at once. Connected apps stay connected.</p>,
+            counts: [[{ count: count - 1, exact }, 'other session ends', 'other sessions end']],
+            button: 'End all other sessions',
+          }
+        },
+        act: async ({ visit }, _, back) => {
+          await endOtherSessions(...onOwnAccount(visit))
+          return back('ended-others')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, endInstallPath(':id'), {
+        section,
+        form: emptyForm,
+        back: installs,
+        ask: async (visit, { id }) => {
+          const install = await describeInstall(door.platform, id)
+          if (install.userId !== visit.userId) throw refuse('route_not_found')
+          const isPending = endingStep(install) === 'withdraw'
+          return {
+            title: isPending ? 'Withdraw this install?' : 'End this install?',
+            says: (
+              <p>
+                <strong>
+                  <bdi>{install.appName}</bdi>
+                </strong>{' '}
+                {isPending ? 'will not be installed' : 'loses its access through this install at once'} on your{' '}
+                {resourceKindInSentence(install.kind)} <code>{install.resource}</code>. You can install it again.
+              </p>
+            ),
+            button: isPending ? 'Withdraw' : 'End this install',
+          }
+        },
+        act: async ({ visit }, { id }, back) =>
+          back(await endInstall(...asUser(visit, ownsInstall(visit.userId, id)), id)),
+      }),
+    )
+
+const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
+  (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
+
+const connectedApp = async (visit: Visit, clientId: string): Promise<ConnectedApp> => {
+  const app = await findConnectedApp(visit, clientId)
+  if (app === null) throw refuse('route_not_found')
+  return app
+}

@@ -1,0 +1,146 @@
+import type { TProperties } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ComponentChildren } from 'preact'
+import type { PlatformError } from '../domain/errors.ts'
+import type { Door } from '../http/door.ts'
+import { badInput } from '../operations/decision.ts'
+import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
+import { answerForm, type FormShape, receiveFromOperator, receiveFromUser, type Submission, textOf } from './form.ts'
+import { page, seeOther } from './page.ts'
+import { requireOperator, requireVisit, type Visit } from './visit.ts'
+
+/**
+ * What ends something, or cannot be undone, is asked first. `GET` of its address shows a page that says what will happen to how
+ * many, and `POST` to the same address does it. Every such step is defined with `confirmed`, in `confirmations.tsx` of its area.
+ */
+
+/** The parameters of a route by its pattern. */
+type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? { readonly [Key in Name]: string } & ParamsOf<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? { readonly [Key in Name]: string }
+    : unknown
+
+/** What the page asks, and says before the answer. */
+export type Question<T extends TProperties = TProperties> = {
+  readonly title: string
+  readonly belongsTo?: string
+  readonly says: ComponentChildren
+  readonly counts?: readonly Affected[]
+  readonly button: string
+  /** Further fields, with what was sent before and why it was refused. */
+  readonly fields?: (sent: Submission<T>['fields'] | null, error: PlatformError | null) => ComponentChildren
+}
+
+/** Where a confirmation page was opened, and where its result is shown. */
+type Place = { readonly href: string; readonly name: string }
+
+type Confirmed<Path extends string, T extends TProperties> = {
+  readonly section: 'account' | 'console' | 'desk'
+  readonly form: FormShape<T>
+  readonly back: (params: ParamsOf<Path>) => Place
+  /** The name that must be typed, for what is gravest. @throws route_not_found */
+  readonly typeName?: (visit: Visit, params: ParamsOf<Path>) => Promise<string>
+  /**
+   * What the page says. `given` reads a parameter of the address, or the field of that name once the form was sent.
+   * @throws route_not_found for what this person may not end
+   */
+  readonly ask: (visit: Visit, params: ParamsOf<Path>, given: (name: string) => string) => Promise<Question<T>>
+  /** Does it. `back` redirects to the page that the confirmation was opened from, with a notice. */
+  readonly act: (
+    submission: Submission<T>,
+    params: ParamsOf<Path>,
+    back: (done: string) => Response,
+  ) => Promise<Response>
+}
+
+/** The two routes of a step that is confirmed first. On the desk only operators reach them. */
+export const confirmed = <const Path extends string, T extends TProperties>(
+  door: Door,
+  path: Path,
+  { section, form, back, typeName, ask, act }: Confirmed<Path, T>,
+) => {
+  const isDesk = section === 'desk'
+  const pattern: string = path
+
+  const show = async (visit: Visit, params: ParamsOf<Path>, given: Given, refused: Refused<T> | null) => {
+    const { fields, ...question } = await ask(visit, params, given)
+    const name = await typeName?.(visit, params)
+    const { href, name: nameOfPlace } = back(params)
+    const error = refused?.error ?? null
+    return page(
+      <ConfirmationPage
+        {...question}
+        {...(name === undefined ? {} : { typeName: name })}
+        visit={visit}
+        section={section}
+        fields={fields?.(refused?.fields ?? null, error)}
+        back={{ name: nameOfPlace, href: placeOf(href, given('from')) }}
+        action={visit.call.path}
+        error={error}
+      />,
+      { refusal: error },
+    )
+  }
+
+  return new Elysia()
+    .get(pattern, async ({ request, params: found }) => {
+      const visit = await (isDesk ? requireOperator : requireVisit)(door, request)
+      const { searchParams } = new URL(request.url)
+      return await show(visit, paramsOf(path, found), (name) => searchParams.get(name) ?? '', null)
+    })
+    .post(pattern, async ({ request, params: found }) => {
+      const receive = isDesk ? receiveFromOperator : receiveFromUser
+      const submission = await receive(door, request, form)
+      const { visit, fields, sent } = submission
+      const params = paramsOf(path, found)
+      const given: Given = (name) => textOf(sent[name])
+      const place = placeOf(back(params).href, given('from'))
+      const acted = async () => {
+        const name = await typeName?.(visit, params)
+        if (name !== undefined && given('typed').trim() !== name) throw badInput('typed', otherName)
+        return await act(submission, params, (done) => seeOther(withDone(place, done)))
+      }
+      return await answerForm(acted(), {
+        done: (answer) => answer,
+        refused: async (error) => await show(visit, params, given, { fields, error }),
+      })
+    })
+}
+
+const otherName = 'This is not the name above. Nothing was done.'
+
+type Given = (name: string) => string
+type Refused<T extends TProperties> = { readonly fields: Submission<T>['fields']; readonly error: PlatformError }
+
+/** The page that a confirmation was opened from, with its filters. Any other address is replaced by the page's own. */
+const placeOf = (href: string, from: string): string => {
+  const [path = ''] = href.split('?')
+  return from.startsWith(`${path}?`) && /^[\x21-\x5b\x5d-\x7e]*$/.test(from) ? from : href
+}
+
+const withDone = (place: string, done: string): string => {
+  const [path = '', query = ''] = place.split('?')
+  const parameters = new URLSearchParams(query)
+  parameters.set('done', done)
+  return `${path}?${parameters.toString()}`
+}
+
+/** The address of a confirmation page, which leads back to this page with its filters. */
+export const confirmPath = (path: string, { call: { request } }: Pick<Visit, 'call'>): string => {
+  const { pathname, searchParams } = new URL(request.url)
+  searchParams.delete('done')
+  const query = searchParams.toString()
+  return query === '' ? path : `${path}?${new URLSearchParams({ from: `${pathname}?${query}` }).toString()}`
+}
+
+const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path> => {
+  if (!hasParams(path, found)) throw new Error(`The route ${path} has other parameters.`)
+  return found
+}
+
+const hasParams = <Path extends string>(path: Path, found: object): found is ParamsOf<Path> & object =>
+  path
+    .split('/')
+    .filter((part) => part.startsWith(':'))
+    .every((part) => Object.hasOwn(found, part.slice(1)))

@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact'
+import type { PlatformError } from '../../domain/errors.ts'
+import type { Reached } from '../../operations/reach.ts'
+import { Field, Form, Problem } from './field.tsx'
+import { Layout } from './shell.tsx'
+import type { Visit } from '../visit.ts'
+
+/** How many of something will end or change. */
+export type Affected = readonly [count: number | Reached, one: string, many: string]
+
+type ConfirmationPageProps = {
+  readonly visit: Visit
+  readonly section: 'account' | 'console' | 'desk'
+  /** The question, such as `Revoke this secret?` */
+  readonly title: string
+  /** The app or the area that the page belongs to. */
+  readonly belongsTo?: string
+  /** What will happen. */
+  readonly says: ComponentChildren
+  readonly counts?: readonly Affected[]
+  /** The name that must be typed, for what is gravest. */
+  readonly typeName?: string
+  /** Further fields of the form. */
+  readonly fields?: ComponentChildren
+  readonly button: string
+  /** The page that the person came from. */
+  readonly back: { readonly href: string; readonly name: string }
+  /** The address of this page, which also takes the form. */
+  readonly action: string
+  readonly error?: PlatformError | null
+}
+
+/** Asks before something ends or is done that cannot be undone. Only this page has a red button. */
+export const ConfirmationPage = ({ counts = [], typeName, error = null, ...question }: ConfirmationPageProps) => (
+  <Layout
+    title={question.title}
+    belongsTo={question.belongsTo ?? question.title}
+    visit={question.visit}
+    section={question.section}
+    width="narrow"
+    above={
+      <p class="crumbs">
+        <a href={question.back.href}>{question.back.name}</a>
+      </p>
+    }
+  >
+    <Problem error={error} />
+    <div class="confirmation">
+      {question.says}
+      {counts.length === 0 ? null : (
+        <ul class="reach" aria-label="What this affects">
+          {counts.map((affected) => (
+            <li key={affected[1]}>
+              <AffectedCount affected={affected} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+    <Form action={question.action} visit={question.visit}>
+      <input type="hidden" name="from" value={question.back.href} />
+      {question.fields}
+      {typeName === undefined ? null : (
+        <>
+          <p id="name-to-type">
+            To confirm, type <strong class="whole">{typeName}</strong>
+          </p>
+          <Field
+            label="Type the name above"
+            name="typed"
+            error={error}
+            input={{ required: true, autocomplete: 'off', spellcheck: false }}
+          />
+        </>
+      )}
+      <div class="beside">
+        <button type="submit" class="danger">
+          {question.button}
+        </button>
+        <a class="button outline secondary" href={question.back.href}>
+          Cancel
+        </a>
+      </div>
+    </Form>
+  </Layout>
+)
+
+const AffectedCount = ({ affected: [count, one, many] }: { readonly affected: Affected }) => {
+  const { count: number, exact } = typeof count === 'number' ? { count, exact: true } : count
+  return (
+    <>
+      {exact ? '' : 'At least '}
+      <strong>{number.toLocaleString('en')}</strong> {number === 1 ? one : many}
+    </>
+  )
+}
