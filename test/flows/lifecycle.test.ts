@@ -3,7 +3,7 @@ import { PlatformError } from '../../src/domain/errors.ts'
 import { type VersionStatus, type VersionStep, versionStatuses, versionSteps } from '../../src/domain/version.ts'
 import { approveAndActivate, moveVersion } from '../../src/operations/versions/move-version.ts'
 import { createOperatorWorld, type OperatorWorld } from '../pages/support/operator-world.ts'
-import { hiddenFields, type PlainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
+import { type PlainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
@@ -156,7 +156,7 @@ const leadsTo = {
 const loaded = async (app: RealApp, name: FormName) => {
   const { page, who, fields } = formsOn(app)[name]
   const action = `${page}/${name}`
-  const hidden = hiddenFields((await who.get(page)).text, action)
+  const hidden = await who.formOn(page, action)
   return async () => await who.post(action, { ...hidden, ...fields })
 }
 

@@ -136,7 +136,7 @@ describe('creating an app', () => {
   const fields = { name: 'Fresh', scopes: ['site:read', 'profile:read'] }
 
   test('leads to its page, and sending the form again leads there too without creating another app', async () => {
-    const hidden = hiddenFields((await owner.get('/console/new')).text, '/console/new')
+    const hidden = await owner.formOn('/console/new', '/console/new')
     const both = await Promise.all(
       [1, 2].map(async () => await owner.post('/console/new', { ...hidden, ...fields, slug: 'twice' })),
     )
@@ -195,7 +195,7 @@ describe('a secret', () => {
       ['/credentials', { environment: 'production', label: '' }],
       ['/credentials/rotate', { environment: 'development', graceHours: '24' }],
     ] as const) {
-      const hidden = hiddenFields((await owner.get(pathOf(app, '/credentials'))).text, pathOf(app, action))
+      const hidden = await owner.formOn(pathOf(app, '/credentials'), pathOf(app, action))
       const both = await Promise.all(
         [1, 2, 3].map(async () => await owner.post(pathOf(app, action), { ...hidden, ...fields })),
       )
@@ -282,7 +282,7 @@ describe('a redirect URI', () => {
 
   test('is registered once by a form that is sent twice', async () => {
     const app = await freshApp()
-    const hidden = hiddenFields((await owner.get(pathOf(app, '/redirect-uris'))).text, pathOf(app, '/redirect-uris'))
+    const hidden = await owner.formOn(pathOf(app, '/redirect-uris'), pathOf(app, '/redirect-uris'))
     const post = async () =>
       await owner.post(pathOf(app, '/redirect-uris'), { ...hidden, uri: `https://${app.slug}.example/twice` })
     expect((await post()).status).toBe(303)
@@ -378,7 +378,7 @@ describe('versions', () => {
     const app = await freshApp()
     await uploadVersion(world.platform, app, '1.0.0')
     const submit = pathOf(app, '/versions/1.0.0/submit')
-    const hidden = hiddenFields((await owner.get(pathOf(app, '/versions/1.0.0'))).text, submit)
+    const hidden = await owner.formOn(pathOf(app, '/versions/1.0.0'), submit)
     await uploadVersion(world.platform, app, '1.0.0')
     const answer = await owner.post(submit, hidden)
     expect(answer.status).toBe(409)
@@ -391,7 +391,7 @@ describe('versions', () => {
     const app = await freshApp()
     await uploadVersion(world.platform, app, '1.0.0')
     const submit = pathOf(app, '/versions/1.0.0/submit')
-    const hidden = hiddenFields((await owner.get(pathOf(app, '/versions/1.0.0'))).text, submit)
+    const hidden = await owner.formOn(pathOf(app, '/versions/1.0.0'), submit)
     expect((await owner.post(submit, hidden)).status).toBe(303)
     await send(app, '/versions/1.0.0', '/versions/1.0.0/withdraw')
     const again = await owner.post(submit, hidden)

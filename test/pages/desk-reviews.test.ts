@@ -202,7 +202,7 @@ describe('a decision', () => {
 
   test('about a withdrawn version changes nothing, and says so', async () => {
     const { app, path } = await waiting()
-    const hidden = hiddenFields((await desk.get(path)).text, `${path}/approve`)
+    const hidden = await desk.formOn(path, `${path}/approve`)
     await moveThrough(world.platform, app, '1.0.0', 'withdraw')
     const { status, text } = await desk.post(`${path}/approve`, hidden)
     expect(status).toBe(409)
@@ -249,7 +249,7 @@ describe('a decision', () => {
     const { app, path } = await waiting()
     const leaving = await addOperator(world.platform, 'Leaving')
     const browser = await signedInBrowser(url, leaving)
-    const hidden = hiddenFields((await browser.get(path)).text, `${path}/approve`)
+    const hidden = await browser.formOn(path, `${path}/approve`)
     await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })
     expect((await browser.post(`${path}/approve`, hidden)).status).toBe(404)
     await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: true })

@@ -6,7 +6,7 @@ import { operator as commandLine, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: OperatorWorld
 let url: string
@@ -57,7 +57,7 @@ test('a typed password of a new user is shown on no page', async () => {
 
 test('a user is created once, even if the form is sent several times', async () => {
   const typed = somebody()
-  const hidden = hiddenFields((await desk.get(newUser)).text, newUser)
+  const hidden = await desk.formOn(newUser, newUser)
   const answers = await Promise.all(
     Array.from({ length: 10 }, async () => await desk.post(newUser, { ...hidden, ...typed, email: `x${typed.email}` })),
   )
@@ -112,7 +112,7 @@ test('a new password is shown once, and ends the old one and every session', asy
   const user = await addUser(world.platform, 'Forgetful')
   const token = await signIn(url, user)
   const path = `/desk/users/${user.id}`
-  const hidden = hiddenFields((await desk.get(path)).text, `${path}/password`)
+  const hidden = await desk.formOn(path, `${path}/password`)
   const answers = await Promise.all(Array.from({ length: 5 }, async () => await desk.post(`${path}/password`, hidden)))
   const passwords = answers.map(({ text }) => shownPassword(text)).filter((password) => password !== '')
   // Of simultaneous requests one wins, and only its page shows a password; a later request may win again.
@@ -180,8 +180,8 @@ test('a form fails in its transaction when the operator rights were removed in t
   const browser = await signedInBrowser(url, leaving)
   const path = `/desk/users/${world.user.id}`
   const typed = somebody()
-  const reset = hiddenFields((await browser.get(path)).text, `${path}/password`)
-  const create = hiddenFields((await browser.get(newUser)).text, newUser)
+  const reset = await browser.formOn(path, `${path}/password`)
+  const create = await browser.formOn(newUser, newUser)
   const before = await queries().users.byId(world.user.id)
   // Both requests are authenticated by now, and still hash a password.
   const answers = Promise.all([browser.post(`${path}/password`, reset), browser.post(newUser, { ...create, ...typed })])

@@ -76,7 +76,7 @@ describe('access to the desk', () => {
   test('a form without its ticket, or from another site, changes nothing', async () => {
     const { slug } = world.app
     const path = `/desk/apps/${slug}`
-    const hidden = hiddenFields((await desk.get(path)).text, `${path}/suspend`)
+    const hidden = await desk.formOn(path, `${path}/suspend`)
     expect((await desk.post(`${path}/suspend`, {})).status).toBe(403)
     expect((await desk.post(`${path}/suspend`, { ticket: 'x' })).status).toBe(403)
     expect((await desk.post(`${path}/activate`, hidden)).status).toBe(403)

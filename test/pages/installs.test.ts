@@ -97,7 +97,7 @@ test('an agreement counts once, and only for the scopes that were shown', async 
   const there = await scene()
   const { app, browser } = there
   const path = `/apps/${app.slug}`
-  const shown = hiddenFields((await browser.get(path)).text, path)
+  const shown = await browser.formOn(path, path)
   const more = { ...shown, ...place, scopes: 'profile.email:read profile:read site:read' }
   expect((await browser.post(path, more)).status).toBe(403)
   await addEmbeddedVersion(world.platform, app, { version: '2.0.0', scopes: ['profile.email:read', 'profile:read'] })
@@ -105,7 +105,7 @@ test('an agreement counts once, and only for the scopes that were shown', async 
   expect(late.status).toBe(400)
   expect(late.text).toContain('asks for something else by now')
   expect(late.text).toContain('See your email address')
-  const again = hiddenFields((await browser.get(path)).text, path)
+  const again = await browser.formOn(path, path)
   expect((await browser.post(path, { ...again, ...place })).status).toBe(303)
   expect((await browser.post(path, { ...again, place: 'site my-site' })).status).toBe(422)
 })
@@ -151,7 +151,7 @@ test('only the owner can withdraw a pending install and end an active one', asyn
   const waiting = (await agree(there)).install?.id ?? ''
   const stranger = (await scene()).browser
   const ending = `/installs/${waiting}/end`
-  const { ticket } = hiddenFields((await there.browser.get('/installs')).text, ending)
+  const { ticket } = await there.browser.formOn('/installs', ending)
   expect((await stranger.post(ending, { ticket: ticket ?? '' })).status).toBe(403)
   expect((await there.browser.submit('/installs', ending)).headers.get('location')).toBe('/installs?done=withdraw')
   expect((await there.browser.get('/installs')).text).toContain('Withdrawn')
@@ -160,7 +160,7 @@ test('only the owner can withdraw a pending install and end an active one', asyn
   const working = (await agree(there)).install?.id ?? ''
   await approve(working)
   const end = `/installs/${working}/end`
-  const form = hiddenFields((await there.browser.get('/installs')).text, end)
+  const form = await there.browser.formOn('/installs', end)
   expect((await there.browser.post(end, form)).headers.get('location')).toBe('/installs?done=deactivate')
   expect((await there.browser.post(end, form)).status).toBe(409)
   expect((await there.browser.get('/installs')).text).not.toContain(`action="${end}"`)
@@ -221,7 +221,7 @@ test('only the form of that page gets a new code, and only while the install is 
   const id = (await agree(there)).install?.id ?? ''
   await approve(id)
   const [page, path] = [`/installs/${id}/open`, `/installs/${id}/code`]
-  const form = hiddenFields((await browser.get(page)).text, path)
+  const form = await browser.formOn(page, path)
   for (let times = 0; times < 2; times += 1) {
     const { status, headers, text } = await browser.post(path, form)
     expect({ status, cache: headers.get('cache-control') }).toEqual({ status: 200, cache: 'no-store' })

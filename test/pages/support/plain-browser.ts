@@ -6,7 +6,12 @@ export type PlainBrowser = {
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /** Loads the page and sends its form for `action` with its hidden fields and these. */
+  /**
+   * The hidden fields of the page's form for `action`. If the page has a link there instead, because the step is confirmed
+   * first, they are those of the page that it leads to.
+   */
+  formOn(page: string, action: string): Promise<Record<string, string>>
+  /** Sends that form with its hidden fields and these. */
   submit(page: string, action: string, fields?: Fields): Promise<Seen>
 }
 type Fields = Readonly<Record<string, string | readonly string[]>>
@@ -29,10 +34,13 @@ export const plainBrowser = (url: string): PlainBrowser => {
     get: async (path, headers = {}) => await send('GET', path, headers),
     post: async (path, fields, headers = {}) =>
       await send('POST', path, { ...fromAPageOfOurs, ...headers }, encoded(fields)),
-    submit: async (page, action, fields = {}) => {
-      const hidden = hiddenFields((await browser.get(page)).text, action)
-      return await browser.post(action, { ...hidden, ...fields })
+    formOn: async (page, action) => {
+      const { text } = await browser.get(page)
+      const link = formFor(text, action) === undefined ? linkTo(text, action) : null
+      return hiddenFields(link === null ? text : (await browser.get(link)).text, action)
     },
+    submit: async (page, action, fields = {}) =>
+      await browser.post(action, { ...(await browser.formOn(page, action)), ...fields }),
   }
   return browser
 }
@@ -68,11 +76,20 @@ const entities: Readonly<Record<string, string>> = {
 const unescaped = (html: string): string =>
   html.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity)
 
-/** The hidden fields of the page's first form for this action. @throws Error when there is none */
-export const hiddenFields = (html: string, action: string): Record<string, string> => {
-  const form = [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].find(([, attributes = '']) =>
+/** The page's first link to a path, with its query; null without one. */
+const linkTo = (html: string, path: string): string | null => {
+  const links = [...html.matchAll(/<a\b[^>]*\bhref="([^"]*)"/g)].map(([, href = '']) => unescaped(href))
+  return links.find((href) => href === path || href.startsWith(`${path}?`)) ?? null
+}
+
+const formFor = (html: string, action: string) =>
+  [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].find(([, attributes = '']) =>
     unescaped(attributes).includes(`action="${action}"`),
   )
+
+/** The hidden fields of the page's first form for this action. @throws Error when there is none */
+export const hiddenFields = (html: string, action: string): Record<string, string> => {
+  const form = formFor(html, action)
   if (form === undefined) throw new Error(`The page has no form for ${action}.`)
   const inputs = [...(form[2] ?? '').matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
   return Object.fromEntries(inputs.map(([, name = '', value = '']) => [unescaped(name), unescaped(value)]))

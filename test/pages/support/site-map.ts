@@ -70,7 +70,29 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: ({ app }) => [`/account/apps/${app.development.clientId}`],
   },
+  {
+    pattern: '/account/apps/:clientId/revoke',
+    who: 'user',
+    paths: ({ app }) => [`/account/apps/${app.development.clientId}/revoke`],
+  },
+  { pattern: '/account/apps/revoke-all', who: 'user', paths: () => ['/account/apps/revoke-all'] },
+  {
+    pattern: '/account/apps/:clientId/authorizations/:grantId/revoke',
+    who: 'user',
+    paths: ({ app, grantId }) => [`/account/apps/${app.development.clientId}/authorizations/${grantId}/revoke`],
+  },
+  {
+    pattern: '/account/sessions/:key/end',
+    who: 'user',
+    paths: ({ otherSessionKey }) => [`/account/sessions/${otherSessionKey}/end`],
+  },
+  { pattern: '/account/sessions/end-others', who: 'user', paths: () => ['/account/sessions/end-others'] },
   { pattern: '/installs', who: 'user', paths: () => ['/installs'] },
+  {
+    pattern: '/installs/:id/end',
+    who: 'user',
+    paths: ({ openableInstallId }) => [`/installs/${openableInstallId}/end`],
+  },
   { pattern: '/apps/:slug', who: 'user', paths: ({ app }) => [`/apps/${app.slug}`], isForEverybody: true },
   { pattern: '/apps/:slug/test', who: 'user', paths: ({ app }) => [`/apps/${app.slug}/test`] },
   {

@@ -27,6 +27,7 @@ import {
   grantTokens,
   installApp,
   type Login,
+  signIn,
   type World,
 } from '../../support/world.ts'
 
@@ -44,6 +45,8 @@ export type StockedWorld = World & {
   /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
   readonly openableInstallId: string
   readonly grantId: string
+  /** Another session of the first user. */
+  readonly otherSessionKey: string
   /** A webhook endpoint that works and one that is disabled, both with recorded attempts. */
   readonly endpointIds: readonly string[]
 }
@@ -88,7 +91,9 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const endpointIds = await stockWebhooks(platform, app)
   await grantTokens({ ...world, app: strangersApp })
   await stockTrail(platform, app)
-  return { ...world, ...people, strangersApp, suspendedApp, pendingInstallId, openableInstallId, grantId, endpointIds }
+  const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
+  const installs = { pendingInstallId, openableInstallId }
+  return { ...world, ...people, strangersApp, suspendedApp, ...installs, grantId, otherSessionKey, endpointIds }
 }
 
 const addPeople = async (platform: Platform) => {
