@@ -12,9 +12,9 @@ const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `
 
 /**
  * `session` is the signed-in user. `visit` ties forms to a browser before anyone has signed in. `device` marks a browser in which
- * someone has signed in before.
+ * someone has signed in before. `shown` carries a new secret to the page that shows it.
  */
-type CookieStem = 'session' | 'visit' | 'device'
+type CookieStem = 'session' | 'visit' | 'device' | 'shown'
 
 /** The `Set-Cookie` that signs a browser in or, with an empty token and zero seconds, out. */
 export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>

@@ -30,9 +30,19 @@ const shownPassword = (html: string) => /id="secret"[^>]*value="([^"]+)"/.exec(h
 
 test('a generated password of a new user is shown once and stored nowhere', async () => {
   const typed = somebody()
-  const { status, text, headers } = await desk.submit(newUser, newUser, typed)
+  const created = await desk.submit(newUser, newUser, typed)
+  expect([created.status, created.text]).toEqual([303, ''])
+  const place = created.headers.get('location') ?? ''
+  expect(created.headers.get('set-cookie')).toMatch(/^shown=[^;]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax$/)
+  // Another page, and the same page in another session, do not show it.
+  expect(shownPassword((await desk.get(`/desk/users/${world.user.id}/new-password`)).text)).toBe('')
+  const other = await signedInBrowser(url, world.colleague)
+  other.cookies.set('shown', desk.cookies.get('shown') ?? '')
+  expect(shownPassword((await other.get(place)).text)).toBe('')
+  const { status, text, headers } = await desk.get(place)
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   const password = shownPassword(text)
+  expect(shownPassword((await desk.get(place)).text)).toBe('')
   expect(password).toMatch(/^[0-9A-Za-z]{22}$/)
   expect(await canSignIn(typed.email, password)).toBe(true)
   const user = await queries().users.byEmail(typed.email)
@@ -61,9 +71,9 @@ test('a user is created once, even if the form is sent several times', async () 
   const answers = await Promise.all(
     Array.from({ length: 10 }, async () => await desk.post(newUser, { ...hidden, ...typed, email: `x${typed.email}` })),
   )
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-  for (const { text } of answers.filter(({ status }) => status !== 200)) {
-    expect(shownPassword(text)).toBe('')
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
+  for (const { text, headers } of answers.filter(({ status }) => status !== 303)) {
+    expect(headers.get('set-cookie')).toBeNull()
     expect(text).toContain('Nothing was done a second time.')
   }
   const another = await desk.post(newUser, { ...hidden, ...typed })
@@ -114,8 +124,13 @@ test('a new password is shown once, and ends the old one and every session', asy
   const path = `/desk/users/${user.id}`
   const hidden = await desk.formOn(path, `${path}/password`)
   const answers = await Promise.all(Array.from({ length: 5 }, async () => await desk.post(`${path}/password`, hidden)))
-  const passwords = answers.map(({ text }) => shownPassword(text)).filter((password) => password !== '')
-  // Of simultaneous requests one wins, and only its page shows a password; a later request may win again.
+  const sealed = answers.flatMap(({ headers }) => /^shown=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? [])
+  const passwords: string[] = []
+  for (const value of sealed) {
+    desk.cookies.set('shown', value)
+    passwords.push(shownPassword((await desk.get(`${path}/new-password`)).text))
+  }
+  // Of simultaneous requests one wins, and only its redirect leads to a password; a later request may win again.
   const works = await Promise.all(passwords.map(async (password) => await canSignIn(user.email, password)))
   expect(works.filter((works) => works)).toHaveLength(1)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - passwords.length)

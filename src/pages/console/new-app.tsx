@@ -9,7 +9,7 @@ import { Layout } from '../design/shell.tsx'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { consoleAppPath, consolePath, newAppPath, sentBefore } from './own-app.tsx'
-import { ScopeChoice } from './scopes.tsx'
+import { ScopeChoice } from '../design/scopes.tsx'
 
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })
 

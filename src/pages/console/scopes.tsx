@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
-import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { changeAppScopes } from '../../operations/apps/change-app.ts'
-import { type BadgeWords, StateBadge } from '../design/badge.tsx'
-import { Choice, ChoiceSet, Form, Problem } from '../design/field.tsx'
+import { Form, Problem } from '../design/field.tsx'
+import { ScopeChoice } from '../design/scopes.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { Facts } from '../design/values.tsx'
@@ -53,48 +52,3 @@ const effects = {
     'refreshed, until the user or your app revokes it, or it expires unused.',
   Versions: 'Each version keeps the scopes that it was uploaded with.',
 }
-
-type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error: PlatformError | null }
-
-type Entry = readonly [name: string, entry: (typeof scopeCatalogue)[ScopeName]]
-const entries: readonly Entry[] = Object.entries(scopeCatalogue)
-const isOpen = ([, { availability }]: Entry): boolean => availability !== 'planned' && availability !== 'restricted'
-
-/** Every scope: those that an app can register, then those that are not available yet. */
-export const ScopeChoice = ({ chosen, error }: ScopeChoiceProps) => (
-  <ChoiceSet legend="Scopes it may ask for" name="scopes" error={error}>
-    {entries.filter(isOpen).map(([name, { availability, words, callers }]) => (
-      <Choice
-        key={name}
-        type="checkbox"
-        name="scopes"
-        value={name}
-        checked={chosen.includes(name)}
-        about={`${words}. ${callersSentence(callers)}`}
-      >
-        <code>{name}</code> <StateBadge of={availabilityWords[availability]} />
-      </Choice>
-    ))}
-    <p class="muted">Not available yet:</p>
-    <ul>
-      {entries
-        .filter((entry) => !isOpen(entry))
-        .map(([name, { availability, words }]) => (
-          <li key={name}>
-            <code>{name}</code> <StateBadge of={availabilityWords[availability]} /> <span class="muted">{words}.</span>
-          </li>
-        ))}
-    </ul>
-  </ChoiceSet>
-)
-
-const callersSentence = (callers: readonly string[]): string =>
-  callers.includes('app') ? 'For your app itself, and for users who consent.' : 'For users who consent.'
-
-const availabilityWords = {
-  available: ['good', 'Available'],
-  preview: ['plain', 'Preview'],
-  issuable: ['plain', 'No endpoint uses it yet'],
-  planned: ['plain', 'Planned'],
-  restricted: ['plain', 'Restricted'],
-} as const satisfies Record<(typeof scopeCatalogue)[ScopeName]['availability'], BadgeWords>

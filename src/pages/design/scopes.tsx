@@ -1,5 +1,6 @@
 import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
-import { Badge } from './badge.tsx'
+import { Badge, type BadgeWords, StateBadge } from './badge.tsx'
+import { Choice, ChoiceSet, type FormErrors } from './field.tsx'
 
 type ScopeListProps = {
   readonly scopes: readonly ScopeName[]
@@ -27,3 +28,48 @@ export const ScopeList = ({ scopes, agreed = null, class: name }: ScopeListProps
       ))}
     </ul>
   )
+
+type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error: FormErrors }
+
+type Entry = readonly [name: string, entry: (typeof scopeCatalogue)[ScopeName]]
+const entries: readonly Entry[] = Object.entries(scopeCatalogue)
+const isOpen = ([, { availability }]: Entry): boolean => availability !== 'planned' && availability !== 'restricted'
+
+/** Every scope: those that an app can register, then those that are not available yet. */
+export const ScopeChoice = ({ chosen, error }: ScopeChoiceProps) => (
+  <ChoiceSet legend="Scopes it may ask for" name="scopes" error={error}>
+    {entries.filter(isOpen).map(([name, { availability, words, callers }]) => (
+      <Choice
+        key={name}
+        type="checkbox"
+        name="scopes"
+        value={name}
+        checked={chosen.includes(name)}
+        about={`${words}. ${callersSentence(callers)}`}
+      >
+        <code>{name}</code> <StateBadge of={availabilityWords[availability]} />
+      </Choice>
+    ))}
+    <p class="muted">Not available yet:</p>
+    <ul>
+      {entries
+        .filter((entry) => !isOpen(entry))
+        .map(([name, { availability, words }]) => (
+          <li key={name}>
+            <code>{name}</code> <StateBadge of={availabilityWords[availability]} /> <span class="muted">{words}.</span>
+          </li>
+        ))}
+    </ul>
+  </ChoiceSet>
+)
+
+const callersSentence = (callers: readonly string[]): string =>
+  callers.includes('app') ? 'For your app itself, and for users who consent.' : 'For users who consent.'
+
+const availabilityWords = {
+  available: ['good', 'Available'],
+  preview: ['plain', 'Preview'],
+  issuable: ['plain', 'No endpoint uses it yet'],
+  planned: ['plain', 'Planned'],
+  restricted: ['plain', 'Restricted'],
+} as const satisfies Record<(typeof scopeCatalogue)[ScopeName]['availability'], BadgeWords>

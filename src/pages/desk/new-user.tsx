@@ -3,11 +3,12 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import type { Door } from '../../http/door.ts'
 import { createUser } from '../../operations/users/create-user.ts'
-import type { UserSummary } from '../../operations/users/find-user.ts'
+import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Secret } from '../design/values.tsx'
 import { answerForm, formOf, optionalText, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { onTheDesk, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
@@ -17,9 +18,15 @@ const newUserForm = formOf({ email: text, name: text, password: text, operator: 
 type NewUserValues = { readonly email: string; readonly name: string; readonly isOperator: boolean }
 const emptyValues: NewUserValues = { email: '', name: '', isOperator: false }
 
-/** The form that creates a user. */
+/** The form that creates a user, and the page that shows a generated password once. */
 export const newUserRoutes = (door: Door) =>
   new Elysia()
+    .get('/desk/users/:id/new-password', async ({ request, params: { id } }) => {
+      const visit = await requireOperator(door, request)
+      const user = await inspectUser(door.platform, id)
+      const { value, cookies } = takeShown(visit)
+      return page(<NewPasswordPage visit={visit} user={user} password={value} />, { cookies })
+    })
     .get(deskPaths.newUser, async ({ request }) => showForm(await requireOperator(door, request), emptyValues, null))
     .post(deskPaths.newUser, async ({ request }) => await create(door, request))
 
@@ -31,7 +38,7 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
         <Field
           label="Email address"
           name="email"
-          hint="The user signs in with it. It cannot be changed."
+          hint="The user signs in with it. You can change it later."
           error={error}
           input={{ type: 'email', value: values.email, required: true, maxLength: 254, autocomplete: 'off' }}
         />
@@ -59,7 +66,7 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
     { refusal: error },
   )
 
-/** A generated password is shown on the answer itself, once. A typed password is already known. */
+/** A generated password is shown on a page of its own, once. A typed password is already known. */
 const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromOperator(door, request, newUserForm)
   const { email, name, password: typed } = fields
@@ -68,30 +75,42 @@ const create = async (door: Door, request: Request): Promise<Response> => {
   return await answerForm(createUser(...onTheDesk(visit, undefined, ticket), { ...values, password }), {
     done: (user) =>
       typed === ''
-        ? page(<NewPasswordPage visit={visit} title="The user is created" user={user} password={password} />)
+        ? showOnce(visit, newPasswordPath(user.id), password)
         : seeOther(`${userPath(user.id)}?done=created`),
     refused: (error) => showForm(visit, values, error),
     sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
   })
 }
 
+/** Where a generated password of this user is shown. */
+export const newPasswordPath = (userId: string): string => userPath(userId, 'new-password')
+
 type NewPasswordPageProps = {
   readonly visit: Visit
-  readonly title: string
   readonly user: Pick<UserSummary, 'id' | 'email' | 'name'>
-  readonly password: string
+  /** Null when it was shown before. */
+  readonly password: string | null
 }
 
 /** The only page that shows a generated password. */
-export const NewPasswordPage = ({ visit, title, user, password }: NewPasswordPageProps) => (
-  <DeskPage title={title} visit={visit} tab={deskPaths.users}>
+const NewPasswordPage = ({ visit, user, password }: NewPasswordPageProps) => (
+  <DeskPage title="New password" belongsTo={user.email} visit={visit} tab={deskPaths.users}>
+    {password === null ? (
+      <p>
+        There is no new password to show. Each one is shown once, right after it was generated. If you did not copy it,
+        generate another one on the page of the user.
+      </p>
+    ) : (
+      <>
+        <p>
+          <bdi>{user.name}</bdi> can sign in with {user.email} and this password. Give it to them in person or over a
+          channel that you trust, and ask them to change it.
+        </p>
+        <Secret label="Password" value={password} />
+      </>
+    )}
     <p>
-      <bdi>{user.name}</bdi> can sign in with {user.email} and this password. Give it to them in person or over a
-      channel that you trust, and ask them to change it.
-    </p>
-    <Secret label="Password" value={password} />
-    <p>
-      <a href={userPath(user.id)}>I have copied it: go to the user</a>
+      <a href={userPath(user.id)}>{password === null ? 'Go to the user' : 'I have copied it: go to the user'}</a>
     </p>
   </DeskPage>
 )

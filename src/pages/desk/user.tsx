@@ -11,9 +11,10 @@ import { Problem } from '../design/field.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, optionalText, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { showOnce } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
-import { NewPasswordPage } from './new-user.tsx'
+import { newPasswordPath } from './new-user.tsx'
 import { UserChanges } from './user-changes.tsx'
 import { UserBadges } from './users.tsx'
 
@@ -130,15 +131,14 @@ const takeStep = async (door: Door, request: Request, id: string, step: UserStep
   })
 }
 
-/** If the button is pressed twice, one request wins, and only its answer shows a password. */
+/** If the button is pressed twice, one request wins, and only its redirect leads to a password. */
 const givePassword = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
   await inspectUser(door.platform, id)
   const password = generatedPassword(door.platform.random.bytes(generatedPasswordBytes))
   const change = onTheDesk(visit, isForSomebodyElse(visit.userId, id))
   return await answerForm(resetPassword(...change, { userId: id, password }), {
-    done: ({ user }) =>
-      page(<NewPasswordPage visit={visit} title="The user has a new password" user={user} password={password} />),
+    done: () => showOnce(visit, newPasswordPath(id), password),
     refused: async (error) => await show(visit, id, error),
   })
 }

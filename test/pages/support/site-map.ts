@@ -177,6 +177,11 @@ export const siteMap: readonly Site[] = [
       [world.stranger, world.operator, world.secondOperator, world.disabledUser].map(({ id }) => `/desk/users/${id}`),
   },
   {
+    pattern: '/desk/users/:id/new-password',
+    who: 'operator',
+    paths: ({ stranger }) => [`/desk/users/${stranger.id}/new-password`],
+  },
+  {
     pattern: '/desk/audit',
     who: 'operator',
     paths: ({ app }) => ['/desk/audit', `/desk/audit?app=${app.slug}&action=version`, '/desk/audit?outcome=refused'],

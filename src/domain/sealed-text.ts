@@ -1,0 +1,36 @@
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+
+/** What a text is sealed for: only the same place and the same browser's secret open it again. */
+type SealPurpose = { readonly server: Uint8Array; readonly browser: string; readonly place: string }
+
+const algorithm = 'aes-256-gcm'
+const [nonceBytes, tagBytes] = [12, 16] as const
+export const sealNonceBytes = nonceBytes
+
+/** The first word separates the key from everything else that the key of the server makes. */
+const keyOf = ({ server, browser, place }: SealPurpose): Buffer =>
+  createHmac('sha256', server)
+    .update(JSON.stringify(['sealed-text', browser, place]))
+    .digest()
+
+/** The text, readable only by this server and for this purpose. The nonce must never be used twice: take it at random. */
+export const sealText = (purpose: SealPurpose, text: string, nonce: Uint8Array): string => {
+  const cipher = createCipheriv(algorithm, keyOf(purpose), nonce)
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
+}
+
+/** The text that was sealed for this purpose; null for anything else. */
+export const openText = (purpose: SealPurpose, sealed: string): string | null => {
+  const bytes = Buffer.from(sealed, 'base64url')
+  if (bytes.length < nonceBytes + tagBytes) return null
+  const decipher = createDecipheriv(algorithm, keyOf(purpose), bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
+  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8')
+  } catch {
+    return null // altered, or sealed for something else
+  }
+}

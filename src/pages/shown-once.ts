@@ -1,0 +1,42 @@
+import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
+import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { seeOther } from './page.ts'
+import type { Visit } from './visit.ts'
+
+// A form that makes a secret leads to a page of its own, which shows the secret once. Until then the browser keeps it in a
+// cookie that only this server can read, for this session and this page. So the server stores no secret, and any server of
+// the same database can show it.
+
+/** How long the browser has for the redirect. */
+const lifetimeSeconds = 60
+
+const purposeOf = ({ door, sessionToken }: Visit, path: string) => ({
+  server: door.serverKey,
+  browser: sessionToken,
+  place: path,
+})
+
+/** Redirects to the page with this path (without a query), which shows the value once. */
+export const showOnce = (visit: Visit, path: string, value: string): Response => {
+  const { platform } = visit.door
+  const text = JSON.stringify([platform.clock.now(), value])
+  const sealed = sealText(purposeOf(visit, path), text, platform.random.bytes(sealNonceBytes))
+  return seeOther(path, [setCookie(visit.door, 'shown', sealed, lifetimeSeconds)])
+}
+
+/** What the page shows now, and the cookies of its answer. The value is null when it was shown before. */
+type Shown = { readonly value: string | null; readonly cookies: readonly string[] }
+
+/** Takes the value that `showOnce` left for the page of this request. */
+export const takeShown = (visit: Visit): Shown => {
+  const { door, call } = visit
+  const sealed = readCookie(door, call.request, 'shown')
+  if (sealed === null) return { value: null, cookies: [] }
+  const text = openText(purposeOf(visit, call.path), sealed)
+  const [, at, value] = /^\[(\d+),(".*")\]$/s.exec(text ?? '') ?? []
+  const isRecent = door.platform.clock.now() - Number(at) < lifetimeSeconds * 1000
+  return {
+    value: value !== undefined && isRecent ? String(JSON.parse(value)) : null,
+    cookies: text === null ? [] : [setCookie(door, 'shown', '', 0)], // that of another page stays
+  }
+}
