@@ -2,7 +2,6 @@ import type { PostgresMigration } from '../postgres/schema.ts'
 import initial from './postgres/0001_initial.sql' with { type: 'text' }
 import nodes from './postgres/0002_nodes.sql' with { type: 'text' }
 import severalServers from './postgres/0003_several_servers.sql' with { type: 'text' }
-import webhookExchange from './postgres/0004_webhook_exchange.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -13,11 +12,5 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'several_servers',
     sql: severalServers,
     sha256: '6e0613a8fc7dd139493512b041cc1cf7f09431b8d2887664a45c061f5338c073',
-  },
-  {
-    id: 4,
-    name: 'webhook_exchange',
-    sql: webhookExchange,
-    sha256: '7204241b367d4059fedd3c2851c1067b7567f293821152589a1cd65a40c9a17f',
   },
 ]

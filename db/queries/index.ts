@@ -32,7 +32,7 @@ export type { Resource } from './resources.ts'
 export type { QueuePlace, Rollback, Version, VersionContent, WaitingFor } from './versions.ts'
 export type { LiveCount, ServerKey } from './server.ts'
 export type { Session } from './sessions.ts'
-export type { AttemptQuestion, WebhookAttempt, WebhookDelivery, WebhookEvent } from './webhook-events.ts'
+export type { WebhookAttempt, WebhookDelivery, WebhookEvent } from './webhook-events.ts'
 export type { WebhookEndpoint, WebhookSecret } from './webhook-endpoints.ts'
 
 /** Every question and every write of the platform, over one connection. */

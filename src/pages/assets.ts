@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import pico from '@picocss/pico/css/pico.min.css' with { type: 'text' }
 import { Elysia } from 'elysia'
 import embed from './assets/embed.js' with { type: 'text' }
+import icon from './assets/favicon.svg' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
 import script from './assets/site.js' with { type: 'text' }
 
@@ -14,8 +14,8 @@ const asset = (stem: string, ending: string, type: string, text: string): Asset 
   type,
 })
 
-/** The design system, followed by our own rules. */
-export const siteStylesheet = asset('site', 'css', 'text/css; charset=utf-8', `${pico}\n${stylesheet}`)
+export const siteStylesheet = asset('site', 'css', 'text/css; charset=utf-8', stylesheet)
+export const favicon = asset('favicon', 'svg', 'image/svg+xml', icon)
 /** Small conveniences. Every page works without this script. */
 export const siteScript = asset('site', 'js', 'text/javascript; charset=utf-8', script)
 
@@ -35,9 +35,10 @@ const answer = ({ content, type }: Asset, request: Request): Response => {
   })
 }
 
-/** The stylesheet and the scripts, embedded in the program. */
+/** The stylesheet, the icon and the scripts, embedded in the program. */
 export const assetRoutes = () =>
   new Elysia()
     .get(siteStylesheet.path, async ({ request }) => answer(siteStylesheet, request))
+    .get(favicon.path, async ({ request }) => answer(favicon, request))
     .get(siteScript.path, async ({ request }) => answer(siteScript, request))
     .get(embedScript.path, async ({ request }) => answer(embedScript, request))

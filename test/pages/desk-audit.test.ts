@@ -13,7 +13,8 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
-const actionsIn = (html: string) => [...html.matchAll(/<td><code>([a-z_.]+)<\/code>/g)].map(([, action = '']) => action)
+const actionsIn = (html: string) =>
+  [...html.matchAll(/<td[^>]*><code>([a-z_.]+)<\/code>/g)].map(([, action = '']) => action)
 const ask = async (query: Readonly<Record<string, string>>) =>
   await desk.get(`/desk/audit?${new URLSearchParams(query).toString()}`)
 

@@ -89,7 +89,6 @@ const answered = (status: number, answer: string): WebhookAnswer => ({
   status,
   error: null,
   retryAfter: null,
-  headers: {},
   answer,
   durationMs: 0,
 })

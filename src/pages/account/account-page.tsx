@@ -34,11 +34,11 @@ export const installPath = (slug: string, environment: Environment): string =>
   environment === 'production' ? installLivePath(slug) : installTestPath(slug)
 
 const tabs = [
-  { path: accountPaths.overview, name: 'Overview' },
-  { path: accountPaths.password, name: 'Password' },
-  { path: accountPaths.sessions, name: 'Sessions' },
-  { path: accountPaths.apps, name: 'Connected apps' },
-  { path: accountPaths.installs, name: 'Installs' },
+  { path: accountPaths.overview, name: 'Overview', icon: 'user' },
+  { path: accountPaths.password, name: 'Password', icon: 'lock' },
+  { path: accountPaths.sessions, name: 'Sessions', icon: 'screen' },
+  { path: accountPaths.apps, name: 'Connected apps', icon: 'link' },
+  { path: accountPaths.installs, name: 'Installs', icon: 'box' },
 ] as const
 
 type AccountPageProps = FrameProps & { readonly tab: (typeof tabs)[number]['path'] }

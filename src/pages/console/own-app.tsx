@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
 import { Copyable } from '../design/values.tsx'
-import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
+import { type AreaNavigation, Crumbs, type FrameProps, Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 
@@ -32,17 +32,17 @@ export const ownAppOf = async (visit: Visit, slug: string): Promise<OwnApp> => (
 export const requireOwnApp = async (door: Door, request: Request, slug: string): Promise<OwnApp> =>
   await ownAppOf(await requireVisit(door, request), slug)
 
-/** The pages of an app, in the order of its tabs. The part after the slug, and the name. */
+/** The pages of an app, in the order of its tabs. The part after the slug, the name and the icon. */
 const tabs = [
-  ['', 'Overview'],
-  ['first-call', 'First call'],
-  ['credentials', 'Credentials'],
-  ['redirect-uris', 'Redirect URIs'],
-  ['scopes', 'Scopes'],
-  ['versions', 'Versions'],
-  ['installs', 'Installs'],
-  ['webhooks', 'Webhooks'],
-  ['trail', 'Audit log'],
+  ['', 'Overview', 'gauge'],
+  ['first-call', 'First call', 'play'],
+  ['credentials', 'Credentials', 'key'],
+  ['redirect-uris', 'Redirect URIs', 'open'],
+  ['scopes', 'Scopes', 'sliders'],
+  ['versions', 'Versions', 'tag'],
+  ['installs', 'Installs', 'box'],
+  ['webhooks', 'Webhooks', 'bolt'],
+  ['trail', 'Audit log', 'list'],
 ] as const
 type AppTab = (typeof tabs)[number][0]
 
@@ -56,7 +56,7 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
     {...frame}
     belongsTo={app.name}
     section="console"
-    above={<AppCrumbs app={app} />}
+    above={<Crumbs links={[yourApps, { href: consoleAppPath(app.slug), name: app.name, avatarId: app.id }]} />}
     nav={appNavigation(app, tab)}
   >
     <div class="console">
@@ -71,18 +71,14 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
   </Layout>
 )
 
+const yourApps = { href: consolePath, name: 'Your apps' } as const
+
 /** The pages of an app. */
 const appNavigation = ({ slug }: OwnedApp, tab: AppTab): AreaNavigation => ({
   label: 'App',
-  links: tabs.map(([key, name]) => ({ path: tabPath(slug, key), name })),
+  links: tabs.map(([key, name, icon]) => ({ path: tabPath(slug, key), name, icon })),
   current: tabPath(slug, tab),
 })
-
-const AppCrumbs = ({ app }: { readonly app: OwnedApp }) => (
-  <p class="crumbs">
-    <a href={consolePath}>Your apps</a> <span aria-hidden="true">/</span> <bdi class="clipped">{app.name}</bdi>
-  </p>
-)
 
 type ClientIdProps = Pick<OwnApp, 'app'> & { readonly environment: Environment }
 

@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import { siteScript, siteStylesheet } from '../assets.ts'
-import { ButtonForm } from './field.tsx'
+import { favicon, siteScript, siteStylesheet } from '../assets.ts'
 import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
+import { Avatar } from './avatar.tsx'
+import { Form } from './field.tsx'
+import { Icon, type IconName, Mark } from './icon.tsx'
+import { Count } from './list-tools.tsx'
 
-type Section = 'account' | 'console' | 'desk'
+type Section = 'home' | 'account' | 'console' | 'desk'
 
 type Visitor = Pick<Visit, 'platformName'>
 
@@ -38,6 +41,7 @@ export type FrameProps = Pick<LayoutProps, 'title' | 'notices' | 'children' | 'a
 export type NavLink = {
   readonly path: string
   readonly name: string
+  readonly icon?: IconName
   /** How many things wait there. */
   readonly waiting?: number
 }
@@ -48,55 +52,57 @@ export type AreaNavigation = {
   readonly links: readonly NavLink[]
   /** The path of the current page. */
   readonly current: string
+  /** Above the links on a wide window: what they belong to. */
+  readonly head?: ComponentChildren
 }
 
 /** The frame of every page: header, navigation, one heading and one main part. */
-export const Layout = ({
-  title,
-  belongsTo,
-  nav,
-  above,
-  actions,
-  about,
-  visit,
-  section,
-  notices,
-  width = 'wide',
-  children,
-}: LayoutProps) => (
-  <html lang="en">
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <title>{[...new Set([title, belongsTo ?? title, visit.platformName])].join(' · ')}</title>
-      <link rel="icon" href="data:," />
-      <link rel="stylesheet" href={siteStylesheet.path} />
-      <script src={siteScript.path} defer />
-    </head>
-    <body>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
-      <SiteHeader visit={visit} section={section} />
-      <main id="main" class={`container ${width}`} tabIndex={-1}>
-        {above}
-        {nav === undefined ? null : <Tabs {...nav} />}
-        <div class="page-head">
-          <div class="page-title">
-            <h1>
-              <bdi>{title}</bdi>
-            </h1>
-            {about === undefined ? null : <p class="about">{about}</p>}
+export const Layout = (props: LayoutProps) => {
+  const { title, belongsTo, nav, above, actions, about, visit, section, notices, width = 'wide', children } = props
+  const isSignedIn = 'session' in visit
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{[...new Set([title, belongsTo ?? title, visit.platformName])].join(' · ')}</title>
+        <link rel="icon" type="image/svg+xml" href={favicon.path} />
+        <link rel="stylesheet" href={siteStylesheet.path} />
+        <script src={siteScript.path} defer />
+      </head>
+      <body class={isSignedIn ? 'signed-in' : `visiting ${width}`}>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header class="site">
+          <a class="brand" href="/">
+            <Mark />
+            <bdi>{visit.platformName}</bdi>
+          </a>
+          {isSignedIn ? <MainNavigation visit={visit} section={section} /> : null}
+          {nav === undefined ? null : <AreaLinks {...nav} />}
+          {isSignedIn ? <Who visit={visit} /> : null}
+        </header>
+        <main id="main" class={width} tabIndex={-1}>
+          {above}
+          <div class="page-head">
+            <div class="page-title">
+              <h1>
+                <bdi>{title}</bdi>
+              </h1>
+              {about === undefined ? null : <p class="about">{about}</p>}
+            </div>
+            {actions === undefined ? null : <div class="page-actions">{actions}</div>}
           </div>
-          {actions === undefined ? null : <div class="page-actions">{actions}</div>}
-        </div>
-        {notices !== undefined && 'session' in visit ? <Notice text={noticeFor(visit, notices)} /> : null}
-        {children}
-      </main>
-    </body>
-  </html>
-)
+          {notices !== undefined && isSignedIn ? <Notice text={noticeFor(visit, notices)} /> : null}
+          {children}
+        </main>
+        {width === 'narrow' ? null : <SiteFooter />}
+      </body>
+    </html>
+  )
+}
 
 const Notice = ({ text }: { readonly text: string | null }) =>
   text === null ? null : (
@@ -105,42 +111,76 @@ const Notice = ({ text }: { readonly text: string | null }) =>
     </p>
   )
 
-const SiteHeader = ({ visit, section }: { readonly visit: Visit | Visitor; readonly section: Section | undefined }) => (
-  <header class="site">
-    <div class="container">
-      <a class="brand" href="/">
-        <bdi>{visit.platformName}</bdi>
-      </a>
-      {!('session' in visit) ? null : (
-        <>
-          <nav aria-label="Main">
-            <ul>
-              <SectionLink href="/account" name="Account" current={section === 'account'} />
-              <SectionLink href="/console" name="Console" current={section === 'console'} />
-              {visit.session.user.isOperator ? (
-                <SectionLink href="/desk" name="Desk" current={section === 'desk'} />
-              ) : null}
-            </ul>
-          </nav>
-          <div class="who">
-            <bdi class="name">{visit.session.user.name}</bdi>
-            <ButtonForm action="/sign-out" visit={visit} look="outline secondary small">
-              Sign out
-            </ButtonForm>
-          </div>
-        </>
-      )}
-    </div>
-  </header>
+type MainNavigationProps = { readonly visit: Visit; readonly section: Section | undefined }
+
+const MainNavigation = ({ visit, section }: MainNavigationProps) => {
+  const areas = visit.session.user.isOperator ? [...areasOfUsers, desk] : areasOfUsers
+  return (
+    <nav aria-label="Main" class="areas">
+      <ul>
+        {areas.map(({ key, href, name, icon }) => (
+          <li key={key} class={key}>
+            <a href={href} aria-current={key === section ? 'true' : undefined}>
+              <Icon name={icon} />
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+const areasOfUsers = [
+  { key: 'home', href: '/', name: 'Home', icon: 'home' },
+  { key: 'account', href: '/account', name: 'Account', icon: 'user' },
+  { key: 'console', href: '/console', name: 'Console', icon: 'code' },
+] as const
+const desk = { key: 'desk', href: '/desk', name: 'Desk', icon: 'shield' } as const
+
+/** Who is signed in, and the way out. */
+const Who = ({ visit }: { readonly visit: Visit }) => (
+  <div class="who">
+    <Avatar id={visit.userId} name={visit.session.user.name} small />
+    <bdi class="name">{visit.session.user.name}</bdi>
+    <Form action="/sign-out" visit={visit}>
+      <button type="submit" class="quiet small">
+        <Icon name="out" />
+        <span class="words">Sign out</span>
+      </button>
+    </Form>
+  </div>
 )
 
-type SectionLinkProps = { readonly href: string; readonly name: string; readonly current: boolean }
-const SectionLink = ({ href, name, current }: SectionLinkProps) => (
-  <li>
-    <a href={href} aria-current={current ? 'true' : undefined}>
-      {name}
-    </a>
-  </li>
+/** The pages of one area: below the areas on a wide window, a row of tabs on a phone. */
+const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
+  <nav aria-label={label} class="area">
+    {head === undefined ? null : <div class="area-head">{head}</div>}
+    <ul>
+      {links.map(({ path, name, icon, waiting = 0 }) => (
+        <li key={path}>
+          <a href={path} aria-current={path === current ? 'page' : undefined}>
+            {icon === undefined ? null : <Icon name={icon} />}
+            {name}
+            {waiting === 0 ? null : (
+              <>
+                {' '}
+                <Count of={waiting} most={99} />
+                <span class="unseen"> waiting</span>
+              </>
+            )}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
+
+const SiteFooter = () => (
+  <footer class="site">
+    <a href="/docs/guides">Guides</a>
+    <a href="/docs">API reference</a>
+  </footer>
 )
 
 /** Links to the parts of one page, such as its environments. */
@@ -156,6 +196,40 @@ export const Tabs = ({ label, links, current }: AreaNavigation) => (
       ))}
     </ul>
   </nav>
+)
+
+type CrumbsProps = {
+  /** The pages above this one, from the outermost. */
+  readonly links: readonly { readonly href: string; readonly name: string; readonly avatarId?: string }[]
+  /** What this page is about; the heading repeats it or says more. */
+  readonly children?: ComponentChildren
+}
+
+/** The way back to the pages above this one. */
+export const Crumbs = ({ links, children }: CrumbsProps) => (
+  <p class="crumbs">
+    {links.map(({ href, name, avatarId }, index) => (
+      <>
+        {index === 0 ? null : <Slash />}
+        {avatarId === undefined ? null : <Avatar id={avatarId} name={name} small />}
+        <a href={href}>
+          <bdi>{name}</bdi>
+        </a>
+      </>
+    ))}
+    {children === undefined ? null : (
+      <>
+        <Slash />
+        {children}
+      </>
+    )}
+  </p>
+)
+
+const Slash = () => (
+  <span class="slash" aria-hidden="true">
+    /
+  </span>
 )
 
 type LinkCardsProps = {

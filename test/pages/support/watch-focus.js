@@ -13,6 +13,7 @@
     element.checkVisibility({ visibilityProperty: true }) &&
     !element.matches(':disabled, [type=hidden], [tabindex="-1"]:not(a, button, input, select, textarea)')
   const selector = 'a[href], button, input, select, textarea, summary, [tabindex]'
+  document.activeElement?.blur() // a field with an error has the focus from the beginning
   const before = new Map(
     [...document.querySelectorAll(selector)].filter(hasToBeReached).map((element) => [element, looks(element)]),
   )
