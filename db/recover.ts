@@ -8,7 +8,7 @@ import { changeStopped, momentOf, type StoppedOptions, trustedTime } from './sto
 /**
  * Continues with a database that has lost acknowledged changes, or may have. A revocation may be among them, and nobody can tell
  * which. So everything issued ends, and the secrets with the widest reach wait for an operator's confirmation: client secrets
- * for production and the passwords of operators. Returns how many of each were suspended.
+ * for production, the passwords of operators and service keys. Returns how many of each were suspended.
  * @throws DatabaseUnusable if there is none, it is damaged, moved or linked, or while a server or command uses it
  */
 export const recoverSqlite = async (options: StoppedOptions) =>
@@ -17,13 +17,15 @@ export const recoverSqlite = async (options: StoppedOptions) =>
     const ended = endEverythingIssued(connection, at)
     const credentials = suspendCredentials(connection, at)
     const operators = suspendPasswords(connection, at)
-    const suspended = { credentials: credentials.length, passwords: operators.length }
+    const keys = suspendServiceKeys(connection, at)
+    const suspended = { credentials: credentials.length, passwords: operators.length, serviceKeys: keys.length }
     await queries.watermarks.set('recovered', at)
     const moment = await momentOf(queries, at)
     const tell = async (facts: Parameters<WriteEvent>[1]) => await queries.audit.insert(options.event(moment, facts))
     await tell({ action: 'database.recovered', detail: { ended, suspended } })
     for (const target of credentials) await tell({ action: 'credential.suspended', ...target })
     for (const target of operators) await tell({ action: 'user.password_suspended', target })
+    for (const target of keys) await tell({ action: 'service_key.suspended', target })
     return { at, ended, suspended }
   })
 
@@ -59,6 +61,14 @@ const suspendPasswords = (connection: Connection, at: number): readonly string[]
   connection
     .rows<{ id: string }>(
       'UPDATE users SET password_suspended_at = ? WHERE is_operator = 1 AND password_suspended_at IS NULL RETURNING id',
+      at,
+    )
+    .map(({ id }) => id)
+
+const suspendServiceKeys = (connection: Connection, at: number): readonly string[] =>
+  connection
+    .rows<{ id: string }>(
+      'UPDATE service_keys SET suspended_at = ? WHERE revoked_at IS NULL AND suspended_at IS NULL RETURNING id',
       at,
     )
     .map(({ id }) => id)

@@ -197,7 +197,7 @@ test('only what was proved safe beside other transactions is guarded', async () 
     if (/guarded/i.test(withoutComments(await text(file)))) asking.push(file)
   }
   expect(asking.map((file) => file.replace('src/operations/', ''))).toEqual([
-    'authenticate.ts', // last uses, recorded refusals
+    'authenticate.ts', // last uses
     'decision.ts', // recorded refusals
     'embedding/exchange-install-session-code.ts',
     'embedding/issue-install-session-code.ts',
@@ -208,6 +208,8 @@ test('only what was proved safe beside other transactions is guarded', async () 
     'oauth/introspect.ts', // last uses
     'oauth/issue-app-token.ts',
     'oauth/revoke.ts',
+    'refused-token.ts', // recorded refusals
+    'service-keys/authenticate.ts', // last uses
     'sessions/own-sessions.ts', // the end of one session
     'sessions/sign-in.ts',
   ])

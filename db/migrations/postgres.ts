@@ -2,6 +2,7 @@ import type { PostgresMigration } from '../postgres/schema.ts'
 import initial from './postgres/0001_initial.sql' with { type: 'text' }
 import nodes from './postgres/0002_nodes.sql' with { type: 'text' }
 import severalServers from './postgres/0003_several_servers.sql' with { type: 'text' }
+import serviceKeys from './postgres/0004_service_keys.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -12,5 +13,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'several_servers',
     sql: severalServers,
     sha256: '6e0613a8fc7dd139493512b041cc1cf7f09431b8d2887664a45c061f5338c073',
+  },
+  {
+    id: 4,
+    name: 'service_keys',
+    sql: serviceKeys,
+    sha256: '4ca1c77fbed72d1c9d5d021b64230c79e53cbc17434ba9e1c6585eab29c01a98',
   },
 ]

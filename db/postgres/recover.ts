@@ -55,7 +55,7 @@ const endEverything = async (link: Link, at: number) => {
 
 /**
  * Continues with a database that has lost acknowledged changes, as after a recovery to a point in time: ends everything issued, and
- * suspends the client secrets for production and the passwords of operators. The same as `recoverSqlite`.
+ * suspends the client secrets for production, the passwords of operators and service keys. The same as `recoverSqlite`.
  */
 export const recoverTables = async (link: Link, { now, event }: Moment) =>
   await changeAlone(link, async (queries) => {
@@ -73,7 +73,15 @@ export const recoverTables = async (link: Link, { now, event }: Moment) =>
       'UPDATE users SET password_suspended_at = $1 WHERE is_operator = 1 AND password_suspended_at IS NULL RETURNING id',
       [at],
     )
-    const suspended = { credentials: credentials.rows.length, passwords: operators.rows.length }
+    const keys = await link.send(
+      'UPDATE service_keys SET suspended_at = $1 WHERE revoked_at IS NULL AND suspended_at IS NULL RETURNING id',
+      [at],
+    )
+    const suspended = {
+      credentials: credentials.rows.length,
+      passwords: operators.rows.length,
+      serviceKeys: keys.rows.length,
+    }
     await queries.watermarks.set('recovered', at)
     const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
     const tell = async (facts: Parameters<WriteEvent>[1]) => await queries.audit.insert(event(moment, facts))
@@ -83,6 +91,7 @@ export const recoverTables = async (link: Link, { now, event }: Moment) =>
       await tell({ action: 'credential.suspended', ...target })
     }
     for (const [id] of operators.rows) await tell({ action: 'user.password_suspended', target: String(id) })
+    for (const [id] of keys.rows) await tell({ action: 'service_key.suspended', target: String(id) })
     return { at, ended, suspended }
   })
 

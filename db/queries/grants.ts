@@ -86,6 +86,7 @@ export const grantQueries = (db: DrizzleConnection) => {
         userName: users.name,
         userEmail: users.email,
         userPictureUrl: users.pictureUrl,
+        userExternalId: users.externalId,
       })
       .from(tokenPairs)
       .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))

@@ -14,6 +14,7 @@ import { keyQueries } from './keys.ts'
 import { resourceQueries } from './resources.ts'
 import { rollbackQueries, versionQueries } from './versions.ts'
 import { healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
+import { serviceKeyQueries } from './service-keys.ts'
 import { sessionQueries } from './sessions.ts'
 import { webhookAttemptQueries, webhookEventQueries } from './webhook-events.ts'
 import { webhookEndpointQueries } from './webhook-endpoints.ts'
@@ -31,6 +32,7 @@ export type { Install } from './installs.ts'
 export type { Resource } from './resources.ts'
 export type { QueuePlace, Rollback, Version, VersionContent, WaitingFor } from './versions.ts'
 export type { LiveCount, ServerKey } from './server.ts'
+export type { ServiceKey } from './service-keys.ts'
 export type { Session } from './sessions.ts'
 export type { WebhookAttempt, WebhookDelivery, WebhookEvent } from './webhook-events.ts'
 export type { WebhookEndpoint, WebhookSecret } from './webhook-endpoints.ts'
@@ -57,6 +59,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   resources: resourceQueries(db),
   rollbacks: rollbackQueries(db),
   serverKeys: serverKeyQueries(db),
+  serviceKeys: serviceKeyQueries(db),
   sessions: sessionQueries(db),
   users: userQueries(db),
   versions: versionQueries(db),

@@ -1,9 +1,10 @@
-import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql, type SQL } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { inserter, lazyReader } from './reader.ts'
+import type { Resource } from './resources.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type Install = typeof installs.$inferSelect
@@ -33,6 +34,28 @@ export const installQueries = (db: DrizzleConnection) => {
       )
       .limit(givenLimit('limit')),
   )
+
+  /** Live installs of an app on the resource that the builder calls so. */
+  const on = (...conditions: readonly SQL[]) =>
+    lazyReader(() =>
+      db
+        .select({ id: installs.id })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(
+          and(
+            eq(resources.kind, given('kind')),
+            eq(resources.externalId, given('externalId')),
+            eq(installs.appId, given('appId')),
+            eq(installs.approval, given('approval')),
+            eq(installs.state, given('state')),
+            ...conditions,
+          ),
+        )
+        .limit(givenLimit('limit')),
+    )
+  const onOfAnyone = on()
+  const onOfUser = on(eq(installs.userId, given('userId')))
 
   const open = lazyReader(() =>
     db
@@ -69,6 +92,34 @@ export const installQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, installs),
+    /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */
+    externalPlaces: async (appId: string, userId: string | null, limit: number): Promise<readonly string[]> => {
+      const rows = await db
+        .select({ kind: resources.kind, externalId: resources.externalId })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(
+          and(
+            eq(installs.appId, appId),
+            userId === null ? undefined : eq(installs.userId, userId),
+            eq(installs.approval, 'approved'),
+            eq(installs.state, 'active'),
+            isNotNull(resources.externalId),
+          ),
+        )
+        .orderBy(asc(resources.kind), asc(resources.externalId))
+        .limit(limit)
+      return rows.map(({ kind, externalId }) => `${kind}:${externalId ?? ''}`)
+    },
+    /** Whether the app has an approved, active install on the resource; of this user, or of anyone (null). */
+    isOn: (
+      appId: string,
+      userId: string | null,
+      { kind, externalId }: { kind: Resource['kind']; externalId: string },
+    ) => {
+      const asked = { appId, kind, externalId, approval: 'approved', state: 'active', limit: 1 }
+      return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
+    },
     /** The install with its website or store. */
     find: (id: string) => find().first({ id }),
     /** Every install, of one app or of all (null), oldest first, with the names of its app, user and place. */

@@ -47,6 +47,8 @@ export const resourceQueries = (db: DrizzleConnection) => {
     find: (ownerId: string, kind: Resource['kind'], slug: string) => find({ ownerId, kind, slug }),
     update: (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
       update().run({ id, ...change }),
+    setExternalId: async (id: string, externalId: string | null) =>
+      void (await db.update(resources).set({ externalId }).where(eq(resources.id, id))),
     /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       list().all({ ownerId, kind, afterSlug, limit }),

@@ -74,7 +74,11 @@ export const userQueries = (db: DrizzleConnection) => {
         .from(users)
         .where(and(isOperator, eq(users.status, 'active')))
         .limit(limit),
-    change: async (id: string, to: Partial<Pick<User, 'name' | 'email' | 'isOperator' | 'status'>>, now: number) =>
+    change: async (
+      id: string,
+      to: Partial<Pick<User, 'name' | 'email' | 'isOperator' | 'status' | 'externalId'>>,
+      now: number,
+    ) =>
       void (await db
         .update(users)
         .set({ ...to, updatedAt: now })

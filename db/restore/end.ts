@@ -1,6 +1,7 @@
 /** How much of each had ended or been removed in the predecessor and was still in force in the backup. */
 export const nothingCarriedOver = {
   credentials: 0,
+  serviceKeys: 0,
   apps: 0,
   owners: 0,
   users: 0,
@@ -21,7 +22,15 @@ export type Told = {
   readonly kind: string
   /** The table whose IDs are the targets. What leaves no row when it is removed is named by the audit event of its creation. */
   readonly of:
-    'users' | 'apps' | 'credentials' | 'installs' | 'versions' | 'rollbacks' | 'webhook_endpoints' | 'audit_events'
+    | 'users'
+    | 'apps'
+    | 'credentials'
+    | 'installs'
+    | 'versions'
+    | 'rollbacks'
+    | 'webhook_endpoints'
+    | 'service_keys'
+    | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the time of the restore. */
   readonly told: string
   /** The table of the predecessor, or the column of its table `of`, that the question needs: an older one lacks it. */

@@ -39,6 +39,16 @@ const rowEnds: readonly End[] = [
     where: `m.revoked_at IS NULL AND (c.value = 'revoked' OR m.expires_at IS NULL OR m.expires_at > c.at)`,
   }),
   rowEnd({
+    kind: 'service_key',
+    counts: 'serviceKeys',
+    of: 'service_keys',
+    needs: { table: 'service_keys' },
+    told: `SELECT id, coalesce(revoked_at, expires_at), iif(revoked_at IS NULL, 'expires', 'revoked')
+      FROM present.service_keys WHERE revoked_at IS NOT NULL OR expires_at IS NOT NULL`,
+    set: `revoked_at = iif(c.value = 'revoked', c.at, NULL), expires_at = iif(c.value = 'expires', c.at, m.expires_at)`,
+    where: `m.revoked_at IS NULL AND (c.value = 'revoked' OR m.expires_at IS NULL OR m.expires_at > c.at)`,
+  }),
+  rowEnd({
     kind: 'app_suspended',
     counts: 'apps',
     of: 'apps',
@@ -162,6 +172,15 @@ const suspensions: readonly End[] = [
     of: 'credentials',
     needs: { table: 'credentials', column: 'suspended_at' },
     told: 'SELECT id, suspended_at, NULL FROM present.credentials WHERE suspended_at IS NOT NULL',
+    set: 'suspended_at = c.at',
+    where: 'm.suspended_at IS NULL',
+  }),
+  rowEnd({
+    kind: 'service_key_suspended',
+    counts: 'serviceKeys',
+    of: 'service_keys',
+    needs: { table: 'service_keys' },
+    told: 'SELECT id, suspended_at, NULL FROM present.service_keys WHERE suspended_at IS NOT NULL',
     set: 'suspended_at = c.at',
     where: 'm.suspended_at IS NULL',
   }),

@@ -43,6 +43,8 @@ export const users = sqliteTable('users', {
   isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
   status: text({ enum: userStatuses }).notNull(),
   passwordSuspendedAt: integer('password_suspended_at'),
+  /** The builder's own ID of the person; null if the builder did not send them. */
+  externalId: text('external_id'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -116,6 +118,23 @@ export const credentials = sqliteTable('credentials', {
   revokedAt: integer('revoked_at'),
   lastUsedAt: integer('last_used_at'),
   suspendedAt: integer('suspended_at'),
+})
+
+/**
+ * Credentials of the builder itself. `rights` and `networks` are texts with one space between; no network means all.
+ * `expiresAt` is the chosen end or that of the grace period of a rotation.
+ */
+export const serviceKeys = sqliteTable('service_keys', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  secretHash: bytes('secret_hash').$type<SecretHash>().notNull(),
+  rights: text().notNull(),
+  networks: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at'),
+  revokedAt: integer('revoked_at'),
+  suspendedAt: integer('suspended_at'),
+  lastUsedAt: integer('last_used_at'),
 })
 
 /** Registered redirect URIs, compared byte for byte. */
@@ -203,6 +222,8 @@ export const resources = sqliteTable('resources', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   publishedAt: integer('published_at'),
+  /** The builder's own ID; null if the builder did not send it. */
+  externalId: text('external_id'),
 })
 
 /**

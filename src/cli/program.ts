@@ -20,6 +20,7 @@ import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
 import { addRestoreCommand } from './commands/restore.ts'
 import { addSeedCommand } from './commands/seed.ts'
+import { addServiceKeyCommands } from './commands/service-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVersionCommands } from './commands/version.ts'
@@ -79,6 +80,7 @@ export const createProgram = (): Command => {
   addResourceCommands(program)
   addVersionCommands(program)
   addWebhookCommands(program)
+  addServiceKeyCommands(program)
   addAuditCommands(program)
   program.commandsGroup('For app developers, over HTTP:')
   addLoginCommand(program)

@@ -38,6 +38,7 @@ export const readRateLimits = (read: Read): RateLimits | null => {
     authorize: limit('RATE_LIMIT_AUTHORIZE', defaultRateLimits.authorize),
     read: limit('RATE_LIMIT_READ', defaultRateLimits.read),
     write: limit('RATE_LIMIT_WRITE', defaultRateLimits.write),
+    management: limit('RATE_LIMIT_MANAGEMENT', defaultRateLimits.management),
     sign_in: limit('RATE_LIMIT_SIGN_IN', defaultRateLimits.sign_in),
     address: limit('RATE_LIMIT_ADDRESS', defaultRateLimits.address),
   }

@@ -42,6 +42,7 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
     RATE_LIMIT_AUTHORIZE: rateLimits?.authorize,
     RATE_LIMIT_READ: rateLimits?.read,
     RATE_LIMIT_WRITE: rateLimits?.write,
+    RATE_LIMIT_MANAGEMENT: rateLimits?.management,
     RATE_LIMIT_SIGN_IN: rateLimits?.sign_in,
     RATE_LIMIT_ADDRESS: rateLimits?.address,
     QUOTA_APPS: quotas.apps,

@@ -1,5 +1,8 @@
 import { type PlatformError, refuse } from './errors.ts'
 
+/** Where the endpoints of the contract begin. With the issuer before it, the resource that tokens are for (RFC 8707). */
+export const contractPath = '/api/app-platform'
+
 /** One version of the contract and its state (contract section 1). Times are epoch milliseconds. */
 export type ApiVersion = {
   readonly name: string

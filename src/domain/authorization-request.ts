@@ -4,7 +4,7 @@ import { isWellFormedText } from './text.ts'
 
 /**
  * The parameters that are read: RFC 6749 section 4.1.1, RFC 7636 section 4.3, and those of OpenID Connect Core sections
- * 3.1.2.1 and 6 that a client might expect to be obeyed. All others are ignored.
+ * 3.1.2.1 and 6 and RFC 8707 that a client might expect to be obeyed. All others are ignored.
  */
 const parameterNames = [
   'client_id',
@@ -18,6 +18,7 @@ const parameterNames = [
   'prompt',
   'request',
   'request_uri',
+  'resource',
 ] as const
 type ParameterName = (typeof parameterNames)[number]
 
@@ -60,7 +61,7 @@ const maximumStateLength = 2048
 type Rule = readonly [
   error: AuthorizationError['error'],
   description: string,
-  isBroken: (parameters: AuthorizationParameters) => boolean,
+  isBroken: (parameters: AuthorizationParameters, resource: string) => boolean,
 ]
 
 /** In order; the first broken rule is reported. Client and redirect URI have been verified before. */
@@ -91,6 +92,11 @@ const rules: readonly Rule[] = [
     'The code_challenge_method must be S256.',
     ({ text }) => text('code_challenge_method') !== 'S256',
   ],
+  [
+    'invalid_target', // RFC 8707 section 2
+    'The resource parameter names another resource than this API.',
+    ({ text }, resource) => ![null, resource].includes(text('resource')),
+  ],
   ['invalid_scope', 'The scope is missing.', ({ text }) => text('scope') === null], // RFC 6749 section 3.3
   [
     'invalid_request', // OpenID Connect Core section 3.1.2.1
@@ -99,9 +105,12 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** The fault of a request's form, as the app receives it; null if there is none. */
-export const authorizationRequestFault = (parameters: AuthorizationParameters): AuthorizationError | null => {
-  const broken = rules.find(([, , isBroken]) => isBroken(parameters))
+/** The fault of a request's form, as the app receives it; null if there is none. `resource` is the only one that tokens are for. */
+export const authorizationRequestFault = (
+  parameters: AuthorizationParameters,
+  resource: string,
+): AuthorizationError | null => {
+  const broken = rules.find(([, , isBroken]) => isBroken(parameters, resource))
   return broken === undefined ? null : { error: broken[0], description: broken[1] }
 }
 
@@ -145,6 +154,7 @@ type AuthorizationErrorCode =
   | 'unauthorized_client'
   | 'unsupported_response_type'
   | 'invalid_scope'
+  | 'invalid_target' // RFC 8707 section 2
   | 'access_denied'
   | 'login_required' // OpenID Connect Core section 3.1.2.6, from here on
   | 'consent_required'

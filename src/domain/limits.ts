@@ -8,6 +8,7 @@ export const defaultRateLimits = {
   authorize: { count: 120, seconds: 60 },
   read: { count: 3_000, seconds: 60 },
   write: { count: 120, seconds: 60 },
+  management: { count: 6_000, seconds: 60 },
   sign_in: { count: 10, seconds: 300 },
   address: { count: 6_000, seconds: 60 },
 } as const satisfies Readonly<Record<string, RateLimit>>

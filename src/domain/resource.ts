@@ -4,6 +4,7 @@ import { parseTimestamp } from './timestamp.ts'
 /** Websites and stores: the only resources of a user that an app can read (spec section 2). */
 export const resourceKinds = ['site', 'store'] as const
 export type ResourceKind = (typeof resourceKinds)[number]
+export const isResourceKind = (text: string): text is ResourceKind => resourceKinds.some((kind) => kind === text)
 /** Whether visitors can see it. */
 export const resourceStatuses = ['draft', 'published', 'archived'] as const
 export type ResourceStatus = (typeof resourceStatuses)[number]

@@ -5,8 +5,7 @@ import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
 import { digitsOfTimeKey, type TimeKey, timeKeyInDigits } from './time-key.ts'
 
 /**
- * Every kind of secret and the prefix that tells it (contract section 2), the most frequent ones first. The last one is reserved:
- * nothing mints or takes it yet, and no other kind may ever begin like it.
+ * Every kind of secret and the prefix that tells it (contract section 2), the most frequent ones first.
  */
 export const secretPrefixes = {
   appToken: 'apat_',
@@ -18,7 +17,7 @@ export const secretPrefixes = {
   clientSecretProduction: 'aps_live_',
   embeddedSession: 'apes_',
   installSessionCode: 'apic_',
-  operatorKey: 'apok_',
+  serviceKey: 'apok_',
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 

@@ -2,7 +2,12 @@ import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { AuthorizationHeader, Call } from './call.ts'
 
 /** The size and media types that a route accepts. */
-export type BodyRule = { readonly limitBytes: number; readonly mediaTypes: readonly string[] }
+export type BodyRule = {
+  readonly limitBytes: number
+  readonly mediaTypes: readonly string[]
+  /** A request without a body needs no media type. */
+  readonly isOptional?: true
+}
 
 export const jsonBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/json'] }
 export const formBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
@@ -37,6 +42,8 @@ export const checkBody = (request: Request, rule: BodyRule): PlatformError | nul
   const length = request.headers.get('content-length')
   const carries = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH'
   if (!carries && (length === null || length === '0') && !request.headers.has('transfer-encoding')) return null
+  const isEmpty = (length === null || length === '0') && !request.headers.has('transfer-encoding')
+  if (rule.isOptional === true && isEmpty) return null
   if (length !== null && !/^\d{1,15}$/.test(length)) return badHeader('Content-Length')
   if (length !== null && Number(length) > rule.limitBytes) return refuse('payload_too_large')
   return checkMediaType(request.headers.get('content-type'), rule)

@@ -9,11 +9,10 @@ import {
   authenticateSession,
   authenticateUserToken,
   type EmbeddedCaller,
-  recordRefusal,
   type SessionCaller,
   type UserCaller,
-  findRefused,
 } from '../operations/authenticate.ts'
+import { findRefused, recordRefusal } from '../operations/refused-token.ts'
 import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
 import type { SecurityScheme } from './contract/details.ts'
 import type { Door } from './door.ts'
@@ -99,15 +98,26 @@ export const bearer = (...callers: readonly SecurityScheme[]): Guard<BearerCalle
 })
 
 const withinShare = (door: Door, call: Call, caller: BearerCaller, share: 'read' | 'write'): BearerCaller => {
+  if (caller.kind === 'session') call.notes.userId = caller.user.id
+  else takeShareOf(door, call, caller, share)
+  return caller
+}
+
+/** Takes one call from the share of the token's app, or from another bucket of the same size that `bucket` names. */
+export const takeShareOf = (
+  door: Door,
+  call: Call,
+  caller: AppCaller | UserCaller | EmbeddedCaller,
+  share: 'read' | 'write',
+  bucket = '',
+): void => {
   const { notes } = call
   if (caller.kind !== 'app') notes.userId = caller.user.id
-  if (caller.kind === 'session') return caller
+  if (caller.kind === 'user') notes.grantId = caller.grantId
   const appId = caller.kind === 'app' ? caller.app.id : caller.appId
   notes.appId = appId
   notes.clientId = caller.clientId
-  if (caller.kind === 'user') notes.grantId = caller.grantId
-  takeShare(door, call, share, appId)
-  return caller
+  takeShare(door, call, share, bucket + appId)
 }
 
 /** @throws token_type_not_allowed for a live token of another kind */
@@ -133,7 +143,7 @@ export const refuseBearer = async (
   kind: TokenKind,
   token: string,
 ): Promise<PlatformError> => {
-  const presented = await findRefused(door.platform, token)
+  const presented = await findRefused(door.platform, call, token)
   if (presented.kind === 'never issued') takeFailure(door, call, '')
   door.platform.observe.refused(kind)
   await recordRefusal(door.platform, call, presented, code)

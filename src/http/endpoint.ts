@@ -102,6 +102,9 @@ export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> 
   ...readerOf(schema, readUpload),
 })
 
+/** No body, or a form that is not read. */
+export const ignoredBody: BodyReader<null> = { ...unread, rule: { ...formBodies, isOptional: true }, errors: [] }
+
 /** A form of the standard wire format. */
 export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> => ({
   rule: formBodies,

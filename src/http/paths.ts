@@ -1,5 +1,6 @@
-/** The endpoints of the contract. */
-export const contractPath = '/api/app-platform'
+import { contractPath } from '../domain/api-version.ts'
+
+export { contractPath }
 
 /** Whether a path belongs to the contract, even if it has no route. */
 export const isContractPath = (path: string): boolean =>
@@ -9,6 +10,10 @@ export const isContractPath = (path: string): boolean =>
 export const tokenPath = '/oauth/token'
 export const revocationPath = '/oauth/revoke'
 export const introspectionPath = '/oauth/introspect'
+/** For guards of proxies: is this token live, and may it do this? */
+export const checkPath = '/oauth/check'
+/** OpenID Connect Core section 5.3. */
+export const userInfoPath = '/oauth/userinfo'
 /** Where clients send forms. */
 export const formPaths: readonly string[] = [tokenPath, revocationPath, introspectionPath]
 /** A page for people. The metadata names it for clients. */
@@ -21,7 +26,7 @@ export const resourceMetadataPath = '/.well-known/oauth-protected-resource'
 
 /** What programs call; everything else is a page for people. */
 export const programPaths =
-  /^\/(?:api|docs(?!\/guides(?:\/|$))|openapi\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect))(?:\/|$)/
+  /^\/(?:api|docs(?!\/guides(?:\/|$))|openapi\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect|check|userinfo))(?:\/|$)/
 
 /**
  * The path of a URL, undecoded except for dot segments, which Bun resolves. It is cut from the text, because some Host

@@ -15,7 +15,7 @@ import { authorizationOf, type Call, clientRequestIdOf } from './call.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
-import { isContractPath, pathOf } from './paths.ts'
+import { contractPath, isContractPath, pathOf, resourceMetadataPath } from './paths.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
 import type { Turnstile } from './turnstile.ts'
@@ -222,6 +222,10 @@ const createResponses = (publicUrl: string, version: ApiVersion) => {
   const versionName = version.name
   const overlap = Object.entries(overlapHeaders(version, `${publicUrl}/docs`))
 
+  /** Names the metadata that says where to get a token (RFC 9728 section 5.1). */
+  const withResource = (challenge: string): string =>
+    `${challenge}${challenge === 'Bearer' ? ' ' : ', '}resource_metadata="${publicUrl}${resourceMetadataPath}${contractPath}"`
+
   const withHeaders = (call: Call, made: Response): Response => {
     const { headers } = made
     setCrossOriginHeaders(call, headers)
@@ -234,6 +238,8 @@ const createResponses = (publicUrl: string, version: ApiVersion) => {
       headers.set('x-service-api-version', versionName)
       for (const [name, value] of overlap) headers.set(name, value)
     }
+    const challenge = isContract ? headers.get('www-authenticate') : null
+    if (challenge?.startsWith('Bearer') === true) headers.set('www-authenticate', withResource(challenge))
     if (isContract || made.status >= 400 || call.path === '/api/session') headers.set('cache-control', 'no-store')
     const state = call.rateLimit
     if (state === null || state.policyField === null) return made

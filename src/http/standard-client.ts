@@ -5,7 +5,15 @@ import type { Call } from './call.ts'
 import { readForm } from './strict-body.ts'
 
 const clientNames = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'] as const
-const tokenNames = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'] as const
+const tokenNames = [
+  'grant_type',
+  'code',
+  'redirect_uri',
+  'code_verifier',
+  'refresh_token',
+  'scope',
+  'resource',
+] as const
 const subjectNames = ['token', 'token_type_hint'] as const
 /** The parameters that are used here; every other one is ignored (RFC 6749 section 3.2). */
 const names = [...clientNames, ...tokenNames, ...subjectNames] as const

@@ -33,10 +33,12 @@ const named: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?:
   invalid_client: ['invalid_client'],
   invalid_grant: ['invalid_grant', 400],
   invalid_scope: ['invalid_scope', 400],
+  invalid_target: ['invalid_target', 400], // RFC 8707 section 2
   scope_not_allowed: ['invalid_scope', 400],
   scope_not_available: ['invalid_scope', 400],
   unsupported_grant_type: ['unsupported_grant_type', 400],
   app_inactive: ['unauthorized_client', 400],
+  right_missing: ['insufficient_scope'], // RFC 6750 section 3.1
   token_not_owned: ['invalid_grant', 400], // "was issued to another client" (RFC 7009 section 2.1, RFC 6749 section 5.2)
   rate_limited: ['temporarily_unavailable'],
   unavailable: ['temporarily_unavailable'],

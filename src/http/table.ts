@@ -12,6 +12,7 @@ import {
   standardServerMetadata,
   standardToken,
 } from './endpoints/standard.ts'
+import { askUserInfo, checkToken, readUserInfo } from './endpoints/token-checks.ts'
 import { listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
 
 /** Every endpoint that a server answers. */
@@ -38,6 +39,10 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   standardToken,
   standardRevocation,
   standardIntrospection,
+  // For the builder's own API, and for OpenID Connect clients.
+  checkToken,
+  readUserInfo,
+  askUserInfo,
   // For monitors.
   isAlive,
   isReady,

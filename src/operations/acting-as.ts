@@ -4,9 +4,10 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { isSessionLive } from '../domain/session.ts'
 import { isAppTokenLive } from '../domain/token.ts'
-import { actorOf, type AppCaller, refusedBearer, type SessionCaller, type Trail } from './authenticate.ts'
+import { actorOf, type AppCaller, type SessionCaller } from './authenticate.ts'
 import { type OpenChange, prepareChange } from './decision.ts'
 import type { Platform, Trace } from './platform.ts'
+import { refusedBearer, type Trail } from './refused-token.ts'
 
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Rule = (q: Queries) => Promise<PlatformError | null>

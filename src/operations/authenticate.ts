@@ -6,14 +6,10 @@
  * These are the hottest functions of the program. A read that gives a value (the embedded engine's) is answered without
  * a promise.
  */
-import type { Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
-import type { ErrorCode } from '../domain/errors.ts'
-import { environmentOfClientId, uuidTimeOfKey } from '../domain/identifier.ts'
-import { maximumLifetimes } from '../domain/lifetimes.ts'
 import { parseStoredScope, type ScopeName } from '../domain/scope.ts'
-import { parseSecret, parseToken, type SecretKind } from '../domain/secret.ts'
+import { parseSecret, parseToken } from '../domain/secret.ts'
 import {
   embeddedScopes,
   isEmbeddedSessionLive,
@@ -21,19 +17,12 @@ import {
   isUseUnrecorded,
   recordedUntil,
 } from '../domain/session.ts'
-import { type TimeKey, timeOfKey } from '../domain/time-key.ts'
+import type { TimeKey } from '../domain/time-key.ts'
 import { isAppTokenLive, isUserTokenLive } from '../domain/token.ts'
-import { type Actor, type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
+import type { Actor } from './audit/event.ts'
 import { guardedTransaction } from './decision.ts'
-import {
-  findAccessToken,
-  findAppToken,
-  findEmbeddedSession,
-  findSession,
-  parseAnySecret,
-  type PresentedSecret,
-} from './find-token.ts'
-import type { Platform, Trace } from './platform.ts'
+import { findAccessToken, findAppToken, findEmbeddedSession, findSession } from './find-token.ts'
+import type { Platform } from './platform.ts'
 
 /** The app behind a live app token. */
 export type AppCaller = {
@@ -85,6 +74,8 @@ export type UserCaller = {
     readonly name: string
     readonly email: string
     readonly pictureUrl: string | null
+    /** The builder's own ID of the user; null if the builder did not send them. */
+    readonly externalId: string | null
   }
 }
 
@@ -106,7 +97,13 @@ export const authenticateUserToken = (
           clientId: row.clientId,
           scopes: parseStoredScope(row.scopes),
           expiresAt: row.expiresAt,
-          user: { id: row.userId, name: row.userName, email: row.userEmail, pictureUrl: row.userPictureUrl },
+          user: {
+            id: row.userId,
+            name: row.userName,
+            email: row.userEmail,
+            pictureUrl: row.userPictureUrl,
+            externalId: row.userExternalId,
+          },
         },
   )
 }
@@ -165,8 +162,9 @@ export const actorOf = (caller: SessionCaller | AppCaller | UserCaller): Actor =
   caller.kind === 'session' ? { kind: 'user', id: caller.user.id } : { kind: 'app', id: caller.clientId }
 
 /** The page of an app in a frame, with the user and the install it is open for. */
-export type EmbeddedCaller = Pick<UserCaller, 'appId' | 'clientId' | 'expiresAt' | 'user'> & {
+export type EmbeddedCaller = Pick<UserCaller, 'appId' | 'clientId' | 'expiresAt'> & {
   readonly kind: 'embedded'
+  readonly user: Omit<UserCaller['user'], 'externalId'>
   readonly installId: string
   readonly scopes: readonly ScopeName[]
 }
@@ -201,85 +199,4 @@ export const authenticateEmbeddedSession = (
     }
     return { caller, origin }
   })
-}
-
-/** What the audit event of a refused token says about its owner. */
-export type Trail = Pick<AuditFacts, 'appId' | 'environment' | 'target'>
-
-export const refusedBearer = { actor: { kind: 'anonymous' }, action: 'bearer.check' } as const
-
-/** What a refused bearer token turned out to be. */
-type RefusedToken =
-  /** Its row exists: it has ended, or a genuine caller used it in the wrong place. */
-  | { readonly kind: 'issued'; readonly trail: Trail }
-  /** Its row has been purged, if it ever existed. It cannot be told from a forged one. */
-  | { readonly kind: 'too old' }
-  | { readonly kind: 'never issued' }
-
-/** Looks a refused bearer token up once more. */
-export const findRefused = async (platform: Platform, text: string): Promise<RefusedToken> => {
-  const secret = parseAnySecret(text)
-  if (secret === null) return { kind: 'never issued' }
-  const trail = await trailOf(platform.database.queries, secret)
-  if (trail !== null) return { kind: 'issued', trail }
-  return isTooOld(secret, platform.clock.now()) ? { kind: 'too old' } : { kind: 'never issued' }
-}
-
-/** Whose token it is, live or not; null for an unknown one. */
-const trailOf = async (q: Queries, secret: PresentedSecret): Promise<Trail | null> => {
-  switch (secret.kind) {
-    case 'appToken': {
-      const row = await findAppToken(q, secret)
-      return row && { appId: row.appId, environment: row.environment, target: row.credentialId }
-    }
-    case 'userAccessToken': {
-      const row = await findAccessToken(q, secret)
-      return row && { appId: row.appId, environment: environmentOfClientId(row.clientId), target: row.grantId }
-    }
-    case 'embeddedSession': {
-      const row = await findEmbeddedSession(q, secret)
-      return row && { appId: row.appId, environment: row.environment, target: row.session.installId }
-    }
-    case 'session': {
-      const row = await findSession(q, secret)
-      return row && { target: row.user.id }
-    }
-    default:
-      return null
-  }
-}
-
-/** The longest lifetime of each kind of bearer token, in seconds. */
-const longestLifetimes: Partial<Record<SecretKind, number>> = {
-  appToken: maximumLifetimes.appToken,
-  userAccessToken: maximumLifetimes.accessToken,
-  session: maximumLifetimes.session,
-  embeddedSession: maximumLifetimes.embeddedSession,
-}
-
-const issuedAt = (key: PresentedSecret['key']): number =>
-  typeof key === 'number' ? timeOfKey(key) : uuidTimeOfKey(key)
-
-/** Whether its key, which contains the time of issue, is older than the longest lifetime of its kind. */
-const isTooOld = ({ kind, key }: PresentedSecret, now: number): boolean => {
-  const seconds = longestLifetimes[kind]
-  return seconds !== undefined && issuedAt(key) + seconds * 1000 < now
-}
-
-/**
- * Writes the audit event of a refused bearer token, in the trail of its app or user if it was ever issued. Tokens that are
- * too old are only counted, because anyone can make up any number of them. The refusal stands even if the event cannot
- * be written, so a store that takes no writes never turns a refusal into another answer.
- */
-export const recordRefusal = async (platform: Platform, trace: Trace, token: RefusedToken, refusedWith: ErrorCode) => {
-  const { clock, refusals } = platform
-  const trail = token.kind === 'issued' ? token.trail : {}
-  const event = auditEvent(auditStamp(platform, trace, clock.now()), { ...refusedBearer, ...trail, refusedWith })
-  if (token.kind === 'too old') return refusals.count(event)
-  if (!refusals.admit(event)) return
-  try {
-    await guardedTransaction(platform, (q) => q.audit.insert(event))
-  } catch {
-    // The engine has reported why it takes no writes.
-  }
 }

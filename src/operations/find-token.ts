@@ -130,6 +130,13 @@ export const findClientSecret = secrets({
   hashOf: ({ credential }) => credential.secretHash,
 })
 
+/** A service key in whatever state. The key is its ID. */
+export const findServiceKey = secrets({
+  find: (q, id) => q.serviceKeys.find(id),
+  oldestKey: (q) => q.serviceKeys.oldestId(),
+  hashOf: ({ secretHash }) => secretHash,
+})
+
 /** A well-formed secret of the kind that its prefix names. */
 export type PresentedSecret =
   (ParsedSecret & { readonly kind: UuidKeyedKind }) | (ParsedToken & { readonly kind: TimeKeyedKind })

@@ -24,6 +24,7 @@ export type TokenKind =
   | 'session'
   | 'install_session_code'
   | 'embedded_session'
+  | 'service_key'
   | 'unknown'
 
 /** Everything that an operation needs from outside: the store, the clock, randomness, and the settings it decides by. */

@@ -112,6 +112,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       isOperator: false,
       status: 'active',
       passwordSuspendedAt: null,
+      externalId: null,
       createdAt: now,
       updatedAt: now,
     }
@@ -125,6 +126,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       createdAt: now,
       updatedAt: now,
       publishedAt: now,
+      externalId: null,
     }))
     const install = {
       id: newId('ins_'),

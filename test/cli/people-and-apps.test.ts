@@ -35,6 +35,7 @@ describe('user', () => {
       operator: false,
       status: 'active',
       passwordSuspendedAt: null,
+      externalId: null,
       createdAt: expect.stringMatching(isoTime),
       updatedAt: expect.stringMatching(isoTime),
     })

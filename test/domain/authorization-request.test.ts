@@ -9,6 +9,7 @@ import {
   stateOf,
 } from '../../src/domain/authorization-request.ts'
 
+const resource = 'https://platform.example/api/app-platform'
 const good = {
   response_type: 'code',
   client_id: 'apc_dev_1',
@@ -25,14 +26,14 @@ const query = (change: Change = {}, more = '') => {
   for (const [name, value] of Object.entries({ ...good, ...change })) if (value !== null) fields.set(name, value)
   return fields.toString() + more
 }
-const faultIn = (text: string) => authorizationRequestFault(readAuthorizationParameters(text))
+const faultIn = (text: string) => authorizationRequestFault(readAuthorizationParameters(text), resource)
 const faultOf = (text: string) => faultIn(text)?.error ?? 'none'
 const stateIn = (text: string) => stateOf(readAuthorizationParameters(text))
 const silent = (prompt: string | null) => isSilent(readAuthorizationParameters(query({ prompt })))
 
 test('a complete request has no fault and is read exactly', () => {
   const parameters = readAuthorizationParameters(query())
-  expect(authorizationRequestFault(parameters)).toBeNull()
+  expect(authorizationRequestFault(parameters, resource)).toBeNull()
   expect(authorizationRequestOf(parameters)).toEqual({
     clientId: good.client_id,
     redirectUri: good.redirect_uri,
@@ -63,6 +64,7 @@ const known = [
   'prompt',
   'request',
   'request_uri',
+  'resource',
 ] as const
 const malformed = {
   error: 'invalid_request',
@@ -138,7 +140,7 @@ test('every description has only the characters of RFC 6749 section 4.1.2.1', ()
     { request: 'x' },
     { scope: 'x', response_type: 'x' },
   ]) {
-    const fault = authorizationRequestFault(readAuthorizationParameters(query(change)))
+    const fault = authorizationRequestFault(readAuthorizationParameters(query(change)), resource)
     expect(fault?.description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+\.$/)
   }
 })

@@ -28,7 +28,7 @@ const kinds: readonly SecretKind[] = [
   'session',
   'embeddedSession',
   'installSessionCode',
-  'operatorKey',
+  'serviceKey',
 ]
 const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
 const kindOf = fc.constantFrom(...kinds)
@@ -170,7 +170,7 @@ describe('the kind of a secret', () => {
       session: 'apus_',
       embeddedSession: 'apes_',
       installSessionCode: 'apic_',
-      operatorKey: 'apok_',
+      serviceKey: 'apok_',
     })
   })
 

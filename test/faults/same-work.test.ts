@@ -16,9 +16,8 @@ import {
   authenticateEmbeddedSession,
   authenticateSession,
   authenticateUserToken,
-  recordRefusal,
-  findRefused,
 } from '../../src/operations/authenticate.ts'
+import { findRefused, recordRefusal } from '../../src/operations/refused-token.ts'
 import { findBySecret } from '../../src/operations/find-token.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf, sessionOf } from '../operations/support/owner.ts'
@@ -142,7 +141,7 @@ const sameRefusal = async (
 ): Promise<void> => {
   await sameWork(async (watched, which) => {
     await authenticate(watched, tokens[which])
-    await recordRefusal(watched, trace, await findRefused(watched, tokens[which]), 'invalid_token')
+    await recordRefusal(watched, trace, await findRefused(watched, trace, tokens[which]), 'invalid_token')
     throw refuse('invalid_token')
   })
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import { authenticateAppToken, recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
+import { authenticateAppToken } from '../../src/operations/authenticate.ts'
+import { findRefused, recordRefusal } from '../../src/operations/refused-token.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { call } from '../support/call.ts'
 import { compareTimes } from '../support/compare-times.ts'
@@ -160,6 +161,6 @@ proveInside('app tokens', async () => {
   const wrong = forged('appToken', await appToken(world.server.url, world.app.development))
   return async (which) => {
     await authenticateAppToken(world.platform, wrong[which])
-    await recordRefusal(world.platform, trace, await findRefused(world.platform, wrong[which]), 'invalid_token')
+    await recordRefusal(world.platform, trace, await findRefused(world.platform, trace, wrong[which]), 'invalid_token')
   }
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type ApiVersion, apiVersionRefusal } from '../../src/domain/api-version.ts'
 import { type ErrorCode, isErrorCode, PlatformError, statusOf } from '../../src/domain/errors.ts'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
@@ -95,6 +96,23 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     return await call(url, 'GET', '/resources?kind=site', { token: (await grantTokens({ ...world, app })).accessToken })
   },
   activation_not_allowed: async () => await upload({ version: '1.0.0', status: 'active' }),
+  // Codes of the standard wire format, which has names of its own for them, and of service keys.
+  invalid_target: async () => {
+    const body = new URLSearchParams({ grant_type: 'client_credentials', resource: 'https://elsewhere.example/' })
+    const headers = {
+      authorization: `Basic ${btoa(`${world.app.development.clientId}:${world.app.development.clientSecret}`)}`,
+    }
+    const refused = JSON.parse(await (await fetch(`${url}/oauth/token`, { method: 'POST', body, headers })).text())
+    return refused.error === 'invalid_target' ? 'invalid_target' : 'internal_error'
+  },
+  right_missing: async () => {
+    const input = { name: 'Reader', rights: ['audit:read'], networks: [], expiresInDays: null }
+    const { secret } = await createServiceKey(world.platform, trace, operator, input)
+    const headers = { authorization: `Bearer ${secret}` }
+    const body = new URLSearchParams({ token: 'nothing' })
+    const refused = await fetch(`${url}/oauth/introspect`, { method: 'POST', body, headers })
+    return refused.status === 403 ? 'right_missing' : 'internal_error'
+  },
   app_inactive: async () => {
     const app = await addApp(world.platform, world.user)
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })

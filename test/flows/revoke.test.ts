@@ -124,7 +124,7 @@ describe('a token revokes', () => {
     expectRefusal(await refresh(url, world.app, tokens.refreshToken), 'invalid_grant')
     const again = await revoke({}, tokens.accessToken)
     expectRefusal(again, 'invalid_token')
-    expect(again.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+    expect(again.headers.get('www-authenticate')).toStartWith('Bearer error="invalid_token"')
   })
 
   test('nothing if it has ended, even with right credentials in the body', async () => {

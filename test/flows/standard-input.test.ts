@@ -151,8 +151,8 @@ describe('every parameter', () => {
   })
 
   test('that is unknown is ignored, even if it is repeated', async () => {
-    const form = { grant_type: 'client_credentials', clientId: 'x', resource: 'y', __proto__: 'z', toString: 'x' }
-    const answer = await sendForm(url, '/oauth/token', `${encoded(form)}&resource=z&&audience`, basic(app.development))
+    const form = { grant_type: 'client_credentials', clientId: 'x', resources: 'y', __proto__: 'z', toString: 'x' }
+    const answer = await sendForm(url, '/oauth/token', `${encoded(form)}&resources=z&&audience`, basic(app.development))
     expect(answer.status).toBe(200)
   })
 

@@ -28,7 +28,7 @@ const refresh = async (refreshToken: string) =>
 const userOf = async (token: string) => (await call(url, 'GET', '/oauth/me', { token })).status
 const appOf = async (token: string) => (await call(url, 'GET', '/me', { token })).status
 const expectRevoked = (answer: Answer): void => {
-  expect([answer.status, answer.text]).toEqual([200, ''])
+  expect([answer.status, answer.text]).toEqual([200, '{}'])
   expectUncached(answer)
 }
 

@@ -8,7 +8,14 @@ import { send } from './support/send.ts'
 const world = await worldOfFile()
 const { url } = world.server
 
-const challengeOf = (answer: { readonly headers: Headers }) => answer.headers.get('www-authenticate')
+/** Every challenge of the contract ends with the metadata that says where to get a token (RFC 9728 section 5.1). */
+const metadata =
+  /,? ?resource_metadata="http:\/\/localhost:\d+\/\.well-known\/oauth-protected-resource\/api\/app-platform"$/
+const challengeOf = (answer: { readonly headers: Headers }) => {
+  const challenge = answer.headers.get('www-authenticate') ?? ''
+  expect(challenge).toMatch(metadata)
+  return challenge.replace(metadata, '')
+}
 
 describe('the challenge of an endpoint for bearer tokens (RFC 6750) says', () => {
   for (const { method, path, caller } of bearerRoutes) {

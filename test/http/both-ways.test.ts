@@ -73,7 +73,7 @@ const compared = async (shell: Shell, asked: Asked) => {
   const response = await shell(requestOf(asked), '127.0.0.1')
   const headers = new Map(response.headers)
   for (const name of ['x-request-id', 'ratelimit']) headers.set(name, typeof headers.get(name))
-  return { status: response.status, headers: Object.fromEntries(headers), body: shapeOf(await response.json()) }
+  return { status: response.status, headers: Object.fromEntries(headers), body: shapeOf(JSON.parse((await response.text()) || 'null')) }
 }
 
 /** Calls of every hot endpoint, answered and refused; single-use secrets are new each time. */
@@ -109,6 +109,10 @@ const calls = async (): Promise<readonly Asked[]> => {
     { path: '/oauth/introspect', form: { ...client, token: userToken } },
     { path: '/oauth/introspect', form: { ...client, token: 'nothing' } },
     { path: '/oauth/introspect', form: { token: 'nothing' } },
+    { path: '/oauth/check?scope=site:read&environment=development', token: userToken },
+    { path: '/oauth/check?scope=site:read', token: userToken },
+    { path: '/oauth/check', token: userToken },
+    { path: '/oauth/check?scope=site:read' },
   ]
 }
 

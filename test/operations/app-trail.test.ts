@@ -6,7 +6,7 @@ import { listAppInstalls } from '../../src/operations/installs/lists.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
-import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
+import { recordRefusal, findRefused } from '../../src/operations/refused-token.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -59,7 +59,12 @@ test('the trail has the addresses of the app and its owner, and nothing about ot
   const guess = { ...app.development, clientSecret: app.production.clientSecret, scope: 'site:read' }
   expect(await refusalOf(issueAppToken(platform, from('198.51.100.4'), guess))).toBe('invalid_client')
   const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
-  await recordRefusal(platform, from('198.51.100.5'), await findRefused(platform, accessToken), 'invalid_token')
+  await recordRefusal(
+    platform,
+    from('198.51.100.5'),
+    await findRefused(platform, from('198.51.100.5'), accessToken),
+    'invalid_token',
+  )
   await revokeByClient(platform, from('198.51.100.6'), app.development, accessToken)
   const { data } = await trail()
   const told = JSON.stringify(data)

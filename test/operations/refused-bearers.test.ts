@@ -6,7 +6,7 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
+import { recordRefusal, findRefused } from '../../src/operations/refused-token.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
@@ -22,7 +22,7 @@ const app = await addApp(platform, user)
 const events = async () => await auditEvents(platform)
 /** The audit event of a refused bearer token. */
 const rowOf = async (token: string) => {
-  await recordRefusal(platform, trace, await findRefused(platform, token), 'invalid_token')
+  await recordRefusal(platform, trace, await findRefused(platform, trace, token), 'invalid_token')
   return (await events()).at(-1)
 }
 const nobody = { actorKind: 'anonymous', actorId: null, action: 'bearer.check', outcome: 'refused' }

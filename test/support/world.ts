@@ -46,6 +46,7 @@ export const addUser = async (platform: Platform, name = 'Ada Example'): Promise
           createdAt: now,
           updatedAt: now,
           publishedAt: now,
+          externalId: null,
         }),
     )
   }

@@ -44,6 +44,7 @@ const textOf = (database: string, { ended, suspended }: Recovered): string =>
     `Recovered ${database}.`,
     `Ended: ${endedText(ended)}.`,
     `Suspended until you confirm them: client secrets for production ${suspended.credentials} (credential list SLUG, ` +
-      `credential confirm CRD_ID), passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
+      `credential confirm CRD_ID), service keys ${suspended.serviceKeys} (service-key list, service-key confirm ID), ` +
+      `passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
     'What else was revoked, disabled or removed in the lost time is in force again: look through users, apps, installs and redirect URIs.',
   ].join('\n')

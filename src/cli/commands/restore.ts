@@ -73,7 +73,7 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
     ? []
     : [
         'Carried over from what was there, as ended since the backup: ' +
-          `client secrets ${carriedOver.credentials}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
+          `client secrets ${carriedOver.credentials}, service keys ${carriedOver.serviceKeys}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
           `passwords ${carriedOver.passwords}, addresses ${carriedOver.emails} and app owners ${carriedOver.owners}, ` +
           `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, ` +
           `scopes of apps and installs ${carriedOver.scopes}, ` +

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import { scopesFor, unionOf } from '../../domain/scope.ts'
 import type { ClientCredentials } from '../../operations/authenticate-client.ts'
-import { introspect, type TokenFacts } from '../../operations/oauth/introspect.ts'
+import { introspect, introspectForBuilder, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
 import { withClientLimits } from '../limits.ts'
 import { endpoint, formBody } from '../endpoint.ts'
@@ -18,7 +18,11 @@ import {
   revocationPath,
   serverMetadataPath,
   tokenPath,
+  userInfoPath,
 } from '../paths.ts'
+import type { Call } from '../call.ts'
+import type { Door } from '../door.ts'
+import { type PresentedKey, presentedServiceKey, requireRight, requireServiceKey } from '../service-key.ts'
 import { clientOf, needed, type Parameters, readParameters } from '../standard-client.ts'
 import { type GrantRequest, issueByGrant, issueForApp } from './grants.ts'
 
@@ -44,6 +48,10 @@ export const standardToken = endpoint({
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
+    const resource = parameters('resource')
+    if (resource !== null && resource !== door.platform.publicUrl + contractPath) {
+      throw refuse('invalid_target', { param: 'resource' })
+    }
     const request = grantRequestOf(client, parameters)
     const issued =
       request.grantType === 'client_credentials'
@@ -85,7 +93,8 @@ export const standardRevocation = endpoint({
   method: 'POST',
   path: revocationPath,
   body: formBody(readParameters),
-  answers: { 200: Type.Void() },
+  answers: { 200: Type.Object({}) },
+  headers: uncached,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
     const token = needed(parameters, 'token')
@@ -93,7 +102,7 @@ export const standardRevocation = endpoint({
       revokeByClient(door.platform, call, client, token),
     )
     call.notes.clientId = client.clientId
-    return new Response(null, { headers: { 'cache-control': 'no-store', pragma: 'no-cache' } })
+    return {} // RFC 7009 section 2.2 leaves the body open, and some clients parse it as JSON
   },
 })
 
@@ -107,9 +116,14 @@ const introspectionAnswer = Type.Object({
   iat: Type.Optional(Type.Integer()),
   sub: Type.Optional(Type.String()),
   iss: Type.Optional(Type.String()),
+  // Only for the builder.
+  app_id: Type.Optional(Type.String()),
+  environment: Type.Optional(Type.String()),
+  external_id: Type.Optional(Type.String()),
+  resources: Type.Optional(Type.Array(Type.String())),
 })
 
-/** Token introspection (RFC 7662), for the resource servers of an app, which have its credentials. */
+/** Token introspection (RFC 7662): for the resource servers of an app, which have its credentials, and for the builder with a service key. */
 export const standardIntrospection = endpoint({
   method: 'POST',
   path: introspectionPath,
@@ -118,6 +132,8 @@ export const standardIntrospection = endpoint({
   headers: uncached,
   isHot: true,
   run: async (door, call, { body: parameters }) => {
+    const key = presentedServiceKey(call)
+    if (key !== null) return await introspectedForBuilder(door, call, key, parameters)
     const client = clientOf(call, parameters)
     const text = needed(parameters, 'token')
     const { appId, token } = await withClientLimits(door, call, client.clientId, 'client_secret', () =>
@@ -128,6 +144,22 @@ export const standardIntrospection = endpoint({
     return token === null ? { active: false } : introspected(token, door.platform.publicUrl)
   },
 })
+
+/** The builder asks about the tokens of every app, and learns more of each. */
+const introspectedForBuilder = async (door: Door, call: Call, key: PresentedKey, parameters: Parameters) => {
+  const caller = await requireServiceKey(door, call, key)
+  await requireRight(door, call, caller, 'tokens:introspect')
+  const token = await introspectForBuilder(door.platform, needed(parameters, 'token'))
+  if (token === null) return { active: false }
+  call.notes.appId = token.appId
+  return {
+    ...introspected(token, door.platform.publicUrl),
+    app_id: token.appId,
+    environment: token.environment,
+    ...(token.userExternalId === null ? {} : { external_id: token.userExternalId }),
+    resources: [...token.resources],
+  }
+}
 
 /**
  * `token_type` is omitted for refresh tokens (RFC 6749 section 5.1), so that a server which accepts only Bearer tokens does not
@@ -156,6 +188,7 @@ const serverMetadata = (issuer: string) => ({
   token_endpoint: issuer + tokenPath,
   revocation_endpoint: issuer + revocationPath,
   introspection_endpoint: issuer + introspectionPath,
+  userinfo_endpoint: issuer + userInfoPath,
   scopes_supported: scopes,
   response_types_supported: ['code'],
   response_modes_supported: ['query'],

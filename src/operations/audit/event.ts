@@ -7,6 +7,8 @@ export type Actor =
   | { readonly kind: 'app'; readonly id: string }
   | { readonly kind: 'user'; readonly id: string }
   | { readonly kind: 'operator'; readonly id: string }
+  /** The builder, by the ID of its service key. The row says `system` with that ID, so that old rows and new ones have the same kinds. */
+  | { readonly kind: 'service'; readonly id: string }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'system' }
 
@@ -79,7 +81,7 @@ export const recordEvent = async (q: Queries, stamp: AuditStamp, facts: AuditFac
 /** The audit row of an event; omitted facts are null. `recordEvent` writes it. */
 export const auditEvent = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
   ...stamp,
-  actorKind: facts.actor.kind,
+  actorKind: facts.actor.kind === 'service' ? 'system' : facts.actor.kind,
   actorId: 'id' in facts.actor ? facts.actor.id : null,
   appId: facts.appId ?? null,
   environment: facts.environment ?? null,

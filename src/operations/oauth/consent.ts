@@ -1,3 +1,4 @@
+import { contractPath } from '../../domain/api-version.ts'
 import type { Queries } from '../../../db/database.ts'
 import {
   type AuthorizationError,
@@ -59,7 +60,7 @@ export const prepareConsent = async (
     return mayRedirect ? { kind: 'answer', redirectTo } : { kind: 'tell', error, redirectTo }
   }
 
-  const fault = authorizationRequestFault(parameters)
+  const fault = authorizationRequestFault(parameters, platform.publicUrl + contractPath)
   if (fault !== null) return await answer(fault)
   const asked = authorizationRequestOf(parameters)
   const scopes = checkAsked(asking.app, asked)

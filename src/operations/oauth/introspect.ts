@@ -1,6 +1,8 @@
 import type { Queries } from '../../../db/database.ts'
 import { isAppTokenLive, isUserTokenLive } from '../../domain/token.ts'
 import { andThen, type Awaitable, handled } from '../../domain/awaitable.ts'
+import type { Environment } from '../../domain/app.ts'
+import { environmentOfClientId } from '../../domain/identifier.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
 import {
@@ -53,6 +55,35 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
   const isOwn = token?.clientId === client.clientId && client.appStatus === 'active'
   return { appId: client.appId, token: isOwn ? token : null }
 }
+
+/** What the builder is told beyond that: whose app and user it is, and where the app is installed. */
+export type BuilderFacts = TokenFacts & {
+  readonly appId: string
+  readonly environment: Environment
+  /** Null for an app's own token, and for a user that the builder did not send. */
+  readonly userExternalId: string | null
+  /** Live installs of the app, of this user if there is one: `site:ID` or `store:ID` with the builder's own IDs, sorted. */
+  readonly resources: readonly string[]
+}
+
+/**
+ * Tells the builder about a live token of any app; null for every other token, as above. The caller has a service key with the
+ * right to ask.
+ */
+export const introspectForBuilder = async (platform: Platform, text: string): Promise<BuilderFacts | null> => {
+  const { queries: q } = platform.database
+  const secret = parseAnySecret(text)
+  const token = secret === null ? null : await findLive(q, secret, platform.clock.now(), platform.lifetimes.grant)
+  const environment = token === null ? null : environmentOfClientId(token.clientId)
+  const found = token === null ? null : await q.apps.byClient(token.clientId)
+  if (token === null || environment === null || found === null || found.app.status !== 'active') return null
+  const user = token.kind === 'app_token' ? null : await q.users.byId(token.subject)
+  const resources = await q.installs.externalPlaces(found.app.id, user?.id ?? null, mostResources)
+  return { ...token, appId: found.app.id, environment, userExternalId: user?.externalId ?? null, resources }
+}
+
+/** The most resources in one answer. */
+const mostResources = 1_000
 
 /** A live token of any client; of a refresh token, the app's status is not looked at. One read at most: the prefix says what kind of token it is. */
 const findLive = (

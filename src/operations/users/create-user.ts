@@ -32,6 +32,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
     isOperator: input.isOperator,
     status: 'active',
     passwordSuspendedAt: null,
+    externalId: null,
     createdAt: now,
     updatedAt: now,
   }

@@ -12,7 +12,7 @@ const kinds: readonly SecretKind[] = [
   'clientSecretProduction',
   'session',
   'refreshToken',
-  'operatorKey',
+  'serviceKey',
 ]
 /** Longer than any match, so that none is missed between two pieces. */
 const overlap = 512

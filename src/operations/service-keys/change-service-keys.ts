@@ -1,0 +1,158 @@
+import type { ServiceKey } from '../../../db/database.ts'
+import { graceFault } from '../../domain/credential.ts'
+import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { nameFault } from '../../domain/name.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import {
+  maximumKeyDays,
+  maximumNetworks,
+  parseStoredRights,
+  readNetworks,
+  readRights,
+  serviceKeyStatus,
+  serviceRights,
+} from '../../domain/service-key.ts'
+import { badInput, decide, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import { newestFirst, type PageRequest } from '../page.ts'
+import type { Platform } from '../platform.ts'
+
+/** A service key as operators see it, without its secret. */
+export type ServiceKeyRecord = ReturnType<typeof serviceKeyRecord>
+/** The record of a new key: the only place where its secret is shown. */
+export type NewServiceKeyRecord = ServiceKeyRecord & { readonly secret: string }
+
+/** The record of a row, with its status at `now` (epoch milliseconds). */
+const serviceKeyRecord = (row: ServiceKey, now: number) => ({
+  id: row.id,
+  name: row.name,
+  rights: parseStoredRights(row.rights),
+  networks: row.networks === '' ? [] : row.networks.split(' '),
+  status: serviceKeyStatus(row, now),
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+  revokedAt: row.revokedAt,
+  lastUsedAt: row.lastUsedAt,
+})
+
+type NewServiceKey = {
+  readonly name: string
+  readonly rights: readonly string[]
+  readonly networks: readonly string[]
+  /** Null: until it is rotated or revoked. */
+  readonly expiresInDays: number | null
+}
+
+/**
+ * Creates a service key. The secret is only ever in this answer.
+ * @throws invalid_request
+ */
+export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = async (
+  platform,
+  trace,
+  actor,
+  { name, rights, networks, expiresInDays },
+) => {
+  refuseFault('name', nameFault(name))
+  const readable = readRights(rights)
+  if (readable === null) throw badInput('rights', `The rights must be some of ${serviceRights.join(', ')}.`)
+  const places = readNetworks(networks)
+  if (places === null || places.length > maximumNetworks) {
+    throw badInput(
+      'networks',
+      `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`,
+    )
+  }
+  if (expiresInDays !== null && !isWholeDays(expiresInDays)) {
+    throw badInput('expiresInDays', `A key expires after 1 to ${maximumKeyDays} days, or never.`)
+  }
+  const now = platform.clock.now()
+  const expiresAt = expiresInDays === null ? null : now + expiresInDays * 86_400_000
+  const minted = mintServiceKey(platform, now)
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+    const row = minted.rowFor({ name, rights: readable.join(' '), networks: places.join(' '), expiresAt })
+    await q.serviceKeys.insert(row)
+    await record({ action: 'service_key.created', target: row.id, detail: { rights: readable, networks: places } })
+    return { ...serviceKeyRecord(row, now), secret: minted.secret }
+  })
+}
+
+const isWholeDays = (days: number): boolean => Number.isInteger(days) && days >= 1 && days <= maximumKeyDays
+
+/** A new random key, made before the transaction that stores its hash. `now` is epoch milliseconds. */
+const mintServiceKey = (platform: Platform, now: number) => {
+  const key = rowKey(platform.random.uuid(now))
+  const secret = mintSecret({ kind: 'serviceKey', key, digits: platform.random.digits(secretDigits) })
+  const secretHash = hashSecret(secret)
+  return {
+    secret,
+    rowFor: (facts: Pick<ServiceKey, 'name' | 'rights' | 'networks' | 'expiresAt'>): ServiceKey => ({
+      id: recordIdOfKey('svk_', key),
+      secretHash,
+      ...facts,
+      createdAt: now,
+      revokedAt: null,
+      suspendedAt: null,
+      lastUsedAt: null,
+    }),
+  }
+}
+
+type Rotation = { readonly id: string; readonly graceHours: number }
+
+/**
+ * Creates a key with the same name, rights and networks, and with an ID of its own. The old one ends after the grace period;
+ * with 0 hours at once. A chosen end stays.
+ * @throws invalid_request for a key that has ended
+ */
+export const rotateServiceKey: Operation<Rotation, NewServiceKeyRecord> = async (platform, trace, actor, input) => {
+  refuseFault('graceHours', graceFault(input.graceHours))
+  const now = platform.clock.now()
+  const minted = mintServiceKey(platform, now)
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+    const old = await q.serviceKeys.find(input.id)
+    if (old === null || serviceKeyStatus(old, now) === 'ended') return unknownKey()
+    const { name, rights, networks, expiresAt } = old
+    const row = minted.rowFor({ name, rights, networks, expiresAt })
+    const endsAt = now + input.graceHours * 3_600_000
+    await q.serviceKeys.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
+    await q.serviceKeys.insert(row)
+    const detail = { replaces: old.id, graceHours: input.graceHours }
+    await record({ action: 'service_key.rotated', target: row.id, detail })
+    return { ...serviceKeyRecord(row, now), secret: minted.secret }
+  })
+}
+
+/** Ends a service key at once. @throws invalid_request for an unknown ID */
+export const revokeServiceKey: Operation<string, ServiceKeyRecord> = async (platform, trace, actor, id) =>
+  await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+    const found = await q.serviceKeys.find(id)
+    if (found === null) return unknownKey()
+    if (!(await q.serviceKeys.revoke(id, now))) return serviceKeyRecord(found, now)
+    await record({ action: 'service_key.revoked', target: id })
+    return serviceKeyRecord({ ...found, revokedAt: now }, now)
+  })
+
+/** Lets a key that a recovery has suspended work again. @throws invalid_request for an unknown ID */
+export const confirmServiceKey: Operation<string, ServiceKeyRecord> = async (platform, trace, actor, id) =>
+  await decide(platform, trace, actor, async ({ q, now, record }) => {
+    const found = await q.serviceKeys.find(id)
+    if (found === null) return unknownKey()
+    if (await q.serviceKeys.confirm(id)) await record({ action: 'service_key.confirmed', target: id })
+    return serviceKeyRecord({ ...found, suspendedAt: null }, now)
+  })
+
+const unknownKey = () => badInput('id', 'There is no such service key, or it has ended.')
+
+/** Service keys, live and ended, newest first. */
+export const listServiceKeys = async (platform: Platform, page: PageRequest) => {
+  const now = platform.clock.now()
+  return await newestFirst(page, async (before, rows) =>
+    (await platform.database.queries.serviceKeys.list(before, rows)).map((row) => serviceKeyRecord(row, now)),
+  )
+}
+
+/** One service key; null if there is none of this ID. */
+export const findServiceKeyRecord = async (platform: Platform, id: string): Promise<ServiceKeyRecord | null> => {
+  const row = await platform.database.queries.serviceKeys.find(id)
+  return row === null ? null : serviceKeyRecord(row, platform.clock.now())
+}
