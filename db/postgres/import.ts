@@ -15,6 +15,7 @@ export const importedTables = [
   'apps',
   'clients',
   'credentials',
+  'service_keys',
   'redirect_uris',
   'app_tokens',
   'moved_keys',

@@ -74,7 +74,7 @@ test('after a loss the refusal names recover, which revives no token and suspend
     recoveredAt: expect.stringMatching(isoTime),
     database: desk.file,
     ended: { appTokens: expect.any(Number), grants: 1, sessions: 2, embeddedSessions: 0 },
-    suspended: { credentials: 1, passwords: 1 },
+    suspended: { credentials: 1, passwords: 1, serviceKeys: 0 },
   })
 
   const { url, stop: stopAgain } = await startServer({ database: desk.file })
@@ -128,7 +128,7 @@ test('recover also works after a snapshot of the whole machine, where no loss ca
   await call(again.url, 'POST', '/oauth/revoke', { body: { ...app.development, token } })
   await again.stop()
   setBack()
-  expect((await recovered(desk)).suspended).toEqual({ credentials: 1, passwords: 1 })
+  expect((await recovered(desk)).suspended).toEqual({ credentials: 1, passwords: 1, serviceKeys: 0 })
   const { url, stop: end } = await startServer({ database: desk.file })
   expect(codeOf(await call(url, 'GET', '/me', { token }))).toBe('invalid_token')
   expect(await end()).toBe(0)

@@ -34,6 +34,7 @@ setDefaultTimeout(60_000)
 
 const nothingCarriedOver = {
   credentials: 0,
+  serviceKeys: 0,
   apps: 0,
   owners: 0,
   users: 0,

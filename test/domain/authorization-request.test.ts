@@ -98,12 +98,14 @@ describe('every known parameter', () => {
 
 test('unknown parameters are ignored, in any number and any form', () => {
   const more =
-    '&nonce=1&nonce=2&resource=https://a&resource=https://b&__proto__=x&constructor&%FF=1&x=%FF&&=&toString=1'
+    '&nonce=1&nonce=2&audience=https://a&audience=https://b&__proto__=x&constructor&%FF=1&x=%FF&&=&toString=1'
   expect(faultOf(query({}, more))).toBe('none')
 })
 
 test('a missing or wrong parameter is reported with the code of its RFC', () => {
   const faults: readonly (readonly [Change, string])[] = [
+    [{ resource: 'https://elsewhere.example/' }, 'invalid_target'],
+    [{ resource }, 'none'],
     [{ response_type: null }, 'invalid_request'],
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: 'code token' }, 'unsupported_response_type'],

@@ -232,7 +232,7 @@ describe('the caller is the signed-in user', () => {
     for (const cookie of dead) {
       const answer = await byCookie(proof, cookie)
       expectRefusal(answer, 'login_required')
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+      expect(answer.headers.get('www-authenticate')).toStartWith('Bearer resource_metadata=')
     }
     expectRefusal(await byCookie({}, 'session=x'), 'login_required')
   })

@@ -29,6 +29,7 @@ describe('discovery', () => {
       token_endpoint: `${issuer}/oauth/token`,
       revocation_endpoint: `${issuer}/oauth/revoke`,
       introspection_endpoint: `${issuer}/oauth/introspect`,
+      userinfo_endpoint: `${issuer}/oauth/userinfo`,
       scopes_supported: scopes,
       response_types_supported: ['code'],
       response_modes_supported: ['query'],

@@ -227,7 +227,7 @@ describe('every other error', () => {
 describe('a valid request', () => {
   test('of a visitor leads to the sign-in page, without the ignored parameters', async () => {
     for (const who of [null, 'apus_dead', 'x']) {
-      const { status, location } = await ask({ prompt: 'login' }, '&nonce=1&nonce=2&resource=a&resource=b', who)
+      const { status, location } = await ask({ prompt: 'login' }, '&nonce=1&nonce=2&audience=a&audience=b', who)
       expect(status).toBe(303)
       const target = new URL(location ?? '', url)
       expect(target.pathname).toBe('/sign-in')

@@ -75,6 +75,7 @@ export const addUserCommands = (program: Command): void => {
       Status: 'status',
       Operator: 'operator',
       'Password suspended': 'passwordSuspendedAt',
+      'External ID': 'externalId',
       Created: 'createdAt',
       ID: 'id',
     }),
@@ -82,13 +83,24 @@ export const addUserCommands = (program: Command): void => {
 }
 
 /** A user without the password hash. */
-const userRecord = ({ id, email, name, isOperator, status, passwordSuspendedAt, createdAt, updatedAt }: User) => ({
+const userRecord = ({
+  id,
+  email,
+  name,
+  isOperator,
+  status,
+  passwordSuspendedAt,
+  externalId,
+  createdAt,
+  updatedAt,
+}: User) => ({
   id,
   email,
   name,
   operator: isOperator,
   status,
   passwordSuspendedAt,
+  externalId,
   createdAt,
   updatedAt,
 })
