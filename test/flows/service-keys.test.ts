@@ -28,6 +28,26 @@ const introspect = async (key: string, token: string, authorization = `Bearer ${
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
+const check = async (token: string | null, query = 'scope=site:read&environment=development') => {
+  const headers = token === null ? undefined : { authorization: `Bearer ${token}` }
+  return await fetch(`${url}/oauth/check?${query}`, { headers })
+}
+
+const about = (resource: string) => `scope=site:read&environment=development&resource=${resource}`
+
+const ask = async (method: 'GET' | 'POST', token: string) =>
+  await fetch(`${url}/oauth/userinfo`, { method, headers: { authorization: `Bearer ${token}` } })
+
+const tokenFor = async (resource: string) => {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: app.development.clientId,
+    client_secret: app.development.clientSecret,
+    resource,
+  })
+  return await fetch(`${url}/oauth/token`, { method: 'POST', body })
+}
+
 /** Gives the user and their website the builder's own IDs. */
 await platform.database.transaction(async (q) => {
   await q.users.change(user.id, { externalId: 'ada' }, platform.clock.now())
@@ -111,11 +131,6 @@ describe('a service key', () => {
 })
 
 describe('GET /oauth/check', () => {
-  const check = async (token: string | null, query = 'scope=site:read&environment=development') => {
-    const headers = token === null ? undefined : { authorization: `Bearer ${token}` }
-    return await fetch(`${url}/oauth/check?${query}`, { headers })
-  }
-
   test('answers 204 and says who calls, in headers that are always there', async () => {
     const { accessToken } = await grantTokens(world)
     const ofUser = await check(accessToken)
@@ -152,7 +167,6 @@ describe('GET /oauth/check', () => {
 
   test('needs an install of the app on the named website or store', async () => {
     const { accessToken } = await grantTokens(world)
-    const about = (resource: string) => `scope=site:read&environment=development&resource=${resource}`
     expect((await check(accessToken, about('site:blog'))).status).toBe(204)
     expect((await check(accessToken, about('site:other'))).status).toBe(403)
     expect((await check(accessToken, about('store:blog'))).status).toBe(403)
@@ -175,9 +189,6 @@ describe('GET /oauth/check', () => {
 })
 
 describe('/oauth/userinfo', () => {
-  const ask = async (method: 'GET' | 'POST', token: string) =>
-    await fetch(`${url}/oauth/userinfo`, { method, headers: { authorization: `Bearer ${token}` } })
-
   test('tells by GET and by POST what the scopes allow, without a version header', async () => {
     const { accessToken } = await grantTokens(world)
     for (const method of ['GET', 'POST'] as const) {
@@ -202,17 +213,8 @@ describe('discovery', () => {
   })
 
   test('a resource that is not this API is an invalid target (RFC 8707 section 2)', async () => {
-    const token = async (resource: string) => {
-      const body = new URLSearchParams({
-        grant_type: 'client_credentials',
-        client_id: app.development.clientId,
-        client_secret: app.development.clientSecret,
-        resource,
-      })
-      return await fetch(`${url}/oauth/token`, { method: 'POST', body })
-    }
-    expect((await token(`${issuer}/api/app-platform`)).status).toBe(200)
-    const refused = await token('https://elsewhere.example/')
+    expect((await tokenFor(`${issuer}/api/app-platform`)).status).toBe(200)
+    const refused = await tokenFor('https://elsewhere.example/')
     expect([refused.status, JSON.parse(await refused.text()).error]).toEqual([400, 'invalid_target'])
   })
 

@@ -73,7 +73,11 @@ const compared = async (shell: Shell, asked: Asked) => {
   const response = await shell(requestOf(asked), '127.0.0.1')
   const headers = new Map(response.headers)
   for (const name of ['x-request-id', 'ratelimit']) headers.set(name, typeof headers.get(name))
-  return { status: response.status, headers: Object.fromEntries(headers), body: shapeOf(JSON.parse((await response.text()) || 'null')) }
+  return {
+    status: response.status,
+    headers: Object.fromEntries(headers),
+    body: shapeOf(JSON.parse((await response.text()) || 'null')),
+  }
 }
 
 /** Calls of every hot endpoint, answered and refused; single-use secrets are new each time. */

@@ -186,9 +186,10 @@ test.each(['backup x.db', 'backup -', 'restore x.db', 'restore --move x.db', 'ch
   },
 )
 
+const bytes = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32().toString('latin1')
+
 /** Replaces a number in an answer, which is sent as text or in four bytes. */
 const replacing = (from: number, to: number) => (data: Buffer) => {
-  const bytes = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32().toString('latin1')
   const text = data.toString('latin1').replaceAll(String(from), String(to)).replaceAll(bytes(from), bytes(to))
   return Buffer.from(text, 'latin1')
 }
