@@ -144,9 +144,9 @@ export type TransactionOptions<T> = {
 }
 
 /** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes,
- * `unreachable` while a server of the database confirms no commits, `clock` while this machine's clock is too far from the
+ * `unreachable` while a server of the database confirms no commits, `connections` while it has none left for this process, `clock` while this machine's clock is too far from the
  * database's. With `full` and `clock`, access can still be ended. */
-export type StoreProblem = 'failed' | 'full' | 'locked' | 'unreachable' | 'clock'
+export type StoreProblem = 'failed' | 'full' | 'locked' | 'unreachable' | 'connections' | 'clock'
 
 /** What a server tells the others that share its database. */
 export type NodeFacts = {
@@ -178,6 +178,13 @@ export type Sharing = {
   readonly clockOffsetMs: number
   /** Whether commits wait for a standby, so that they are not lost with the primary. */
   readonly hasSynchronousStandby: boolean
+  /** Host, port and name of the database. */
+  readonly place: string
+  /**
+   * Why this server goes on with fewer connections than it needs, as a sentence for the operator; null if it has enough, and if
+   * it takes no writes for this reason.
+   */
+  readonly shortage: string | null
 }
 
 export type StoreHealth =

@@ -12,7 +12,7 @@ import {
 import { parseAddress } from './postgres/address.ts'
 import { inSentences, prepare } from './postgres/commands.ts'
 import { drizzleOver, type Wire } from './postgres/dialect.ts'
-import { postgresFault, unavailable } from './postgres/fault.ts'
+import { hasNoRoom, postgresFault, unavailable } from './postgres/fault.ts'
 import type { Link } from './postgres/link.ts'
 import { Member, Pool } from './postgres/pool.ts'
 import { Primary } from './postgres/primary.ts'
@@ -70,10 +70,10 @@ export const openPostgres = async <Q>(options: PostgresOptions<Q>): Promise<Stor
       replaced: () => ended.resolve(stoppedSentence),
       missing,
     })
-  const pulse = options.role === 'server' ? await inSentences(start) : null
+  const pulse = options.role === 'server' ? await inSentences(primary, start) : null
   const store = new PostgresStore(options, { primary, timelines, pulse, databaseBytes, time })
   void ended.promise.then((reason) => store.stop(reason))
-  if (pulse !== null) await inSentences(async () => await store.open())
+  if (pulse !== null) await inSentences(primary, async () => await store.open())
   return store
 }
 
@@ -81,8 +81,8 @@ const unnamed: NodeFacts = { name: '', version: '', settings: {} }
 
 const stoppedSentence =
   'Another server or a command has taken the place of this one, which was frozen meanwhile: run systemctl restart app-platform.'
-const unreachableSentence =
-  'PostgreSQL has not confirmed a commit for more than 2 seconds: see with pg_lsclusters or patronictl list whether its primary and its synchronous standby run, and start what does not, or follow app-platform help high-availability.'
+const unreachableSentence = (places: string) =>
+  `PostgreSQL at ${places} has not confirmed a commit for more than 2 seconds: see with pg_lsclusters or patronictl list whether its primary and its synchronous standby run, and start what does not, or follow app-platform help high-availability.`
 const clockSentence = (offsetMs: number): string =>
   `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL, ` +
   'so this server issues and purges nothing: set both right, such as by timedatectl set-ntp true.'
@@ -108,6 +108,7 @@ class PostgresStore<Q> implements Store<Q> {
   readonly #transactions: Transactions<Q>
   readonly #timer: ReturnType<typeof setInterval>
   #wasStale = false
+  #triedAt = 0
   #closed = false
   #stopped: string | null = null
   #underWay = new Set<Promise<unknown>>()
@@ -189,7 +190,16 @@ class PostgresStore<Q> implements Store<Q> {
   }
 
   sharing(): Sharing | null {
-    return this.parts.pulse?.sharing ?? null
+    const { pulse, primary } = this.parts
+    if (pulse === null) return null
+    const shortage = this.health().problem === 'connections' ? null : this.#shortage
+    return { ...pulse.sharing, place: primary.places, shortage }
+  }
+
+  /** Null once a connection was opened again. */
+  get #shortage(): string | null {
+    const { primary } = this.parts
+    return hasNoRoom(primary.failure) ? refusalIn(primary.failure, primary) : null
   }
 
   /** Refuses everything from now on, until a restart. */
@@ -203,8 +213,14 @@ class PostgresStore<Q> implements Store<Q> {
   health(): StoreHealth {
     if (this.#stopped !== null) return { writable: false, problem: 'failed', reason: this.#stopped }
     const { pulse, primary } = this.parts
+    const shortage = this.#shortage
+    const kinds = [this.#readers, ...Object.values(this.#pools)]
+    if (shortage !== null && (pulse?.isFresh === false || kinds.some(({ hasConnection }) => !hasConnection))) {
+      return { writable: false, problem: 'connections', reason: shortage }
+    }
     if (pulse?.isFresh === false) {
-      return { writable: false, problem: 'unreachable', reason: refusalIn(primary.failure) ?? unreachableSentence }
+      const reason = refusalIn(primary.failure, primary) ?? unreachableSentence(primary.places)
+      return { writable: false, problem: 'unreachable', reason }
     }
     if (pulse?.clockIsWrong === true) {
       return { writable: false, problem: 'clock', reason: clockSentence(pulse.sharing.clockOffsetMs) }
@@ -259,5 +275,17 @@ class PostgresStore<Q> implements Store<Q> {
     this.#readers.closeStuck(isStale && this.#wasStale ? 0 : longestStatementMs)
     this.#wasStale = isStale
     for (const pool of Object.values(this.#pools)) pool.closeStuck(longestStatementMs)
+    if (this.#shortage !== null && !isStale) this.#tryToConnect()
+  }
+
+  /** Notices within a second that there is room for connections again, also while no request needs one. */
+  #tryToConnect(): void {
+    const now = performance.now()
+    if (now - this.#triedAt < 1_000) return
+    this.#triedAt = now
+    this.parts.primary.connect().then(
+      ({ link }) => link.close(),
+      () => undefined, // noted
+    )
   }
 }

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
+import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/engine.ts'
 import type { Config } from './config.ts'
 import { sharedSettings } from './config/shared.ts'
+import { PlatformError } from './domain/errors.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
@@ -53,6 +55,17 @@ type ServerParts = {
 const refusalFor = (platformName: string): RefusalPage => {
   const forPeople = refusalPage(platformName)
   return (error, call) => standardRefusal(error, call) ?? forPeople(error, call)
+}
+
+/** Why the store took nothing, if that is what failed: which one, and what to do. */
+const outageIn = (database: Database, cause: unknown): { readonly reason?: string } => {
+  if (!(cause instanceof PlatformError && cause.code === 'unavailable')) return {}
+  const place = database.sharing()?.place
+  const short =
+    place === undefined
+      ? 'The database took too long: if this repeats, see the conditions on the health page.'
+      : `PostgreSQL at ${place} did not answer in time, such as during a failover: if this repeats, see the conditions on the health page.`
+  return { reason: database.health().reason ?? short }
 }
 
 /** The key of the hashes of limits. Servers that share a database have the same. */
@@ -176,12 +189,12 @@ export const startPlatformServer = async (
     watchConditions,
     ...(cluster === null ? [] : [shareLimitsJob(async () => await limiter.share(cluster.mergeLimits))]),
   ]
-  const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
+  const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause, ...outageIn(database, cause) })
   for (const job of [...jobs.map(({ name }) => name), 'webhooks']) metrics.jobDone(job)
   const scheduler = startScheduler(jobs, { chance: Math.random, done: metrics.jobDone, failed })
   const webhookWorker = startWebhookWorker(platform, {
     done: () => metrics.jobDone('webhooks'),
-    failed: (cause) => log.error('webhook.failed', { cause }),
+    failed: (cause) => log.error('webhook.failed', { cause, ...outageIn(database, cause) }),
   })
   const endWatching = watchEventLoop(metrics.late, systemTime.monotonic)
   log.info('server.listening', { port: Number(new URL(url).port) })

@@ -6,7 +6,8 @@ import webhooks from './0004_webhooks.sql' with { type: 'text' }
 import carriedEnds from './0005_carried_ends.sql' with { type: 'text' }
 import operating from './0006_operating.sql' with { type: 'text' }
 import timeKeys from './0007_time_keys.sql' with { type: 'text' }
-import serviceKeys from './0008_service_keys.sql' with { type: 'text' }
+import webhookExchange from './0008_webhook_exchange.sql' with { type: 'text' }
+import serviceKeys from './0009_service_keys.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -23,5 +24,6 @@ export const migrations: readonly Migration[] = [
     ...step(7, 'time_keys', timeKeys, '108cb67646492ed1f7ea03d4c3c238d028af4a912c2e1cc6c4ae2802ff3d196a'),
     copyRows: copyWithTimeKeys,
   },
-  step(8, 'service_keys', serviceKeys, '49f888d203f0e9ff688d32fe99d12094a19d6c8e7303a8e6d092a0a73eca2bab'),
+  step(8, 'webhook_exchange', webhookExchange, '100eb6c834fe8b2c6e9368b98ecf5a6e6108a0769f012564a9192d25a01b3aa9'),
+  step(9, 'service_keys', serviceKeys, '49f888d203f0e9ff688d32fe99d12094a19d6c8e7303a8e6d092a0a73eca2bab'),
 ]

@@ -2,7 +2,8 @@ import type { PostgresMigration } from '../postgres/schema.ts'
 import initial from './postgres/0001_initial.sql' with { type: 'text' }
 import nodes from './postgres/0002_nodes.sql' with { type: 'text' }
 import severalServers from './postgres/0003_several_servers.sql' with { type: 'text' }
-import serviceKeys from './postgres/0004_service_keys.sql' with { type: 'text' }
+import webhookExchange from './postgres/0004_webhook_exchange.sql' with { type: 'text' }
+import serviceKeys from './postgres/0005_service_keys.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -16,6 +17,12 @@ export const postgresMigrations: readonly PostgresMigration[] = [
   },
   {
     id: 4,
+    name: 'webhook_exchange',
+    sql: webhookExchange,
+    sha256: '7204241b367d4059fedd3c2851c1067b7567f293821152589a1cd65a40c9a17f',
+  },
+  {
+    id: 5,
     name: 'service_keys',
     sql: serviceKeys,
     sha256: '4ca1c77fbed72d1c9d5d021b64230c79e53cbc17434ba9e1c6585eab29c01a98',

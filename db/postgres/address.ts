@@ -15,6 +15,12 @@ export type Address = {
   readonly authority: string | null
 }
 
+/** Where a server is, for sentences to the operator: `one:5432/apps`. Never with user and password. */
+export const placeOf = ({ database }: Address, ...hosts: readonly Host[]): string => {
+  const names = hosts.map(({ host, port, socket }) => `${socket ?? (host.includes(':') ? `[${host}]` : host)}:${port}`)
+  return `${names.join(',')}/${database}`
+}
+
 const parts = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/
 const parameters = ['sslmode', 'sslrootcert', 'host']
 

@@ -27,10 +27,10 @@ type PrepareOptions = {
  * @throws DatabaseUnusable with a sentence for the operator
  */
 export const prepare = async (primary: Primary, { role, migrate, migrations, isRecovery = false }: PrepareOptions) =>
-  await inSentences(async () => {
+  await inSentences(primary, async () => {
     const { link } = await primary.connect()
     try {
-      await assertServer(link)
+      await assertServer(link, primary)
       const applied = migrate ? await migrateSchema(link, migrations, { alone: role === 'server' }) : []
       await assertCurrent(link, migrations)
       if (!isRecovery) await assertNothingMissing(link)
@@ -43,11 +43,11 @@ export const prepare = async (primary: Primary, { role, migrate, migrations, isR
   })
 
 /** @throws DatabaseUnusable for what a failed connection means */
-export const inSentences = async <T>(work: () => Promise<T>): Promise<T> => {
+export const inSentences = async <T>(primary: Primary, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    throw (error instanceof DatabaseUnusable ? null : sentenceFor(error)) ?? error
+    throw (error instanceof DatabaseUnusable ? null : sentenceFor(error, primary)) ?? error
   }
 }
 
@@ -66,7 +66,7 @@ export const checkPostgres = async (
   try {
     const primary = new Primary(parseAddress(url))
     await prepare(primary, { role: 'operator', migrate: false, migrations })
-    return await inSentences(async () => {
+    return await inSentences(primary, async () => {
       const { link } = await primary.connect()
       return await findTableFaults(link, migrations).finally(() => link.close())
     })
@@ -99,7 +99,7 @@ const alone = async <T>(
 ): Promise<T> => {
   const primary = new Primary(parseAddress(url))
   await prepare(primary, { ...options, role: 'operator', migrate: true })
-  return await inSentences(async () => {
+  return await inSentences(primary, async () => {
     const { link } = await primary.connect({ idle_in_transaction_session_timeout: '0' }) // it reads a file in between
     return await work(link).finally(() => link.close())
   })

@@ -155,6 +155,10 @@ export class Pool<Q> {
     for (const { giveUp } of this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)) giveUp(unavailable(1))
   }
 
+  get hasConnection(): boolean {
+    return this.#idle.some(({ link }) => link.isOpen) || [...this.#busy].some(({ link }) => link.isOpen)
+  }
+
   /** Closes each connection, a busy one after its work. */
   close(): void {
     this.#isClosed = true

@@ -1,6 +1,6 @@
 import { refuse } from '../../src/domain/errors.ts'
-import type { Address, Host } from './address.ts'
-import { hasNoRoom, Unconfirmed } from './fault.ts'
+import { type Address, type Host, placeOf } from './address.ts'
+import { hasNoRoom, sqlState, Unconfirmed } from './fault.ts'
 import { Link } from './link.ts'
 
 /** A connection to the primary, and the history that the primary writes: a promoted standby begins another timeline. */
@@ -13,6 +13,8 @@ const longestSettlingMs = 2_000
 /** How long a search waits for the other servers once it has found a primary, or a standby, in milliseconds. */
 const longestSearchMs = { primary: 500, standby: 2_000 } as const
 
+type Refusal = { readonly host: Host; readonly error: unknown }
+
 const roleText = `SELECT pg_is_in_recovery(),
   CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END`
 
@@ -23,7 +25,7 @@ const roleText = `SELECT pg_is_in_recovery(),
 export class Primary {
   #hosts: readonly Host[]
   #failedAt = Number.NEGATIVE_INFINITY
-  #failure: unknown = null
+  #refusal: Refusal | null = null
   #timeline = ''
   #links: Link[] = []
 
@@ -33,7 +35,18 @@ export class Primary {
 
   /** Why the last connection could not be opened; null if one was opened since. */
   get failure(): unknown {
-    return this.#failure
+    return this.#refusal?.error ?? null
+  }
+
+  /** The server that did not let it in last, or else the one that was the primary last, and its database. */
+  get place(): string {
+    const host = this.#refusal?.host ?? this.#hosts[0]
+    return host === undefined ? this.places : placeOf(this.address, host)
+  }
+
+  /** All servers of the URL, and their database. */
+  get places(): string {
+    return placeOf(this.address, ...this.address.hosts)
   }
 
   /** The latest history that a primary was met with. */
@@ -50,36 +63,41 @@ export class Primary {
     settings: Readonly<Record<string, string>> = {},
     { search = this.#timeline === '' } = {},
   ): Promise<PrimaryLink> {
-    if (performance.now() - this.#failedAt < restMs) throw hasNoRoom(this.#failure) ? this.#failure : noPrimary()
-    const refusals: unknown[] = []
+    if (performance.now() - this.#failedAt < restMs) throw hasNoRoom(this.failure) ? this.failure : noPrimary()
+    const refusals: Refusal[] = []
     const found = search ? await this.#latest(settings, refusals) : await this.#first(settings, refusals)
     if (found !== null) {
-      this.#failure = null
+      this.#refusal = null
       this.#failedAt = Number.NEGATIVE_INFINITY
       this.#prefer(found.link.host)
       return found
     }
     this.#failedAt = performance.now()
-    this.#failure = refusals.find((refusal) => refusal instanceof Unconfirmed) ?? refusals[0] ?? noPrimary()
-    throw this.#failure
+    // Of several, the one that says most: a server that answers, before one that is not there.
+    this.#refusal =
+      refusals.find(({ error }) => error instanceof Unconfirmed) ??
+      refusals.find(({ error }) => sqlState(error) !== null) ??
+      refusals[0] ??
+      null
+    throw this.#refusal === null ? noPrimary() : this.#refusal.error
   }
 
-  async #first(settings: Readonly<Record<string, string>>, refusals: unknown[]): Promise<PrimaryLink | null> {
+  async #first(settings: Readonly<Record<string, string>>, refusals: Refusal[]): Promise<PrimaryLink | null> {
     for (const host of this.#hosts) {
-      const found = await this.#connectTo(host, settings).catch((error: unknown) => void refusals.push(error))
+      const found = await this.#connectTo(host, settings).catch((error: unknown) => void refusals.push({ host, error }))
       if (found) return found
     }
     return null
   }
 
   /** Of several that say they are the primary, the one with the latest timeline. A server that hangs is not waited for. */
-  async #latest(settings: Readonly<Record<string, string>>, refusals: unknown[]): Promise<PrimaryLink | null> {
+  async #latest(settings: Readonly<Record<string, string>>, refusals: Refusal[]): Promise<PrimaryLink | null> {
     const all: PrimaryLink[] = []
     let isOver = false
     const timers: ReturnType<typeof setTimeout>[] = []
     const patience = Promise.withResolvers<void>()
     const asking = this.#hosts.map(async (host) => {
-      const found = await this.#connectTo(host, settings).catch((error: unknown) => void refusals.push(error))
+      const found = await this.#connectTo(host, settings).catch((error: unknown) => void refusals.push({ host, error }))
       if (found === undefined) return
       if (isOver) return found?.link.close()
       if (found !== null) all.push(found)

@@ -112,7 +112,7 @@ export class Pulse {
     return Math.floor(this.#databaseTime + performance.now() - this.#measuredAt)
   }
 
-  get sharing(): Sharing {
+  get sharing(): Pick<Sharing, 'nodes' | 'clockOffsetMs' | 'hasSynchronousStandby'> {
     return {
       nodes: this.#nodes,
       clockOffsetMs: this.#clockOffsetMs,

@@ -71,6 +71,10 @@ export class Readers implements Wire {
     for (const link of this.#links) if (link !== null && link.waitingMs(now) > longestMs) link.close()
   }
 
+  get hasConnection(): boolean {
+    return this.#links.some((link) => link?.isOpen === true)
+  }
+
   /** Refuses everything from now on. */
   close(): void {
     this.#isClosed = true

@@ -34,7 +34,7 @@ export type { QueuePlace, Rollback, Version, VersionContent, WaitingFor } from '
 export type { LiveCount, ServerKey } from './server.ts'
 export type { ServiceKey } from './service-keys.ts'
 export type { Session } from './sessions.ts'
-export type { WebhookAttempt, WebhookDelivery, WebhookEvent } from './webhook-events.ts'
+export type { AttemptQuestion, WebhookAttempt, WebhookDelivery, WebhookEvent } from './webhook-events.ts'
 export type { WebhookEndpoint, WebhookSecret } from './webhook-endpoints.ts'
 
 /** Every question and every write of the platform, over one connection. */

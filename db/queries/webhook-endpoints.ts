@@ -101,6 +101,15 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
         eq(webhookEndpoints.id, id),
         eq(webhookEndpoints.status, change.status === 'enabled' ? 'disabled' : 'enabled'),
       ),
+    change: async (
+      id: string,
+      change: Pick<WebhookEndpoint, 'url' | 'kinds' | 'failingSince'>,
+      now: number,
+    ): Promise<void> =>
+      void (await db
+        .update(webhookEndpoints)
+        .set({ ...change, updatedAt: now })
+        .where(eq(webhookEndpoints.id, id))),
     setFailingSince: async (id: string, failingSince: number | null) =>
       void (await db.update(webhookEndpoints).set({ failingSince }).where(eq(webhookEndpoints.id, id))),
     /** Removes the endpoint and its secrets. Its deliveries are never sent. */

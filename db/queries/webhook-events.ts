@@ -1,4 +1,23 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne, type SQL } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  between,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  min,
+  ne,
+  notBetween,
+  type SQL,
+} from 'drizzle-orm'
+import type { AttemptOutcome } from '../../src/domain/webhook-delivery.ts'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
@@ -138,15 +157,51 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
 
 export type WebhookAttempt = typeof webhookAttempts.$inferSelect
 
+/** What an attempt must match. Null matches everything. Of the times (epoch milliseconds) the later one is excluded. */
+export type AttemptQuestion = {
+  readonly outcome: AttemptOutcome | null
+  readonly kind: string | null
+  readonly since: number | null
+  readonly until: number | null
+}
+
+const { status } = webhookAttempts
+const hasOutcome: Readonly<Record<AttemptOutcome, SQL | undefined>> = {
+  delivered: between(status, 200, 299),
+  refused: and(isNotNull(status), notBetween(status, 200, 299)),
+  unanswered: isNull(status),
+}
+
 /** Each call of an endpoint and its outcome. */
 export const webhookAttemptQueries = (db: DrizzleConnection) => ({
   insert: inserter(db, webhookAttempts),
-  /** The attempts at an endpoint before the ID, newest first. */
-  pageOfEndpoint: async (endpointId: string, beforeId: string, limit: number): Promise<WebhookAttempt[]> =>
+  find: async (endpointId: string, id: string) =>
+    only(
+      await db
+        .select()
+        .from(webhookAttempts)
+        .where(and(eq(webhookAttempts.id, id), eq(webhookAttempts.endpointId, endpointId))),
+    ),
+  /** The attempts at an endpoint before the ID that match, newest first. Reads at most what is kept of the endpoint. */
+  pageOfEndpoint: async (
+    endpointId: string,
+    { outcome, kind, since, until }: AttemptQuestion,
+    beforeId: string,
+    limit: number,
+  ): Promise<WebhookAttempt[]> =>
     await db
       .select()
       .from(webhookAttempts)
-      .where(and(eq(webhookAttempts.endpointId, endpointId), lt(webhookAttempts.id, beforeId)))
+      .where(
+        and(
+          eq(webhookAttempts.endpointId, endpointId),
+          lt(webhookAttempts.id, beforeId),
+          since === null ? undefined : gte(webhookAttempts.at, since),
+          until === null ? undefined : lt(webhookAttempts.at, until),
+          kind === null ? undefined : eq(webhookAttempts.kind, kind),
+          outcome === null ? undefined : hasOutcome[outcome],
+        ),
+      )
       .orderBy(desc(webhookAttempts.id))
       .limit(limit),
   /** Removes up to `limit` attempts with an ID before this one, and returns how many. */

@@ -148,6 +148,16 @@ const webhookEnds: readonly End[] = [
     set: "status = 'disabled', reason = c.value, updated_at = c.at",
     where: "m.status = 'enabled' AND c.at >= m.updated_at",
   }),
+  // What was told to another address since must not go to the old one again. The owner enables it after a look at the URL.
+  rowEnd({
+    kind: 'webhook_moved',
+    counts: 'webhooks',
+    of: 'webhook_endpoints',
+    needs: webhookTables,
+    told: `SELECT p.id, p.updated_at, p.url FROM present.webhook_endpoints AS p ${unlessSame('webhook_endpoints', 'url')}`,
+    set: "status = 'disabled', reason = 'by_hand', updated_at = c.at",
+    where: "m.status = 'enabled' AND m.url <> c.value AND c.at >= m.updated_at",
+  }),
   {
     kind: 'webhook_secret',
     counts: 'webhooks',

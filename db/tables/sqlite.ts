@@ -397,7 +397,10 @@ export const webhookDeliveries = sqliteTable(
   (table) => [primaryKey({ columns: [table.position, table.endpointId] })],
 )
 
-/** One call of an endpoint: the status of the answer or what went wrong, and the first kilobyte of the answer. */
+/**
+ * One call of an endpoint: where to and with which headers, the status of the answer or what went wrong, its headers and its
+ * first kilobyte. Headers are JSON objects.
+ */
 export const webhookAttempts = sqliteTable('webhook_attempts', {
   id: text().primaryKey(),
   endpointId: text('endpoint_id').notNull(),
@@ -408,6 +411,9 @@ export const webhookAttempts = sqliteTable('webhook_attempts', {
   status: integer(),
   error: text({ enum: attemptErrors }),
   answer: text().notNull(),
+  url: text(),
+  sentHeaders: text('sent_headers'),
+  answerHeaders: text('answer_headers'),
 })
 
 /** Moments that outlive a restart; `db/README.md` lists them. */

@@ -21,6 +21,10 @@ export const attemptErrors = [
 ] as const
 export type AttemptError = (typeof attemptErrors)[number]
 
+/** How an attempt ended: accepted, answered with another status, or not answered. */
+export const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
+export type AttemptOutcome = (typeof attemptOutcomes)[number]
+
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute

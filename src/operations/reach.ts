@@ -45,6 +45,7 @@ export const appTokensOf = async (
 ): Promise<Reached> => {
   const q = database.queries
   const now = clock.now()
+  if ('apps' in of && of.apps.length === 0) return { count: 0, exact: true }
   const { since, exact } = await firstToken(q, now)
   const count =
     'apps' in of

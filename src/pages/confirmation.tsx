@@ -39,19 +39,22 @@ type Confirmed<Path extends string, T extends TProperties> = {
   readonly section: 'account' | 'console' | 'desk'
   readonly form: FormShape<T>
   readonly back: (params: ParamsOf<Path>) => Place
-  /** The name that must be typed, for what is gravest. @throws route_not_found */
-  readonly typeName?: (visit: Visit, params: ParamsOf<Path>) => Promise<string>
+  /** The name that must be typed, for what is gravest; null when none. @throws route_not_found */
+  readonly typeName?: (visit: Visit, params: ParamsOf<Path>) => Promise<string | null>
   /**
    * What the page says. `given` reads a parameter of the address, or the field of that name once the form was sent.
    * @throws route_not_found for what this person may not end
    */
   readonly ask: (visit: Visit, params: ParamsOf<Path>, given: (name: string) => string) => Promise<Question<T>>
-  /** Does it. `back` redirects to the page that the confirmation was opened from, with a notice. */
+  /**
+   * Does it, or asks again with the fields as they were sent. `back` redirects to the page that the confirmation was opened
+   * from, with a notice.
+   */
   readonly act: (
     submission: Submission<T>,
     params: ParamsOf<Path>,
     back: (done: string) => Response,
-  ) => Promise<Response>
+  ) => Promise<Response | 'again'>
 }
 
 /** The two routes of a step that is confirmed first. On the desk only operators reach them. */
@@ -65,13 +68,13 @@ export const confirmed = <const Path extends string, T extends TProperties>(
 
   const show = async (visit: Visit, params: ParamsOf<Path>, given: Given, refused: Refused<T> | null) => {
     const { fields, ...question } = await ask(visit, params, given)
-    const name = await typeName?.(visit, params)
+    const name = (await typeName?.(visit, params)) ?? null
     const { href, name: nameOfPlace } = back(params)
     const error = refused?.error ?? null
     return page(
       <ConfirmationPage
         {...question}
-        {...(name === undefined ? {} : { typeName: name })}
+        typeName={name}
         visit={visit}
         section={section}
         fields={fields?.(refused?.fields ?? null, error)}
@@ -97,12 +100,13 @@ export const confirmed = <const Path extends string, T extends TProperties>(
       const given: Given = (name) => textOf(sent[name])
       const place = placeOf(back(params).href, given('from'))
       const acted = async () => {
-        const name = await typeName?.(visit, params)
-        if (name !== undefined && given('typed').trim() !== name) throw badInput('typed', otherName)
+        const name = (await typeName?.(visit, params)) ?? null
+        if (name !== null && given('typed').trim() !== name) throw badInput('typed', otherName)
         return await act(submission, params, (done) => seeOther(withDone(place, done)))
       }
       return await answerForm(acted(), {
-        done: (answer) => answer,
+        done: async (answer) =>
+          answer === 'again' ? await show(visit, params, given, { fields, error: null }) : answer,
         refused: async (error) => await show(visit, params, given, { fields, error }),
       })
     })
@@ -111,7 +115,7 @@ export const confirmed = <const Path extends string, T extends TProperties>(
 const otherName = 'This is not the name above. Nothing was done.'
 
 type Given = (name: string) => string
-type Refused<T extends TProperties> = { readonly fields: Submission<T>['fields']; readonly error: PlatformError }
+type Refused<T extends TProperties> = { readonly fields: Submission<T>['fields']; readonly error: PlatformError | null }
 
 /** The page that a confirmation was opened from, with its filters. Any other address is replaced by the page's own. */
 const placeOf = (href: string, from: string): string => {

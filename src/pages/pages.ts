@@ -30,6 +30,7 @@ import { webhooksRoutes } from './console/webhooks.tsx'
 import { deskAppRoutes } from './desk/app.tsx'
 import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
+import { deskConfirmations } from './desk/confirmations.tsx'
 import { healthRoutes } from './desk/health.tsx'
 import { deskInstallRoutes } from './desk/installs.tsx'
 import { newUserRoutes } from './desk/new-user.tsx'
@@ -103,6 +104,7 @@ const desk = (door: Door) =>
     .use(deskUserRoutes(door))
     .use(auditRoutes(door))
     .use(healthRoutes(door))
+    .use(deskConfirmations(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 

@@ -20,6 +20,8 @@ export type WebhookAnswer = {
   readonly status: number | null
   readonly error: AttemptError | null
   readonly retryAfter: string | null
+  /** The headers of the answer, without cookies, cut to about two kilobytes. */
+  readonly headers: Readonly<Record<string, string>>
   /** The first kilobyte of the answer. */
   readonly answer: string
   readonly durationMs: number
@@ -120,7 +122,7 @@ const inTime = async (place: Promise<Place>, deadline: AbortSignal): Promise<Pla
 
 type Answer = Omit<WebhookAnswer, 'durationMs'>
 
-const noAnswer = (error: AttemptError): Answer => ({ status: null, error, retryAfter: null, answer: '' })
+const noAnswer = (error: AttemptError): Answer => ({ status: null, error, retryAfter: null, headers: {}, answer: '' })
 
 /** The next address is tried only when no connection was made, so that nothing is sent twice. */
 const callOne = async (
@@ -189,8 +191,21 @@ const call = async (
 const readAnswer = async (response: IncomingMessage, deadline: AbortSignal): Promise<Answer> => {
   const retryAfter = response.headers['retry-after'] ?? null
   const answer = await readText(response, deadline)
-  return { status: response.statusCode ?? null, error: null, retryAfter, answer }
+  return { status: response.statusCode ?? null, error: null, retryAfter, headers: headersOf(response), answer }
 }
+
+/** Of a longer list, the first ones are kept; of a longer value, its beginning. */
+const kept = { headers: 16, characters: 128 } as const
+/** A receiver may set a cookie by mistake. It is a secret of the receiver. */
+const neverKept = new Set(['set-cookie', 'set-cookie2', 'authentication-info', 'proxy-authentication-info'])
+
+const headersOf = ({ headers }: IncomingMessage): WebhookAnswer['headers'] =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !neverKept.has(name))
+      .slice(0, kept.headers)
+      .map(([name, value]) => [name.slice(0, kept.characters), String(value).slice(0, kept.characters)]),
+  )
 
 const readText = async (response: IncomingMessage, deadline: AbortSignal): Promise<string> => {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -168,7 +168,7 @@ test('no webhook of a deleted app is called, and pending deliveries are sent onc
       ...platform.webhooks,
       send: async () => {
         calls += 1
-        return { status: 200, error: null, retryAfter: null, answer: '', durationMs: 1 }
+        return { status: 200, error: null, retryAfter: null, headers: {}, answer: '', durationMs: 1 }
       },
     },
   }

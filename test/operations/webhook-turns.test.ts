@@ -43,7 +43,7 @@ const answering = (status: number, meanwhile: () => Promise<unknown>): Platform 
     ...platform.webhooks,
     send: async () => {
       await meanwhile()
-      return { status, error: null, retryAfter: null, answer: '', durationMs: 1 }
+      return { status, error: null, retryAfter: null, headers: {}, answer: '', durationMs: 1 }
     },
   },
 })

@@ -17,9 +17,9 @@ import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
-import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { addEndpoint, changeEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
-import { deliverNext, listAttempts, pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
+import { deliverNext, listAttempts, pingEndpoint, readAttempt } from '../../src/operations/webhooks/deliveries.ts'
 import {
   listEndpoints,
   ownsEndpoint,
@@ -119,6 +119,36 @@ describe('an endpoint', () => {
     expect(await refusalOf(readEndpoint(platform, other.id, id))).toBe('route_not_found')
   })
 
+  test('gets another URL and other kinds, checked as when it was added, and keeps its secret', async () => {
+    const app = await freshApp()
+    const { id, secret } = await world.endpoint(`${receiver.url}/old?key=hidden`, ['ping'], app)
+    const change = async (url: string, kinds: readonly string[]) =>
+      await changeEndpoint(platform, trace, operator, { id, url, kinds })
+    for (const [url, kinds] of [
+      ['https://10.0.0.1/', ['ping']],
+      ['http://127.0.0.1/', ['ping']],
+      [receiver.url, []],
+      [receiver.url, ['nothing']],
+    ] as const) {
+      expect(await refusalOf(change(url, kinds))).toBe('invalid_request')
+    }
+    await pingEndpoint(platform, trace, operator, id)
+    await platform.database.transaction(async (q) => await q.webhookEndpoints.setFailingSince(id, 1))
+    const moved = await change(receiver.url, ['credential.created', 'install.created'])
+    expect(moved).toMatchObject({ url: receiver.url, kinds: ['install.created', 'credential.created'] })
+    expect(await readEndpoint(platform, app.id, id)).toMatchObject({ url: receiver.url, failingSince: null })
+    await change(receiver.url, ['install.created', 'credential.created']) // the same, so nothing is recorded
+    const trail = await platform.database.queries.audit.pageOfApp(app.id, 'webhook.changed', '~', 100)
+    const host = new URL(receiver.url).host
+    expect(trail.map(({ detail }) => JSON.parse(detail ?? ''))).toEqual([{ from: host, host, kinds: moved.kinds }])
+    await pingEndpoint(platform, trace, operator, id)
+    const last = receiver.received.at(-1)
+    expect(last !== undefined && receiver.isSignedWith(last, secret) && last.path).toBe('/hooks')
+    const { data } = await listAttempts(platform, id, { limit: 10, cursor: null })
+    const [now, before] = await Promise.all(data.map(async (row) => await readAttempt(platform, id, row.id)))
+    expect([now?.url, before?.url]).toEqual([receiver.url, `${receiver.url}/old?…`])
+  })
+
   test('that is removed takes its secrets with it and is sent nothing more', async () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, ['credential.created'], app)
@@ -130,6 +160,7 @@ describe('an endpoint', () => {
     for (const change of [
       async () => await removeEndpoint(platform, trace, operator, id),
       async () => await pingEndpoint(platform, trace, operator, id),
+      async () => await changeEndpoint(platform, trace, operator, { id, url: receiver.url, kinds: ['ping'] }),
       async () => await listAttempts(platform, id, { limit: 1, cursor: null }),
       async () => await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 }),
       async () => await setEndpointStatus(platform, trace, operator, { id, status: 'disabled' }),
@@ -353,6 +384,29 @@ describe('a ping', () => {
     expect((await readEndpoint(platform, app, id)).deliveries).toEqual({ pending: 0, delivered: 0, failed: 0 })
     expect((await readEndpoint(platform, app, id)).failingSince).toBeNull()
   })
+})
+
+test('an attempt shows what was sent and answered: bounded, without cookies and without the secret', async () => {
+  const { id, secret } = await world.endpoint(receiver.url, ['ping'])
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`x-${index}`, 'v'.repeat(500)]))
+  receiver.behave(() => ({ status: 202, headers: { 'set-cookie': 'session=hidden', 'x-trace': 'abc', ...many } }))
+  const { eventId } = await pingEndpoint(platform, trace, operator, id)
+  receiver.behave(() => 200)
+  const [row] = (await listAttempts(platform, id, { limit: 1, cursor: null })).data
+  const attempt = await readAttempt(platform, id, row?.id ?? '')
+  const received = receiver.received.at(-1)
+  expect(attempt).toMatchObject({ eventId, status: 202, url: receiver.url, body: received?.body })
+  expect(received?.headers).toMatchObject(attempt.sentHeaders ?? { nothing: '' })
+  expect(attempt.answerHeaders).toMatchObject({ 'x-trace': 'abc' })
+  const stored = JSON.stringify(attempt)
+  expect(stored).not.toContain('hidden')
+  expect(stored).not.toContain(secret.slice(6))
+  expect(JSON.stringify(attempt.answerHeaders).length).toBeLessThan(3_000)
+  const other = await world.endpoint(receiver.url, ['ping'])
+  expect(await refusalOf(readAttempt(platform, other.id, attempt.id))).toBe('route_not_found')
+  // The body is that of the event, which is purged before a late attempt.
+  await platform.database.transaction(async (q) => await q.webhookEvents.purge('evt_~', 10_000))
+  expect((await readAttempt(platform, id, attempt.id)).body).toBeNull()
 })
 
 /** An endpoint with this many delivered events, an hour apart, and the moments before them. */

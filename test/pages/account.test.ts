@@ -43,6 +43,12 @@ const send = async (page: Page, button: Locator) => {
   await page.waitForLoadState()
 }
 const press = async (page: Page, name: string) => await send(page, page.getByRole('button', { name }))
+/** Follows a link to a confirmation page, and confirms there, if necessary by typing a name. */
+const confirm = async (page: Page, link: Locator, typed?: string) => {
+  await send(page, link)
+  if (typed !== undefined) await page.getByLabel('Type the name above').fill(typed)
+  await send(page, page.locator('button.danger'))
+}
 const fillPasswords = async (page: Page, current: string, next: string, repeated = next) => {
   await page.getByLabel('Current password').fill(current)
   await page.getByLabel('New password', { exact: true }).fill(next)
@@ -115,15 +121,15 @@ describe('sessions', () => {
     expect(await cards.getByText('This session').count()).toBe(1)
     await look(page, kind, 'sessions')
 
-    await send(page, cards.last().getByRole('button'))
+    await confirm(page, cards.last().getByRole('link'))
     expect(await noticeOn(page)).toContain('The session has ended.')
     expect(await cards.count()).toBe(3)
     expect([await isSignedIn(first), await isSignedIn(second), await isSignedIn(third)]).toEqual([false, true, true])
 
-    await press(page, 'End all other sessions')
+    await confirm(page, page.getByRole('link', { name: 'End all other sessions' }))
     expect(await noticeOn(page)).toBe('Every other session has ended.')
     expect(await cards.count()).toBe(1)
-    expect(await page.getByRole('button', { name: 'End all other sessions' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'End all other sessions' }).count()).toBe(0)
     expect([await isSignedIn(second), await isSignedIn(third)]).toEqual([false, false])
     await look(page, kind, 'one session')
   })
@@ -144,7 +150,7 @@ describe('sessions', () => {
     const [here, there] = [await enter(user), await enter(user)]
     await there.goto('/account/apps')
     await here.goto('/account/sessions')
-    await press(here, 'End all other sessions')
+    await confirm(here, here.getByRole('link', { name: 'End all other sessions' }))
     await there.getByRole('link', { name: 'Password' }).click()
     await there.waitForURL('**/sign-in?**')
     await signInByForm(there, user)
@@ -184,22 +190,22 @@ describe('connected apps', () => {
     expect(await connected.textContent()).not.toContain('Suspended')
     await look(page, kind, 'apps')
 
-    await connected.getByRole('link').click()
+    await connected.getByRole('link').first().click()
     await page.waitForURL(`**/${world.app.development.clientId}`)
     expect(await cards.count()).toBe(2)
     expect(await cards.last().textContent()).toContain('See your email address')
     await look(page, kind, 'app')
-    await send(page, cards.last().getByRole('button'))
+    await confirm(page, cards.last().getByRole('link'))
     expect(await noticeOn(page)).toContain('This authorization is revoked.')
     expect([await works(email.accessToken), await works(sites.accessToken)]).toEqual([false, true])
 
-    await press(page, 'Revoke all its access')
+    await confirm(page, page.getByRole('link', { name: 'Revoke all its access' }))
     expect(pathOf(page)).toBe('/account/apps')
     expect(await noticeOn(page)).toContain('Access revoked.')
     expect(await works(sites.accessToken)).toBe(false)
     expect(await cards.count()).toBe(1)
 
-    await press(page, 'Revoke access')
+    await confirm(page, page.getByRole('link', { name: 'Revoke access' }))
     expect(await page.getByRole('main').textContent()).toContain('No app can act for you.')
     await setAppStatus(world.platform, trace, operator, { slug: other.app.slug, status: 'active' })
     expect(await works(profile.accessToken)).toBe(false)
@@ -212,13 +218,13 @@ describe('connected apps', () => {
     const tokens = [await grantTokens({ ...world, user }), await grantTokens(other)]
     const page = await enter(user)
     await page.goto('/account/apps')
-    await press(page, 'Revoke access of every app')
+    await confirm(page, page.getByRole('link', { name: 'Revoke access of every app' }), user.email)
     expect(await noticeOn(page)).toContain('Access revoked for every app.')
     expect(await Promise.all(tokens.map(async ({ accessToken }) => await works(accessToken)))).toEqual([false, false])
 
     await grantTokens(other)
     await page.goto(`/account/apps/${other.app.development.clientId}`)
-    await press(page, 'Revoke this one')
+    await confirm(page, page.getByRole('link', { name: 'Revoke this one' }))
     expect(pathOf(page)).toBe('/account/apps')
     expect(await page.getByRole('article').count()).toBe(0)
   })
@@ -247,6 +253,7 @@ describe('connected apps', () => {
       await grantTokens({ ...world, user })
       const page = await enter(user, { javaScript })
       await page.goto('/account/apps')
+      await send(page, page.getByRole('link', { name: 'Revoke access' }))
       await page.getByRole('button', { name: 'Revoke access' }).dblclick()
       // Not by its URL, because the second press cancels the first navigation.
       await page.getByText('Access revoked.').waitFor()

@@ -27,18 +27,16 @@ const statusOf = async (id: string) => (await world.platform.database.queries.us
 /** The page as text, with one space between words. */
 const words = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
-test('the form that disables a user suspends their apps by default, and its answer lists what ended', async () => {
+test('the page that disables a user counts what would end, and suspends their apps by default', async () => {
   const { owner, app, path } = await scene()
   await signIn(world.server.url, owner)
   await appToken(world.server.url, app.development)
-  expect((await desk.get(path)).text).toMatch(/name="apps" value="suspend" checked/)
-  const { status, text } = await desk.submit(path, `${path}/disable`)
-  expect(status).toBe(200)
-  const told = words(text)
-  for (const sentence of ['Sessions ended 1', `Apps suspended ${app.slug}`, 'App tokens stopped 1']) {
-    expect(told).toContain(sentence)
+  const { text } = await desk.get(`${path}/disable`)
+  expect(text).toMatch(/name="apps" value="suspend" checked/)
+  for (const count of ['1 session ends', '0 user tokens stop working', '1 own app', '1 app token of own apps']) {
+    expect(words(text)).toContain(count)
   }
-  expect(told).toContain('Suspended apps stay suspended until an operator activates them.')
+  expect((await desk.submit(path, `${path}/disable`)).headers.get('location')).toBe(`${path}?done=disable`)
   expect([await statusOf(owner.id), (await appOf(app.id))?.status]).toEqual(['disabled', 'suspended'])
 
   const enabled = await desk.submit(path, `${path}/enable`)
@@ -52,9 +50,9 @@ test('the form can keep the apps or give them to another active user', async () 
   await desk.submit(kept.path, `${kept.path}/disable`, { apps: 'keep' })
   expect((await appOf(kept.app.id))?.status).toBe('active')
   const to = world.colleague.email
-  const { text } = await desk.submit(given.path, `${given.path}/disable`, { apps: 'transfer', to })
-  expect(words(text)).toContain(`Apps with a new owner ${given.app.slug}`)
-  expect(text).toContain('Rotate them')
+  const { headers } = await desk.submit(given.path, `${given.path}/disable`, { apps: 'transfer', to })
+  const { text } = await desk.get(headers.get('location') ?? '', { 'sec-fetch-site': 'same-origin' })
+  expect(text).toContain('ask the new owner to rotate them')
   expect(await appOf(given.app.id)).toMatchObject({ ownerId: world.colleague.id, status: 'active' })
 })
 

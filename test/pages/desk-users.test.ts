@@ -109,7 +109,7 @@ test('disabling a user ends their sessions and stops their grants, and enabling 
   const { accessToken } = await grantTokens({ ...world, user })
   const path = `/desk/users/${user.id}`
   const allowed = async () => (await call(url, 'GET', '/oauth/me', { token: accessToken })).status
-  expect((await desk.submit(path, `${path}/disable`)).status).toBe(200)
+  expect((await desk.submit(path, `${path}/disable`)).status).toBe(303)
   expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
   expect(await allowed()).toBe(401)
   expect(await canSignIn(user.email, user.password)).toBe(false)
@@ -150,6 +150,18 @@ test('users get operator rights and lose them again', async () => {
   expect((await (await signedInBrowser(url, user)).get('/desk/reviews')).status).toBe(404)
 })
 
+test('an operator is disabled only by typing their address', async () => {
+  const other = await addOperator(world.platform, 'Typed Twice')
+  const path = `/desk/users/${other.id}`
+  for (const typed of ['', world.operator.email]) {
+    const refused = await desk.submit(path, `${path}/disable`, { typed })
+    expect([refused.status, refused.text.includes('This is not the name above.')]).toEqual([400, true])
+    expect((await queries().users.byId(other.id))?.status).toBe('active')
+  }
+  expect((await desk.submit(path, `${path}/disable`, { typed: ` ${other.email}` })).status).toBe(303)
+  expect((await queries().users.byId(other.id))?.status).toBe('disabled')
+})
+
 test('an operator cannot remove their own rights: no page has the form, and a forged one is refused', async () => {
   const own = `/desk/users/${world.operator.id}`
   const { text } = await desk.get(own)
@@ -160,7 +172,7 @@ test('an operator cannot remove their own rights: no page has the form, and a fo
   const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   for (const step of ['disable', 'withdraw-operator']) {
     const action = `${own}/${step}`
-    const refused = await desk.post(action, { ticket: tickets.issue(action) })
+    const refused = await desk.post(action, { ticket: tickets.issue(action), typed: world.operator.email })
     expect([refused.status, refused.text.includes('You cannot take your own rights away')]).toEqual([400, true])
   }
   expect(await queries().users.byId(world.operator.id)).toMatchObject({ status: 'active', isOperator: true })

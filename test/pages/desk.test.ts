@@ -10,7 +10,7 @@ import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, appToken, endWorld, type Login } from '../support/world.ts'
 import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { pageTable } from './support/page-table.ts'
-import { hiddenFields, type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: OperatorWorld
 let url: string
@@ -122,16 +122,23 @@ describe('installs', () => {
 
   test('that two operators decide at the same time are decided once (50 times)', async () => {
     const id = await freshInstall(world.user)
+    const [approve, reject] = [`/desk/installs/${id}/approve`, `/desk/installs/${id}/reject`]
+    const list = '/desk/installs'
     const colleague = await signedInBrowser(url, world.colleague)
     const pages = [
-      { browser: desk, text: (await desk.get('/desk/installs')).text },
-      { browser: colleague, text: (await colleague.get('/desk/installs')).text },
+      { browser: desk, approve: await desk.formOn(list, approve), reject: await desk.formOn(list, reject) },
+      {
+        browser: colleague,
+        approve: await colleague.formOn(list, approve),
+        reject: await colleague.formOn(list, reject),
+      },
     ] as const
     const answers = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
-        const { browser, text } = pages[index % 2 === 0 ? 0 : 1]
-        const action = `/desk/installs/${id}/${index % 4 < 2 ? 'approve' : 'reject'}`
-        return await browser.post(action, hiddenFields(text, action))
+        const form = pages[index % 2 === 0 ? 0 : 1]
+        return index % 4 < 2
+          ? await form.browser.post(approve, form.approve)
+          : await form.browser.post(reject, form.reject)
       }),
     )
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)

@@ -89,6 +89,7 @@ const answered = (status: number, answer: string): WebhookAnswer => ({
   status,
   error: null,
   retryAfter: null,
+  headers: {},
   answer,
   durationMs: 0,
 })

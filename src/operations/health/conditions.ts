@@ -8,6 +8,7 @@ export const conditionNames = [
   'disk_full',
   'database_locked',
   'database_unreachable',
+  'too_few_connections',
   'clock_ahead',
   'clock_wrong',
   'clock_differs',
@@ -28,22 +29,25 @@ export type Condition = {
  * The conditions that hold now. Readiness, metrics, log and health page all use this function, so that they agree. It must
  * be cheap and must not fail, even when the store has failed.
  */
-export const readConditions = async (platform: Observed): Promise<readonly Condition[]> =>
-  [storeCondition(platform), clockCondition(platform), ...sharingConditions(platform.database.sharing())].filter(
-    (condition) => condition !== null,
-  )
+export const readConditions = async (platform: Observed): Promise<readonly Condition[]> => {
+  const ofStore = storeCondition(platform)
+  // A clock that differs from that of PostgreSQL is one problem, whatever it is ahead of.
+  const ofClock = ofStore?.name === 'clock_wrong' ? null : clockCondition(platform)
+  return [ofStore, ofClock, ...sharingConditions(platform.database.sharing())].filter((condition) => condition !== null)
+}
 
-const ofStore = {
+const nameOf = {
   failed: 'storage_failed',
   full: 'disk_full',
   locked: 'database_locked',
   unreachable: 'database_unreachable',
+  connections: 'too_few_connections',
   clock: 'clock_wrong',
 } as const satisfies Record<StoreProblem, ConditionName>
 
 const storeCondition = ({ database }: Observed): Condition | null => {
   const { problem, reason } = database.health()
-  return problem === null ? null : { name: ofStore[problem], sentence: reason, endsReadiness: true }
+  return problem === null ? null : { name: nameOf[problem], sentence: reason, endsReadiness: true }
 }
 
 const clockCondition = ({ clock }: Observed): Condition | null => {
@@ -57,7 +61,13 @@ const longestWarnedMs = 30_000
 
 /** What does not keep this server from answering, and yet is probably a mistake. */
 const sharingConditions = (sharing: Sharing | null): readonly (Condition | null)[] =>
-  sharing === null ? [] : [standbyCondition(sharing), settingsCondition(sharing), offsetCondition(sharing)]
+  sharing === null
+    ? []
+    : [shortageCondition(sharing), standbyCondition(sharing), settingsCondition(sharing), offsetCondition(sharing)]
+
+/** The server goes on with the connections that it has. Without any, the store takes no writes. */
+const shortageCondition = ({ shortage }: Sharing): Condition | null =>
+  shortage === null ? null : warning('too_few_connections', shortage)
 
 const standbyCondition = ({ hasSynchronousStandby }: Sharing): Condition | null =>
   hasSynchronousStandby ? null : warning('no_synchronous_standby', noStandbySentence)

@@ -61,6 +61,6 @@ export const inspectUser = async (platform: Platform, id: string) => {
   const q = platform.database.queries
   const user = await q.users.byId(id)
   if (user === null) throw refuse('route_not_found')
-  const apps = (await q.apps.listOwnedBy(id)).map(({ slug, status }) => ({ slug, status }))
+  const apps = (await q.apps.listOwnedBy(id)).map(({ id: appId, slug, status }) => ({ appId, slug, status }))
   return { ...userSummary(user), apps }
 }

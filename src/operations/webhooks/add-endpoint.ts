@@ -6,13 +6,14 @@ import {
   formatKinds,
   isWebhookKind,
   maximumEndpoints,
+  parseStoredKinds,
   type WebhookKind,
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decideAt, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideAt, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
-import { endpointRecord, type NewEndpointRecord } from './endpoints.ts'
+import { type EndpointRecord, endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
 
 type NewEndpoint = {
@@ -57,6 +58,39 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (pla
     const detail = { host: new URL(url).host, kinds: chosen }
     await record({ action: 'webhook.created', appId: app.id, environment, target: id, detail })
     return { ...endpointRecord(row, slug), secret: webhookSecretText(secret) }
+  })
+}
+
+type EndpointChange = {
+  readonly id: string
+  readonly url: string
+  readonly kinds: readonly string[]
+}
+
+/**
+ * Gives an endpoint another URL and other kinds of events. What waits for it goes to the new URL, signed with the same
+ * secret. Nothing changes when it has both already.
+ * @throws invalid_request for an unknown ID, a URL that is not allowed, a host with a refused address, or unknown kinds
+ */
+export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (platform, trace, actor, change) => {
+  const { id, url } = change
+  const kinds = formatKinds(checkedKinds(change.kinds))
+  const shown = await findEndpoint(platform.database.queries, id)
+  if (shown.endpoint.url !== url) await checkEndpointUrl(platform, url)
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+    const { endpoint, slug } = await findEndpoint(q, id)
+    const isMoved = endpoint.url !== url
+    // Another address has not failed yet.
+    const after = { url, kinds, failingSince: isMoved ? null : endpoint.failingSince }
+    if (!isMoved && endpoint.kinds === kinds) return endpointRecord(endpoint, slug)
+    await q.webhookEndpoints.change(id, after, now)
+    const { appId, environment } = endpoint
+    const detail = {
+      ...(isMoved ? { from: new URL(endpoint.url).host, host: new URL(url).host } : {}),
+      kinds: parseStoredKinds(kinds),
+    }
+    await record({ action: 'webhook.changed', appId, environment, target: id, detail })
+    return endpointRecord({ ...endpoint, ...after, updatedAt: now }, slug)
   })
 }
 

@@ -1,4 +1,5 @@
-import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/database.ts'
+import type { AttemptQuestion, WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
@@ -6,6 +7,7 @@ import { type Actor, system } from '../audit/event.ts'
 import { decide, decideAt } from '../decision.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { storedJson } from '../stored-json.ts'
 import { findEndpoint } from './endpoints.ts'
 import { signEvent } from './secrets.ts'
 
@@ -55,32 +57,49 @@ const attemptDelivery = async (platform: Platform, trace: Trace, attempt: Delive
   const { endpoint, event } = attempt
   const startedAt = platform.clock.now()
   const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
-  const message = { url: endpoint.url, body: event.body, ...(signal === undefined ? {} : { signal }) }
-  const answer =
-    secrets.length === 0
-      ? notSent
-      : await platform.webhooks.send({ ...message, headers: signEvent(event, secrets, platform.clock.wall()) })
-  await storeResult(platform, trace, attempt, answer, startedAt)
+  const { url } = endpoint
+  const message = { url, body: event.body, ...(signal === undefined ? {} : { signal }) }
+  const headers = secrets.length === 0 ? null : signEvent(event, secrets, platform.clock.wall())
+  const answer = headers === null ? notSent : await platform.webhooks.send({ ...message, headers })
+  await storeResult(platform, trace, attempt, answer, {
+    at: startedAt,
+    url: withoutParameters(url),
+    sentHeaders: headers === null ? null : JSON.stringify(headers),
+  })
   return answer
 }
 
-const notSent: WebhookAnswer = { status: null, error: 'no_secret', retryAfter: null, answer: '', durationMs: 0 }
+const notSent: WebhookAnswer = {
+  status: null,
+  error: 'no_secret',
+  retryAfter: null,
+  headers: {},
+  answer: '',
+  durationMs: 0,
+}
+
+/** The parameters of a URL may hold a secret of the receiver, and an attempt outlives the endpoint. */
+const withoutParameters = (url: string): string => {
+  const { origin, pathname, search } = new URL(url)
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`
+}
 
 const storeResult = async (
   platform: Platform,
   trace: Trace,
   { endpoint, event, before }: DeliveryAttempt,
   answer: WebhookAnswer,
-  startedAt: number,
+  sent: Pick<WebhookAttempt, 'at' | 'url' | 'sentHeaders'>,
 ): Promise<void> => {
-  const id = recordId('att_', platform.random.uuid(startedAt))
+  const id = recordId('att_', platform.random.uuid(sent.at))
   const chance = (platform.random.bytes(1)[0] ?? 0) / 255
   const { position } = event
   const isPing = event.kind === 'ping'
   await decide(platform, trace, system, async ({ q, now, record }) => {
     const { status, error, durationMs } = answer
-    const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, at: startedAt }
-    await q.webhookAttempts.insert({ id, ...about, durationMs, status, error, answer: answer.answer })
+    const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, ...sent }
+    const answerHeaders = status === null ? null : JSON.stringify(answer.headers)
+    await q.webhookAttempts.insert({ id, ...about, durationMs, status, error, answerHeaders, answer: answer.answer })
     const current = (await q.webhookEndpoints.find(endpoint.id))?.endpoint
     if (current === undefined) return
     const { failingSince } = current
@@ -141,14 +160,44 @@ const attemptRecord = (row: WebhookAttempt) => ({
   answer: row.answer,
 })
 
+const everyAttempt: AttemptQuestion = { outcome: null, kind: null, since: null, until: null }
+
 /**
- * The attempts of the last 30 days for an endpoint, newest first.
+ * The attempts of the last 30 days for an endpoint that match, newest first.
  * @throws invalid_request for an unknown ID
  */
-export const listAttempts = async (platform: Platform, endpointId: string, page: PageRequest) => {
+export const listAttempts = async (
+  platform: Platform,
+  endpointId: string,
+  page: PageRequest,
+  question: AttemptQuestion = everyAttempt,
+) => {
   const q = platform.database.queries
   await findEndpoint(q, endpointId)
   return await newestFirst(page, async (before, rows) =>
-    (await q.webhookAttempts.pageOfEndpoint(endpointId, before, rows)).map(attemptRecord),
+    (await q.webhookAttempts.pageOfEndpoint(endpointId, question, before, rows)).map(attemptRecord),
   )
 }
+
+export type AttemptDetail = Awaited<ReturnType<typeof readAttempt>>
+
+/**
+ * One attempt with what was sent and answered. Headers are null when nothing was sent or answered, and for an attempt of an
+ * earlier release; the body is null when the event has been purged.
+ * @throws route_not_found when the endpoint has no attempt with this ID
+ */
+export const readAttempt = async (platform: Platform, endpointId: string, id: string) => {
+  const q = platform.database.queries
+  const row = await q.webhookAttempts.find(endpointId, id)
+  if (row === null) throw refuse('route_not_found')
+  const { url, sentHeaders, answerHeaders } = row
+  return {
+    ...attemptRecord(row),
+    url,
+    sentHeaders: headersOf(sentHeaders),
+    answerHeaders: headersOf(answerHeaders),
+    body: (await q.webhookEvents.find(row.eventId))?.body ?? null,
+  }
+}
+
+const headersOf = (text: string | null) => (text === null ? null : storedJson<Readonly<Record<string, string>>>(text))

@@ -1,4 +1,4 @@
-// The webhook endpoints of an app as owners and operators see, list, disable and remove them. add-endpoint.ts adds one.
+// The webhook endpoints of an app as owners and operators see, list, disable and remove them. add-endpoint.ts adds one and changes its URL.
 
 import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'

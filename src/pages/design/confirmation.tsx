@@ -19,7 +19,7 @@ type ConfirmationPageProps = {
   readonly says: ComponentChildren
   readonly counts?: readonly Affected[]
   /** The name that must be typed, for what is gravest. */
-  readonly typeName?: string
+  readonly typeName?: string | null
   /** Further fields of the form. */
   readonly fields?: ComponentChildren
   readonly button: string
@@ -31,7 +31,12 @@ type ConfirmationPageProps = {
 }
 
 /** Asks before something ends or is done that cannot be undone. Only this page has a red button. */
-export const ConfirmationPage = ({ counts = [], typeName, error = null, ...question }: ConfirmationPageProps) => (
+export const ConfirmationPage = ({
+  counts = [],
+  typeName = null,
+  error = null,
+  ...question
+}: ConfirmationPageProps) => (
   <Layout
     title={question.title}
     belongsTo={question.belongsTo ?? question.title}
@@ -60,7 +65,7 @@ export const ConfirmationPage = ({ counts = [], typeName, error = null, ...quest
     <Form action={question.action} visit={question.visit}>
       <input type="hidden" name="from" value={question.back.href} />
       {question.fields}
-      {typeName === undefined ? null : (
+      {typeName === null ? null : (
         <>
           <p id="name-to-type">
             To confirm, type <strong class="whole">{typeName}</strong>

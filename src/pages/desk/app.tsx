@@ -41,16 +41,12 @@ export const deskAppRoutes = (door: Door) =>
         </DeskPage>,
       )
     })
-    .post(`${pattern}/suspend`, async ({ request, params }) => await setStatus(door, request, params.slug, 'suspended'))
-    .post(`${pattern}/activate`, async ({ request, params }) => await setStatus(door, request, params.slug, 'active'))
-
-/** Setting the status that the app already has changes nothing, so the form may be sent twice. */
-const setStatus = async (door: Door, request: Request, slug: string, status: AppStatus): Promise<Response> => {
-  const { visit } = await receiveFromOperator(door, request, emptyForm)
-  await inspectApp(door.platform, slug)
-  await setAppStatus(...onTheDesk(visit), { slug, status })
-  return seeOther(`${deskAppPath(slug)}?done=${status}`)
-}
+    .post(`${pattern}/activate`, async ({ request, params: { slug } }) => {
+      const { visit } = await receiveFromOperator(door, request, emptyForm)
+      await inspectApp(door.platform, slug)
+      await setAppStatus(...onTheDesk(visit), { slug, status: 'active' })
+      return seeOther(`${deskAppPath(slug)}?done=active`)
+    })
 
 const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
   <Facts
@@ -83,14 +79,20 @@ const StatusChange = ({ visit, app }: { readonly visit: Visit; readonly app: Ins
       </p>
     )
   }
-  const { step, title, about, button, look } = statusChanges[app.status]
+  const { step, title, about, button } = statusChanges[app.status]
   return (
     <section aria-labelledby={step}>
       <h2 id={step}>{title}</h2>
       <p>{about}</p>
-      <ButtonForm action={deskAppPath(app.slug, step)} visit={visit} look={look}>
-        {button}
-      </ButtonForm>
+      {app.status === 'active' ? (
+        <a class="button outline small" href={deskAppPath(app.slug, step)}>
+          {button}
+        </a>
+      ) : (
+        <ButtonForm action={deskAppPath(app.slug, step)} visit={visit} look="small">
+          {button}
+        </ButtonForm>
+      )}
     </section>
   )
 }
@@ -99,17 +101,13 @@ const statusChanges = {
   active: {
     step: 'suspend',
     title: 'Suspend this app',
-    about:
-      'All its secrets and tokens stop working at once, and nobody can sign in to it. Nothing is deleted. If you activate ' +
-      'the app again, everything that has not expired by then works again.',
+    about: 'All its secrets and tokens stop working at once, and nobody can sign in to it. Nothing is deleted.',
     button: 'Suspend the app',
-    look: 'danger small',
   },
   suspended: {
     step: 'activate',
     title: 'Activate this app',
     about: 'Its secrets work again at once, and so do all tokens that have not expired or been revoked.',
     button: 'Activate the app',
-    look: 'small',
   },
 } as const satisfies Record<AppStatus, object>

@@ -1,5 +1,7 @@
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
+import type { VersionStatus } from '../../domain/version.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
 import { type FrameProps, Layout } from '../design/shell.tsx'
@@ -56,6 +58,9 @@ export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPa
   </Layout>
 )
 
+/** The refusal of a decision about an install that is decided already. */
+export const tooLate = 'This install is already decided, or does not exist any more. Nothing was changed.'
+
 /** The slug of an app, which leads to its page. */
 export const AppLink = ({ slug }: { readonly slug: string }) => (
   <a href={deskAppPath(slug)}>
@@ -88,3 +93,17 @@ export const Owner = ({ owner: { id, name, email } }: OwnerProps) => (
     <bdi>{name}</bdi>, <a href={userPath(id)}>{email}</a>
   </>
 )
+
+/** The refusal of a decision about a version that has changed since the page was shown. */
+export const notAsShown = (status: VersionStatus): PlatformError =>
+  refuse('version_not_eligible', { message: changedWords[status], details: { status } })
+
+const changedWords: Readonly<Record<VersionStatus, string>> = {
+  draft: 'The developer has withdrawn this version. Your decision changed nothing.',
+  submitted:
+    'This version, or the live version, has changed since you opened this page. Nothing was decided. Review it again, then decide.',
+  approved: 'This version is already approved. Your decision changed nothing.',
+  active: 'This version is already live. Your decision changed nothing.',
+  superseded: 'This version has already been live and superseded. Your decision changed nothing.',
+  rejected: 'This version is already rejected. Your decision changed nothing.',
+}

@@ -10,12 +10,13 @@ import { ButtonForm, Problem } from '../design/field.tsx'
 import { SearchForm } from '../design/list-tools.tsx'
 import { Cards, Older, Table } from '../design/table.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
+import { confirmPath } from '../confirmation.tsx'
 import { answerForm, emptyForm, outcomeOf, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { AppLink, DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
+import { AppLink, DeskPage, deskPaths, onTheDesk, tooLate } from './desk-page.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -23,25 +24,17 @@ const notices = {
   deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
 } as const satisfies Record<OperatorStep, string>
 
-const pattern = '/desk/installs/:id'
-
 /** Installs that wait for a decision, decided installs, and the decisions. */
 export const deskInstallRoutes = (door: Door) =>
   new Elysia()
     .get(deskPaths.installs, async ({ request }) => await show(await requireOperator(door, request), null))
-    .post(`${pattern}/approve`, async ({ request, params }) => await move(door, request, params.id, 'approve'))
-    .post(`${pattern}/reject`, async ({ request, params }) => await move(door, request, params.id, 'reject'))
-    .post(`${pattern}/deactivate`, async ({ request, params }) => await move(door, request, params.id, 'deactivate'))
-
-const move = async (door: Door, request: Request, id: string, step: OperatorStep): Promise<Response> => {
-  const { visit } = await receiveFromOperator(door, request, emptyForm)
-  return await answerForm(moveInstall(...onTheDesk(visit), { id, step }), {
-    done: () => seeOther(`${deskPaths.installs}?done=${step}`),
-    refused: async () => await show(visit, refuse('version_not_eligible', { message: tooLate })),
-  })
-}
-
-const tooLate = 'This install is already decided, or does not exist any more. Nothing was changed.'
+    .post('/desk/installs/:id/approve', async ({ request, params: { id } }) => {
+      const { visit } = await receiveFromOperator(door, request, emptyForm)
+      return await answerForm(moveInstall(...onTheDesk(visit), { id, step: 'approve' }), {
+        done: () => seeOther(`${deskPaths.installs}?done=approve`),
+        refused: async () => await show(visit, refuse('version_not_eligible', { message: tooLate })),
+      })
+    })
 
 const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
@@ -139,20 +132,27 @@ const scopesInWords = ({ scopes }: DescribedInstall): string =>
 /** The decisions that are possible now; none for an install that has ended. */
 const StepForms = ({ visit, install }: InstallProps) => (
   <div class="beside">
-    {stepsOf(install).map((step) => (
-      <ButtonForm
-        key={step}
-        action={`${deskPaths.installs}/${install.id}/${step}`}
-        visit={visit}
-        look={step === 'approve' ? 'small' : 'danger small'}
-      >
-        {buttons[step]}
-        <span class="unseen">
-          {' '}
-          <bdi>{install.appName}</bdi> for {install.user}
-        </span>
-      </ButtonForm>
-    ))}
+    {stepsOf(install).map((step) => {
+      const path = `${deskPaths.installs}/${install.id}/${step}`
+      const words = (
+        <>
+          {buttons[step]}
+          <span class="unseen">
+            {' '}
+            <bdi>{install.appName}</bdi> for {install.user}
+          </span>
+        </>
+      )
+      return step === 'approve' ? (
+        <ButtonForm key={step} action={path} visit={visit} look="small">
+          {words}
+        </ButtonForm>
+      ) : (
+        <a key={step} class="button outline secondary small" href={confirmPath(path, visit)}>
+          {words}
+        </a>
+      )
+    })}
   </div>
 )
 

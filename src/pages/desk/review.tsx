@@ -1,27 +1,27 @@
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { PlatformError } from '../../domain/errors.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
-import type { VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
+import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
+import { Decisions } from './decisions.tsx'
 import {
-  Decisions,
-  draftFault,
-  draftFrom,
-  emptyDraft,
-  itemsOf,
-  type RejectionDraft,
-  withMoreRows,
-} from './decisions.tsx'
-import { AppLink, DeskPage, deskPaths, mixedScriptsFact, onTheDesk, Owner, reviewPath } from './desk-page.tsx'
+  AppLink,
+  DeskPage,
+  deskPaths,
+  mixedScriptsFact,
+  notAsShown,
+  onTheDesk,
+  Owner,
+  reviewPath,
+} from './desk-page.tsx'
 import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
 
 const notices = {
@@ -35,16 +35,11 @@ const reviewPattern = '/desk/reviews/:slug/:version'
 type Named = { readonly slug: string; readonly version: string }
 
 const decisionForm = formOf({ seen: text })
-const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: texts, intent: text })
 
 /** The review of one version, and the decisions about it. */
 export const reviewRoutes = (door: Door) =>
   new Elysia()
-    .get(
-      reviewPattern,
-      async ({ request, params }) =>
-        await show(await requireOperator(door, request), params, { draft: emptyDraft, error: null }),
-    )
+    .get(reviewPattern, async ({ request, params }) => await show(await requireOperator(door, request), params, null))
     .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
       const { call } = await requireOperator(door, request)
       const { version } = await readReview(door.platform, params.slug, params.version)
@@ -58,7 +53,6 @@ export const reviewRoutes = (door: Door) =>
     .post(`${reviewPattern}/approve`, async ({ request, params }) => await decide(door, request, params, 'approve'))
     .post(`${reviewPattern}/publish`, async ({ request, params }) => await decide(door, request, params, 'publish'))
     .post(`${reviewPattern}/activate`, async ({ request, params }) => await decide(door, request, params, 'activate'))
-    .post(`${reviewPattern}/reject`, async ({ request, params }) => await reject(door, request, params))
 
 const decide = async (door: Door, request: Request, named: Named, step: 'approve' | 'publish' | 'activate') => {
   const { visit, fields } = await receiveFromOperator(door, request, decisionForm)
@@ -70,40 +64,19 @@ const decide = async (door: Door, request: Request, named: Named, step: 'approve
       : moveVersion(...change, { ...named, step, rejection: null, seen })
   return await answerForm(decided, {
     done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=${doneBy[step]}`),
-    refused: async (error) => await show(visit, named, { draft: emptyDraft, error, seen: fields.seen }),
+    refused: async (error) => await show(visit, named, { error, seen: fields.seen }),
   })
 }
 
 const doneBy = { approve: 'approved', publish: 'published', activate: 'activated' } as const
 
-/** A version is rejected with a message and reasons. "More rows" shows the form again, with what was typed. */
-const reject = async (door: Door, request: Request, named: Named): Promise<Response> => {
-  const { visit, fields } = await receiveFromOperator(door, request, rejectionForm)
-  const { seen, message, path, reason, intent } = fields
-  const draft = draftFrom(message, path, reason)
-  if (intent === 'rows') return await show(visit, named, { draft: withMoreRows(draft), error: null, seen })
-  const fault = draftFault(draft)
-  if (fault !== null) return await show(visit, named, { draft, error: fault, seen })
-  const rejection = { message: message.trim(), items: itemsOf(draft) }
-  const move = { ...named, step: 'reject', rejection, seen: readSeen(seen) } as const
-  return await answerForm(moveVersion(...onTheDesk(visit), move), {
-    done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=rejected`),
-    refused: async (error) => await show(visit, named, { draft, error, seen }),
-  })
-}
+/** A refused decision, and the version that its form was bound to. */
+type RefusedDecision = { readonly error: PlatformError; readonly seen: string }
 
-type Shown = {
-  readonly draft: RejectionDraft
-  readonly error: PlatformError | null
-  /** The version that the form was bound to, when a form is shown again. */
-  readonly seen?: string
-}
-
-const show = async (visit: Visit, { slug, version }: Named, { draft, error, seen }: Shown): Promise<Response> => {
+const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDecision | null): Promise<Response> => {
   const review = await readReview(visit.door.platform, slug, version)
-  // The page keeps what was typed. If the version has changed since, it says so.
-  const isAsShown = seen === undefined || seen === seenField(review.seen)
-  const refusal = isAsShown && error?.code !== 'version_not_eligible' ? error : notAsShown(review.version.status)
+  const isAsShown = refused?.seen === seenField(review.seen) && refused.error.code !== 'version_not_eligible'
+  const refusal = refused === null || isAsShown ? (refused?.error ?? null) : notAsShown(review.version.status)
   return page(
     <DeskPage
       title={`Version ${review.version.version}`}
@@ -117,24 +90,10 @@ const show = async (visit: Visit, { slug, version }: Named, { draft, error, seen
       <Rejection review={review} />
       <ScopeChanges review={review} />
       <ManifestChanges review={review} />
-      <Decisions visit={visit} review={review} draft={draft} error={refusal} />
+      <Decisions visit={visit} review={review} />
     </DeskPage>,
     { refusal },
   )
-}
-
-/** The refusal of a decision about a version that has changed since the page was shown. */
-const notAsShown = (status: VersionStatus): PlatformError =>
-  refuse('version_not_eligible', { message: changedWords[status], details: { status } })
-
-const changedWords: Readonly<Record<VersionStatus, string>> = {
-  draft: 'The developer has withdrawn this version. Your decision changed nothing.',
-  submitted:
-    'This version, or the live version, has changed since you opened this page. Nothing was decided. Review it again, then decide.',
-  approved: 'This version is already approved. Your decision changed nothing.',
-  active: 'This version is already live. Your decision changed nothing.',
-  superseded: 'This version has already been live and superseded. Your decision changed nothing.',
-  rejected: 'This version is already rejected. Your decision changed nothing.',
 }
 
 const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly review: Review }) => (

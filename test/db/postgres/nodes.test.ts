@@ -7,7 +7,7 @@ import { call } from '../../support/call.ts'
 import { eventually } from '../../support/crash.ts'
 import { needs } from '../../support/needs.ts'
 import { patience } from '../../support/proof.ts'
-import { createNodes, endNodes, startNode, until } from '../../support/nodes.ts'
+import { createNodes, endNodes, startLine, startNode, until } from '../../support/nodes.ts'
 import { postgresDatabase, startPair } from '../../support/postgres.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { type RunningServer, startServer } from '../../support/running-server.ts'
@@ -119,6 +119,62 @@ test('a PostgreSQL without a synchronous standby is warned of, and the server is
   }
 })
 
+test('a server that gets no more connections goes on with those that it has, is not ready without any, and names the remedy', async () => {
+  const admin = await postgresDatabase('crowded')
+  const limit = async (count: number) => await askPostgres(admin, `ALTER ROLE crowded CONNECTION LIMIT ${count}`, [])
+  const ofRole = "FROM pg_stat_activity WHERE usename = 'crowded'"
+  await askPostgres(admin, 'CREATE ROLE crowded LOGIN IN ROLE app', [])
+  const { server, app, platform } = await createWorld({ database: admin.replace('app@', 'crowded@'), ownProcess: true })
+  await platform.database.close()
+  await appToken(server.url, app.development)
+  const [open] = await askPostgres<{ count: number }>(admin, `SELECT count(*)::int AS count ${ofRole}`, [])
+
+  await limit(open?.count ?? 0)
+  const tokens = await Promise.all(Array.from({ length: 30 }, async () => await appToken(server.url, app.development)))
+  expect(new Set(tokens).size).toBe(30)
+  expect(await eventually(async () => await holds(server, 'too_few_connections'), Boolean)).toBe(true)
+  expect(await readiness(server)).toEqual([200, []])
+
+  await limit(1) // the heartbeat has that
+  await askPostgres(admin, `SELECT pg_terminate_backend(pid) ${ofRole} AND query NOT LIKE 'UPDATE nodes%'`, [])
+  expect(await until(async () => ((await readiness(server))[0] === 503 ? await readiness(server) : null))).toEqual([
+    503,
+    ['too_few_connections'],
+  ])
+  expect(await holds(server, 'too_few_connections')).toBe(true)
+  await limit(-1)
+  await waitForEnd(server, 'too_few_connections')
+  expect(await appToken(server.url, app.development)).toStartWith('apat_')
+  const place = `${new URL(admin).searchParams.get('host')}:5432${new URL(admin).pathname}`
+  const sentence = `PostgreSQL at ${place} has no free connection: allow 22 for each server in max_connections`
+  expect(toldOf(server, 'too_few_connections')).toEqual([
+    ['condition.began', expect.stringContaining(sentence)],
+    ['condition.ended', undefined],
+  ])
+  await server.stop()
+})
+
+test('what fails while PostgreSQL is out of reach names it in the log, and never the password', async () => {
+  const line = await startLine(await postgresDatabase('out-of-reach'))
+  const server = await startServer({ database: line.url.replace('app@', 'app:canary@'), ownProcess: true })
+  line.cut()
+  const failed = async () =>
+    server
+      .log()
+      .split('\n')
+      .find((text) => text.includes('"event":"webhook.failed"')) ?? null
+  const place = line.url.replace('postgres://app@', '')
+  expect(JSON.parse(await until(failed)).reason).toContain(`PostgreSQL at ${place} `)
+  await until(async () => (toldOf(server, 'database_unreachable').length === 1 ? true : null))
+  const reason = expect.stringContaining(`PostgreSQL at ${place} has not confirmed a commit`)
+  expect(toldOf(server, 'database_unreachable')).toEqual([['condition.began', reason]])
+  expect(server.log()).not.toContain('canary')
+  line.heal()
+  await until(async () => ((await readiness(server))[0] === 200 ? true : null))
+  await server.stop()
+  line.stop()
+})
+
 clockTest(
   'a server whose clock is wrong is not ready, issues nothing, purges for nobody, and still ends access',
   async () => {
@@ -145,7 +201,7 @@ clockTest(
       clock.set(jump)
       const measured = async () => Number(await metric(wrong.server, 'database_clock_offset_seconds'))
       expect(Math.round(await eventually(measured, (seconds) => Math.round(seconds) === offset))).toBe(offset)
-      expect(await readiness(wrong.server)).toEqual([503, expect.arrayContaining(['clock_wrong'])])
+      expect(await readiness(wrong.server)).toEqual([503, ['clock_wrong']])
       expect(await readiness(right.server)).toEqual([200, []])
       expect(await until(async () => ((await leads()).join() === '0,1' ? true : null))).toBe(true)
       const body = { ...wrong.app.development, scope: 'site:read' }

@@ -67,9 +67,12 @@ test('other tables, a newer schema, an unknown user or database, and a server th
   const refusals: readonly (readonly [string, string])[] = [
     [foreign, 'has tables that are not of this program'],
     [newer, 'was migrated by a newer version of this program (later)'],
-    [newer.replace('app@', 'canary:canary@'), 'refuses the user or the password'],
-    [newer.replace('/newer?', '/canary?'), 'has no database of the name'],
-    ['postgres://canary:canary@127.0.0.1:1/canary', 'None of the hosts'],
+    [newer.replace('app@', 'canary:canary@'), ':5432/newer refuses the user or the password'],
+    [newer.replace('/newer?', '/nowhere?'), ':5432/nowhere has no database of the name'],
+    [
+      'postgres://canary:canary@127.0.0.1:1,[::1]:2/apps',
+      'None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary (127.0.0.1:1,[::1]:2/apps)',
+    ],
     ['postgres://canary:canary@db.example/canary', 'sslmode=verify-full'],
     ['postgres://canary:canary@127.0.0.1:65536/canary', 'a port that is not from 1 to 65535'],
     ['postgres://canary:canary@127.0.0.1:0/canary', 'a port that is not from 1 to 65535'],
@@ -88,8 +91,8 @@ test('other tables, a newer schema, an unknown user or database, and a server th
 
 test('a standby alone, and a role that may open no more connections, are named with a remedy, also while a server runs', async () => {
   const { primary, standby } = await startPair()
-  const sentence =
-    'None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary: start one, or promote its standby.'
+  const place = standby.url('apps').split('@')[1]
+  const sentence = `None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary (${place}): start one, or promote its standby.`
   const admin = primary.url('postgres')
   const limit = async (count: number) => await askPostgres(admin, `ALTER ROLE narrow CONNECTION LIMIT ${count}`, [])
   try {
@@ -107,7 +110,7 @@ test('a standby alone, and a role that may open no more connections, are named w
     )
     // The reason is known once a new connection was refused.
     await until(async () => (store.health().reason?.includes('CONNECTION LIMIT') === true ? true : null))
-    expect(store.health()).toMatchObject({ problem: 'unreachable', reason: told })
+    expect(store.health()).toMatchObject({ problem: 'connections', reason: told })
     expect(await migrate(url)).toEqual({ code: 1, text: told })
     await limit(-1)
     await until(async () => (store.health().problem === null ? true : null))
@@ -211,7 +214,9 @@ test('a server older than PostgreSQL 15 is refused, and makes no tables', async 
       tables: (await askPostgres(url, 'SELECT 1 FROM pg_tables WHERE schemaname = current_schema()', [])).length,
     }
   }
-  const sentence = 'error: The server is older than PostgreSQL 15: upgrade it.\n'
+  const sentence = expect.stringMatching(
+    /^error: The server at 127.0.0.1:\d+\/older is older than PostgreSQL 15: upgrade it.\n$/,
+  )
   expect(await claiming(140_099)).toEqual({ code: 1, text: sentence, tables: 0 })
   expect(await claiming(150_000)).toMatchObject({ code: 0, text: applied })
 })

@@ -18,6 +18,7 @@ beforeAll(async () => {
 
 const end = Number.MAX_SAFE_INTEGER
 const beyond = '~'
+const everyAttempt = { outcome: null, kind: null, since: null, until: null }
 const numbersOf = (rows: readonly { readonly number: number }[]) => rows.map(({ number }) => number)
 
 describe.each([0, 1] as const)('of two sides, number %p', (index) => {
@@ -106,7 +107,7 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     expect(await q.webhookEvents.positionsSince(endpoint, 'evt_', position, 10)).toEqual([])
     expect(await q.webhookEvents.positionsSince(endpoint, 'evt_~', 0, 10)).toEqual([])
     expect(await q.webhookEvents.failedPositions(endpoint, 0, 10)).toEqual([])
-    expect(await q.webhookAttempts.pageOfEndpoint(endpoint, beyond, 10)).toEqual([])
+    expect(await q.webhookAttempts.pageOfEndpoint(endpoint, everyAttempt, beyond, 10)).toEqual([])
   })
 
   test('finds the row with a key by that key', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrateFile } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { createQueries, type Queries } from '../../../db/queries/index.ts'
+import { type AttemptQuestion, createQueries, type Queries } from '../../../db/queries/index.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let database: Database
@@ -95,16 +95,54 @@ test('events since a given one are that one and every later one, each once', asy
   expect([await since('evt_~1'), await since('evt_~0', positions[1])]).toEqual([positions.slice(1), positions.slice(2)])
 })
 
-const listed = async (before: string) =>
-  (await queries.webhookAttempts.pageOfEndpoint(endpointId, before, 10)).map(({ id }) => id)
+const everything: AttemptQuestion = { outcome: null, kind: null, since: null, until: null }
+const listed = async (before: string, question: Partial<AttemptQuestion> = {}) =>
+  (await queries.webhookAttempts.pageOfEndpoint(endpointId, { ...everything, ...question }, before, 10)).map(
+    ({ id }) => id,
+  )
+
+const attempt = {
+  endpointId,
+  eventId: 'evt_1',
+  kind: 'ping',
+  at: noon,
+  durationMs: 1,
+  status: 200,
+  error: null,
+  answer: '',
+  url: null,
+  sentHeaders: null,
+  answerHeaders: null,
+}
 
 test('attempts before a given one are listed newest first and removed oldest first', async () => {
-  const attempt = { endpointId, eventId: 'evt_1', kind: 'ping', at: noon, durationMs: 1, status: 200, error: null }
-  for (const id of ['att_1', 'att_2', 'att_3']) await queries.webhookAttempts.insert({ ...attempt, id, answer: '' })
-  await queries.webhookAttempts.insert({ ...attempt, endpointId: 'whk_other', id: 'att_4', answer: '' })
+  for (const id of ['att_1', 'att_2', 'att_3']) await queries.webhookAttempts.insert({ ...attempt, id })
+  await queries.webhookAttempts.insert({ ...attempt, endpointId: 'whk_other', id: 'att_4' })
   expect(await listed('att_3')).toEqual(['att_2', 'att_1'])
   expect([await queries.webhookAttempts.purge('att_3', 1), await listed('~')]).toEqual([1, ['att_3', 'att_2']])
   expect([await queries.webhookAttempts.purge('att_3', 10), await listed('~')]).toEqual([1, ['att_3']])
+})
+
+const found = async (question: Partial<AttemptQuestion>) =>
+  (await queries.webhookAttempts.pageOfEndpoint('whk_asked', { ...everything, ...question }, '~', 10)).map(
+    ({ id }) => id,
+  )
+
+test('attempts are found by outcome, kind and time', async () => {
+  const of = { ...attempt, endpointId: 'whk_asked' }
+  const rows = [
+    { ...of, id: 'att_5', status: 204 },
+    { ...of, id: 'att_6', status: 302, kind: 'install.created' },
+    { ...of, id: 'att_7', status: null, error: 'timed_out', at: noon + 1 },
+  ] as const
+  for (const row of rows) await queries.webhookAttempts.insert(row)
+  expect(await found({ outcome: 'delivered' })).toEqual(['att_5'])
+  expect(await found({ outcome: 'refused' })).toEqual(['att_6'])
+  expect(await found({ outcome: 'unanswered' })).toEqual(['att_7'])
+  expect(await found({ kind: 'ping' })).toEqual(['att_7', 'att_5'])
+  expect(await found({ since: noon + 1 })).toEqual(['att_7'])
+  expect(await found({ until: noon + 1, outcome: 'refused' })).toEqual(['att_6'])
+  expect(await found({ since: noon, until: noon })).toEqual([])
 })
 
 const forget = async (before: number, limit = 10) => await queries.webhookEndpoints.purgeSecrets(before, limit)

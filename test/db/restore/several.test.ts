@@ -6,7 +6,7 @@ import { restoreAt } from '../../cli/support/restore-at.ts'
 import { changeAppScopes } from '../../../src/operations/apps/change-app.ts'
 import { rotateCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../src/operations/redirect-uris.ts'
-import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
+import { addEndpoint, changeEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
 import { rotateWebhookSecret } from '../../../src/operations/webhooks/secrets.ts'
 import { withMovingClock } from '../../support/moving-clock.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
@@ -232,6 +232,26 @@ test('a webhook secret that was rotated stays ended, also if the clock moves on 
   await opened.database.close()
   await afterRestores(file, [backup], async ({ database, clock }) => {
     expect(await database.queries.webhookEndpoints.liveSecrets(id, clock.now() + 1_000)).toEqual([])
+  })
+})
+
+test('an endpoint that has moved since the backup is disabled, so that nothing goes to its old address', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const platform = await openAsOperator(file)
+  const app = await addApp(platform, await addUser(platform))
+  const [old, now] = ['https://93.184.216.34/old', 'https://93.184.216.34/new']
+  const where = { slug: app.slug, environment: 'production', kinds: ['ping'] } as const
+  const { id } = await addEndpoint(platform, trace, operator, { ...where, url: old })
+  const { id: leftId } = await addEndpoint(platform, trace, operator, { ...where, url: old })
+  const backup = join(dirname(file), 'copy.db')
+  backUp(file, backup)
+  await changeEndpoint(platform, trace, operator, { id, url: now, kinds: ['ping'] })
+  await changeEndpoint(platform, trace, operator, { id: leftId, url: old, kinds: ['credential.created'] })
+  await platform.database.close()
+  await afterRestores(file, [backup], async ({ database }) => {
+    const restored = async (one: string) => (await database.queries.webhookEndpoints.find(one))?.endpoint
+    expect(await restored(id)).toMatchObject({ url: old, status: 'disabled', reason: 'by_hand' })
+    expect(await restored(leftId)).toMatchObject({ url: old, status: 'enabled' })
   })
 })
 

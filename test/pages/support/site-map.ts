@@ -46,6 +46,11 @@ const inReviews =
   ({ app }: StockedWorld): readonly string[] =>
     versions.map((version) => `/desk/reviews/${app.slug}/${version}`)
 
+/** A page of the desk about the stranger. */
+const ofStranger =
+  (page: string) =>
+  ({ stranger }: StockedWorld): readonly string[] => [`/desk/users/${stranger.id}/${page}`]
+
 /** Guides that have every part which a guide can have. */
 const guidePaths = () =>
   ['settings', 'backup-and-restore', 'oauth-libraries', 'errors', 'changelog'].map((topic) => `/docs/guides/${topic}`)
@@ -161,6 +166,37 @@ export const siteMap: readonly Site[] = [
     pattern: '/desk/installs',
     who: 'operator',
     paths: ({ app }) => ['/desk/installs', `/desk/installs?app=${app.slug}`],
+  },
+  {
+    pattern: '/desk/reviews/:slug/:version/reject',
+    who: 'operator',
+    paths: inReviews('2.0.0/reject'),
+  },
+  {
+    pattern: '/desk/installs/:id/reject',
+    who: 'operator',
+    paths: ({ pendingInstallId }) => [`/desk/installs/${pendingInstallId}/reject`],
+  },
+  {
+    pattern: '/desk/installs/:id/deactivate',
+    who: 'operator',
+    paths: ({ openableInstallId }) => [`/desk/installs/${openableInstallId}/deactivate`],
+  },
+  { pattern: '/desk/apps/:slug/suspend', who: 'operator', paths: ({ app }) => [`/desk/apps/${app.slug}/suspend`] },
+  {
+    pattern: '/desk/users/:id/disable',
+    who: 'operator',
+    paths: ({ stranger, secondOperator }) => [
+      `/desk/users/${stranger.id}/disable`,
+      `/desk/users/${secondOperator.id}/disable`,
+    ],
+  },
+  { pattern: '/desk/users/:id/password', who: 'operator', paths: ofStranger('password') },
+  { pattern: '/desk/users/:id/make-operator', who: 'operator', paths: ofStranger('make-operator') },
+  {
+    pattern: '/desk/users/:id/withdraw-operator',
+    who: 'operator',
+    paths: ({ secondOperator }) => [`/desk/users/${secondOperator.id}/withdraw-operator`],
   },
   { pattern: '/desk/apps', who: 'operator', paths: () => ['/desk/apps', '/desk/apps?q=nothing-has-this'] },
   {

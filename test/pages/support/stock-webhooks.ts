@@ -7,7 +7,7 @@ import { operator, trace } from '../../support/operator.ts'
 import type { AppInWorld } from '../../support/world.ts'
 
 /** Answers of receivers, one after the other. The last one disables its endpoint. */
-const answers: readonly Omit<WebhookAnswer, 'retryAfter'>[] = [
+const answers: readonly Omit<WebhookAnswer, 'retryAfter' | 'headers'>[] = [
   { status: 204, error: null, answer: '', durationMs: 12 },
   { status: null, error: 'timed_out', answer: '', durationMs: 15_000 },
   { status: 500, error: null, answer: `<b>${'long'.repeat(200)}\u202e`, durationMs: 7 },
@@ -23,7 +23,7 @@ export const stockWebhooks = async (platform: Platform, { slug }: AppInWorld): P
   const send = async (): Promise<WebhookAnswer> => {
     const answer = left.shift()
     if (answer === undefined) throw new Error('more calls than answers')
-    return { ...answer, retryAfter: null }
+    return { ...answer, retryAfter: null, headers: { server: 'nginx', 'x-long': 'long'.repeat(32) } }
   }
   const stocked: Platform = { ...platform, webhooks: { check: async () => null, send } }
   const add = async (url: string) =>

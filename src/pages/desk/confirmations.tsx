@@ -1,0 +1,285 @@
+import { Elysia } from 'elysia'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
+import type { Door } from '../../http/door.ts'
+import { setAppStatus } from '../../operations/apps/change-app.ts'
+import { inspectApp } from '../../operations/apps/overview.ts'
+import { describeInstall } from '../../operations/installs/lists.ts'
+import { moveInstall } from '../../operations/installs/move-install.ts'
+import { appTokensOf, liveSessionsOf, reachOf } from '../../operations/reach.ts'
+import { leavesAnOperator, setOperator } from '../../operations/users/change-user.ts'
+import { inspectUser } from '../../operations/users/find-user.ts'
+import { isForSomebodyElse, resetPassword } from '../../operations/users/passwords.ts'
+import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
+import { confirmed, type Question } from '../confirmation.tsx'
+import { Choice, ChoiceSet, Field } from '../design/field.tsx'
+import { emptyForm, formOf, optionalText, outcomeOf } from '../form.ts'
+import { showOnce } from '../shown-once.ts'
+import { resourceKindInSentence } from '../words.ts'
+import { deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
+import { newPasswordPath } from './new-user.tsx'
+import { rejectionRoutes } from './rejection.tsx'
+
+const section = 'desk'
+const installs = () => ({ href: deskPaths.installs, name: 'Installs' })
+const userOf = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
+const sessionsEnd = ['session ends', 'sessions end'] as const
+
+/** Everything that an operator can end, and what gives or takes rights. */
+export const deskConfirmations = (door: Door) =>
+  new Elysia()
+    .use(installConfirmation(door, 'reject'))
+    .use(installConfirmation(door, 'deactivate'))
+    .use(suspension(door))
+    .use(disabling(door))
+    .use(newPassword(door))
+    .use(operatorRights(door, 'make-operator'))
+    .use(operatorRights(door, 'withdraw-operator'))
+    .use(rejectionRoutes(door))
+
+const installSteps = {
+  reject: {
+    title: 'Reject this install?',
+    says: 'Rejecting is final for this install. The user can install the app again.',
+    button: 'Reject',
+  },
+  deactivate: {
+    title: 'Deactivate this install?',
+    says: 'The app loses access to this user’s data at once. The install ends for good, but the user can install the app again.',
+    button: 'Deactivate',
+  },
+} as const
+
+const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
+  confirmed(door, `/desk/installs/:id/${step}`, {
+    section,
+    form: emptyForm,
+    back: installs,
+    ask: async (_, { id }) => {
+      const install = await describeInstall(door.platform, id)
+      const { title, says, button } = installSteps[step]
+      return {
+        title,
+        belongsTo: install.appName,
+        says: (
+          <>
+            <p>
+              <strong>
+                <bdi>{install.appName}</bdi>
+              </strong>{' '}
+              on the {resourceKindInSentence(install.kind)} <code>{install.resource}</code> of {install.user}.
+            </p>
+            <p>{says}</p>
+          </>
+        ),
+        button,
+      }
+    },
+    act: async ({ visit }, { id }, back) => {
+      const moved = await outcomeOf(moveInstall(...onTheDesk(visit), { id, step }))
+      if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
+      return back(step)
+    },
+  })
+
+const suspension = (door: Door) =>
+  confirmed(door, '/desk/apps/:slug/suspend', {
+    section,
+    form: emptyForm,
+    back: ({ slug }) => ({ href: deskAppPath(slug), name: 'The app' }),
+    ask: async (_, { slug }) => {
+      const app = await inspectApp(door.platform, slug)
+      const { users, userTokens } = await reachOf(door.platform, { kind: 'app', appId: app.id })
+      const active = app.installs.filter(({ state }) => state === 'active')
+      return {
+        title: 'Suspend this app?',
+        belongsTo: app.name,
+        says: (
+          <p>
+            All secrets and tokens of{' '}
+            <strong>
+              <bdi>{app.name}</bdi>
+            </strong>{' '}
+            stop working at once, and nobody can sign in to it. Nothing is deleted. If you activate the app again,
+            everything that has not expired by then works again.
+          </p>
+        ),
+        counts: [
+          [users, 'user has given it access', 'users have given it access'],
+          [userTokens, 'user token stops working', 'user tokens stop working'],
+          [await appTokensOf(door.platform, { apps: [app.id] }), 'app token stops working', 'app tokens stop working'],
+          [active.reduce((total, { count }) => total + count, 0), 'active install stops', 'active installs stop'],
+        ],
+        button: 'Suspend the app',
+      }
+    },
+    act: async ({ visit }, { slug }, back) => {
+      await inspectApp(door.platform, slug)
+      await setAppStatus(...onTheDesk(visit), { slug, status: 'suspended' })
+      return back('suspended')
+    },
+  })
+
+/** What happens to the apps of a user who is disabled, and the new owner's address. The form of a user without apps has neither. */
+const disableForm = formOf({ apps: optionalText, to: optionalText })
+
+const choices = [
+  { apps: 'suspend', label: 'Suspend their apps', about: 'They stop working until an operator activates them.' },
+  { apps: 'keep', label: 'Keep their apps', about: 'They keep working without an active owner.' },
+  { apps: 'transfer', label: 'Give their apps to', about: 'Another active user becomes the owner.' },
+] as const
+
+/** The operator decides about the user's apps in the same step, because nothing else would stop them. */
+const disabling = (door: Door) =>
+  confirmed(door, '/desk/users/:id/disable', {
+    section,
+    form: disableForm,
+    back: userOf,
+    typeName: async (_, { id }) => {
+      const { isOperator, email } = await inspectUser(door.platform, id)
+      return isOperator ? email : null
+    },
+    ask: async (_, { id }): Promise<Question<typeof disableForm.schema.properties>> => {
+      const { platform } = door
+      const user = await inspectUser(platform, id)
+      const reach = await reachOf(platform, { kind: 'user', userId: id })
+      return {
+        title: 'Disable this user?',
+        belongsTo: user.email,
+        says: (
+          <p>
+            The sessions of{' '}
+            <strong>
+              <bdi>{user.name}</bdi>
+            </strong>
+            , {user.email}, end at once, and apps can no longer act for them. Nothing is deleted. If you enable them
+            again, everything that has not expired works again.
+          </p>
+        ),
+        counts: [
+          [await liveSessionsOf(platform, id), ...sessionsEnd],
+          [reach.apps, 'app can no longer act for them', 'apps can no longer act for them'],
+          [reach.userTokens, 'user token stops working', 'user tokens stop working'],
+          [user.apps.length, 'own app', 'own apps'],
+          [
+            await appTokensOf(platform, { apps: user.apps.map(({ appId }) => appId) }),
+            'app token of own apps',
+            'app tokens of own apps',
+          ],
+        ],
+        button: 'Disable the user',
+        fields: (sent, error) =>
+          user.apps.length === 0 ? null : <AppsOfUser chosen={sent?.apps} to={sent?.to} error={error} />,
+      }
+    },
+    // An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator.
+    act: async ({ visit, fields }, { id }, back) => {
+      const { email } = await inspectUser(door.platform, id)
+      const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
+      const change = onTheDesk(visit, leavesAnOperator(visit.userId, id))
+      const disabled = await setUserStatus(...change, { email, status: 'disabled', apps })
+      return back(disabled.apps.transferred.length === 0 ? 'disable' : 'disable-transfer')
+    },
+  })
+
+type AppsOfUserProps = {
+  readonly chosen: string | undefined
+  readonly to: string | undefined
+  readonly error: PlatformError | null
+}
+
+const AppsOfUser = ({ chosen = 'suspend', to = '', error }: AppsOfUserProps) => (
+  <ChoiceSet legend="Own apps" name="apps">
+    {choices.map(({ apps, label, about }) => (
+      <Choice key={apps} type="radio" name="apps" value={apps} checked={apps === chosen} about={about}>
+        {label}
+      </Choice>
+    ))}
+    <Field label="New owner’s email address" name="to" error={error} input={{ type: 'email', value: to }} />
+  </ChoiceSet>
+)
+
+/** The choice in the form; anything unknown is the default, which takes the most access away. */
+const appsChoice = (apps: string, email: string): AppsChoice => {
+  if (apps === 'transfer') return { kind: 'transfer', email }
+  return { kind: apps === 'keep' ? 'keep' : 'suspend' }
+}
+
+/** If the form is sent twice, one request wins, and only its redirect leads to a password. */
+const newPassword = (door: Door) =>
+  confirmed(door, '/desk/users/:id/password', {
+    section,
+    form: emptyForm,
+    back: userOf,
+    ask: async (_, { id }) => {
+      const user = await inspectUser(door.platform, id)
+      return {
+        title: 'Generate a new password?',
+        belongsTo: user.email,
+        says: (
+          <p>
+            The old password of{' '}
+            <strong>
+              <bdi>{user.name}</bdi>
+            </strong>
+            , {user.email}, stops working, and their sessions end at once. The next page shows the new password once.
+          </p>
+        ),
+        counts: [[await liveSessionsOf(door.platform, id), ...sessionsEnd]],
+        button: 'Generate a new password',
+      }
+    },
+    act: async ({ visit }, { id }) => {
+      await inspectUser(door.platform, id)
+      const password = generatedPassword(door.platform.random.bytes(generatedPasswordBytes))
+      await resetPassword(...onTheDesk(visit, isForSomebodyElse(visit.userId, id)), { userId: id, password })
+      return showOnce(visit, newPasswordPath(id), password)
+    },
+  })
+
+const rights = {
+  'make-operator': {
+    title: 'Make this user an operator?',
+    says: 'They will be able to do everything that you can do here: review, suspend, disable, and make other operators.',
+    button: 'Make them an operator',
+  },
+  'withdraw-operator': {
+    title: 'Remove operator rights?',
+    says: 'They can no longer use this desk. They keep their account and their apps.',
+    button: 'Remove operator rights',
+  },
+} as const
+
+const operatorRights = (door: Door, step: keyof typeof rights) =>
+  confirmed(door, `/desk/users/:id/${step}`, {
+    section,
+    form: emptyForm,
+    back: userOf,
+    ask: async (_, { id }) => {
+      const user = await inspectUser(door.platform, id)
+      const { title, says, button } = rights[step]
+      return {
+        title,
+        belongsTo: user.email,
+        says: (
+          <>
+            <p>
+              <strong>
+                <bdi>{user.name}</bdi>
+              </strong>
+              , {user.email}
+            </p>
+            <p>{says}</p>
+          </>
+        ),
+        button,
+      }
+    },
+    act: async ({ visit }, { id }, back) => {
+      await inspectUser(door.platform, id)
+      const isOperator = step === 'make-operator'
+      const change = isOperator ? onTheDesk(visit) : onTheDesk(visit, leavesAnOperator(visit.userId, id))
+      await setOperator(...change, { userId: id, isOperator })
+      return back(step)
+    },
+  })
