@@ -114,6 +114,16 @@ export class Link {
     return this.underWay === 0 ? 0 : now - this.#oldestAt
   }
 
+  /** Does the work, and closes the connection if that takes longer: its server may hang. */
+  async within<T>(longestMs: number, work: () => Promise<T>): Promise<T> {
+    const giveUp = setTimeout(() => this.close(), longestMs)
+    try {
+      return await work()
+    } finally {
+      clearTimeout(giveUp)
+    }
+  }
+
   /** Closes the socket. What is under way rejects. A statement is never cancelled: see `db/README.md`. */
   close(): void {
     if (!this.isOpen) return

@@ -4,6 +4,8 @@ import type { Link } from './link.ts'
 
 /** A promoted primary is not trusted for so long: longer than any node still reads from the deposed one (`pulse.ts`). */
 const quietMs = 3_000
+/** How long a new connection may take to note the timeline of its server. */
+const longestMeetingMs = 2_000
 /** How many of the last acknowledged transactions a promoted primary must have. */
 const mostNoted = 100
 
@@ -23,9 +25,18 @@ export class Timelines {
   /** `missing` is called when a promoted primary lacks a transaction that this node has acknowledged. */
   constructor(private readonly missing: () => void) {}
 
-  /** Call it with each new connection that writes, before it is used. */
+  /** Call it with each new connection that writes, before it is used. If it throws, the connection is closed. */
   async meet(link: Link, timeline: string): Promise<void> {
     if (timeline === this.#known) return
+    try {
+      await link.within(longestMeetingMs, async () => await this.#meet(link, timeline))
+    } catch (error) {
+      link.close()
+      throw error
+    }
+  }
+
+  async #meet(link: Link, timeline: string): Promise<void> {
     // Of several connections at once, the first one is used on the new timeline while the others are still here.
     const noted = [...this.#noted]
     const insertText = `INSERT INTO timelines (name, met_at, first_transaction)

@@ -10,6 +10,8 @@ import type { Timelines } from './timelines.ts'
 
 const mostAttempts = 5
 const longestMs = 5_000
+/** How long a server has to tell what became of a commit. */
+const longestAnswerMs = 2_000
 
 /** What became of one attempt. */
 type Attempt<T> =
@@ -58,8 +60,9 @@ export class Transactions<Q> {
     try {
       return await this.pools[kind].use((member) => this.#once(member, work, kind))
     } catch (error) {
-      if (postgresFault(error) === 'lost') return again // no connection could be opened
-      throw error
+      const fault = postgresFault(error) // no connection could be opened
+      if (fault === 'lost') return again
+      throw fault === 'refused' ? unavailable(1) : error
     }
   }
 
@@ -138,7 +141,7 @@ export class Transactions<Q> {
       const found = await this.primary.connect().catch(() => null)
       if (found === null) continue
       try {
-        const isKept = await statusOf(transaction, found)
+        const isKept = await found.link.within(longestAnswerMs, async () => await statusOf(transaction, found))
         if (isKept !== null) return isKept
       } catch (error) {
         if (postgresFault(error) !== 'lost') throw error

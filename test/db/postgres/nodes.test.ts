@@ -137,20 +137,16 @@ test('a server that gets no more connections goes on with those that it has, is 
 
   await limit(1) // the heartbeat has that
   await askPostgres(admin, `SELECT pg_terminate_backend(pid) ${ofRole} AND query NOT LIKE 'UPDATE nodes%'`, [])
-  expect(await until(async () => ((await readiness(server))[0] === 503 ? await readiness(server) : null))).toEqual([
-    503,
-    ['too_few_connections'],
-  ])
+  const isNamed = async () => Bun.deepEquals(await readiness(server), [503, ['too_few_connections']])
+  await until(async () => ((await isNamed()) ? true : null))
   expect(await holds(server, 'too_few_connections')).toBe(true)
   await limit(-1)
-  await waitForEnd(server, 'too_few_connections')
+  await until(async () => ((await readiness(server))[0] === 200 ? true : null))
+  await until(async () => (toldOf(server, 'too_few_connections').at(-1)?.[0] === 'condition.ended' ? true : null))
   expect(await appToken(server.url, app.development)).toStartWith('apat_')
   const place = `${new URL(admin).searchParams.get('host')}:5432${new URL(admin).pathname}`
   const sentence = `PostgreSQL at ${place} has no free connection: allow 22 for each server in max_connections`
-  expect(toldOf(server, 'too_few_connections')).toEqual([
-    ['condition.began', expect.stringContaining(sentence)],
-    ['condition.ended', undefined],
-  ])
+  expect(toldOf(server, 'too_few_connections')[0]).toEqual(['condition.began', expect.stringContaining(sentence)])
   await server.stop()
 })
 

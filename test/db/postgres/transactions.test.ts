@@ -7,6 +7,7 @@ import { hashSecret } from '../../../src/domain/secret.ts'
 import { KeyTaken, timeKeyAt } from '../../../src/domain/time-key.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
+import { until } from '../../support/nodes.ts'
 import { emptyPostgres, postgresDatabase } from '../../support/postgres.ts'
 import { type Fate, openStore, startProxy } from './support.ts'
 
@@ -41,6 +42,26 @@ const behindProxy = async <T>(name: string, fates: Fate[], work: (store: Databas
     proxy.stop()
   }
 }
+
+test('a new connection whose server hangs is given up, and the transaction goes on over another one', async () => {
+  const url = await postgresDatabase('hangs')
+  const store = await openStore('hangs')
+  const locking = askPostgres(url, 'DO $$ BEGIN LOCK TABLE timelines; PERFORM pg_sleep(60); END $$', []).catch(
+    () => 'ended',
+  )
+  const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
+  const find = async (condition: string) =>
+    (await askPostgres<{ pid: number }>(url, `SELECT pid ${others} AND ${condition}`, []))[0]?.pid ?? null
+  await until(async () => await find("wait_event = 'PgSleep'"))
+  const spending = spend(store) // the first connection that writes notes the timeline
+  const pid = await until(async () => await find("wait_event_type = 'Lock'"))
+  process.kill(pid, 'SIGSTOP')
+  await askPostgres(url, `SELECT pg_terminate_backend(pid) ${others} AND wait_event = 'PgSleep'`, [])
+  expect(await locking).toBe('ended')
+  expect(await spending).toEqual({ isFirst: true, runs: 1 })
+  process.kill(pid, 'SIGCONT')
+  await store.close()
+})
 
 test('what a body throws undoes what it wrote, and the connection goes on', async () => {
   const store = await openStore('throws')
