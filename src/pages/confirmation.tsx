@@ -7,6 +7,7 @@ import { badInput } from '../operations/decision.ts'
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { answerForm, type FormShape, receiveFromOperator, receiveFromUser, type Submission, textOf } from './form.ts'
 import { page, seeOther } from './page.ts'
+import { sentBefore } from './sent-before.tsx'
 import { requireOperator, requireVisit, type Visit } from './visit.ts'
 
 /**
@@ -39,6 +40,8 @@ type Confirmed<Path extends string, T extends TProperties> = {
   readonly section: 'account' | 'console' | 'desk'
   readonly form: FormShape<T>
   readonly back: (params: ParamsOf<Path>) => Place
+  /** What is said when the form was sent before. */
+  readonly again?: string
   /** The name that must be typed, for what is gravest; null when none. @throws route_not_found */
   readonly typeName?: (visit: Visit, params: ParamsOf<Path>) => Promise<string | null>
   /**
@@ -61,7 +64,7 @@ type Confirmed<Path extends string, T extends TProperties> = {
 export const confirmed = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { section, form, back, typeName, ask, act }: Confirmed<Path, T>,
+  { section, form, back, again, typeName, ask, act }: Confirmed<Path, T>,
 ) => {
   const isDesk = section === 'desk'
   const pattern: string = path
@@ -108,6 +111,14 @@ export const confirmed = <const Path extends string, T extends TProperties>(
         done: async (answer) =>
           answer === 'again' ? await show(visit, params, given, { fields, error: null }) : answer,
         refused: async (error) => await show(visit, params, given, { fields, error }),
+        sentBefore: () =>
+          sentBefore({
+            visit,
+            section,
+            href: place,
+            name: `Go to: ${back(params).name}`,
+            ...(again === undefined ? {} : { message: again }),
+          }),
       })
     })
 }

@@ -13,6 +13,7 @@ import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
 import { assetRoutes } from './assets.ts'
 import { ownAppsRoutes } from './console/apps.tsx'
+import { consoleConfirmations } from './console/confirmations.tsx'
 import { credentialRoutes } from './console/credentials.tsx'
 import { endedSecretRoutes } from './console/ended-secrets.tsx'
 import { webhookEndpointRoutes } from './console/endpoint.tsx'
@@ -90,6 +91,7 @@ const developerConsole = (door: Door) =>
     .use(newEndpointRoutes(door))
     .use(webhookEndpointRoutes(door))
     .use(appTrailRoutes(door))
+    .use(consoleConfirmations(door))
 
 /** What operators see and decide. To everybody else these pages do not exist. */
 const desk = (door: Door) =>

@@ -34,7 +34,7 @@ test('pings and new endpoints of all apps of a developer share one limit on outg
       url: receiver.url,
       kinds: ['ping'],
     })
-  expect((await add(one.slug)).status).toBe(200)
+  expect((await add(one.slug)).status).toBe(303)
   const [endpoint] = await listEndpoints(world.platform, one.slug)
   const page = `/console/${one.slug}/webhooks/${endpoint?.id}`
   const ping = async () => await developer.submit(page, `${page}/ping`)

@@ -63,10 +63,12 @@ describe('an endpoint', () => {
   test('is added, shows its secret once, is tested, receives an event, and is removed', async () => {
     const app = await freshApp()
     receiver.behave(() => 200)
-    const added = await add(app)
-    expect(added.status).toBe(200)
+    const answer = await add(app)
+    expect(answer.status).toBe(303)
+    const added = await owner.follow(answer)
     expect(added.headers.get('cache-control')).toContain('no-store')
     const secret = secretIn(added)
+    expect((await owner.follow(answer)).text).toContain('There is no new secret to show.')
     const { id } = await onlyEndpoint(app)
     for (const page of [at(app), at(app, id)]) expect((await owner.get(page)).text).not.toContain('whsec_')
 
@@ -117,8 +119,9 @@ describe('an endpoint', () => {
     const ticket = /name="ticket" value="([^"]+)"/.exec(text.slice(text.indexOf(`action="${at(app)}"`)))?.[1] ?? ''
     const fields = { ticket, environment: 'development', url: receiver.url, kinds: 'ping' }
     const answers = await Promise.all([0, 1, 2].map(async () => await owner.post(at(app), fields)))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
-    expect(answers.filter((answer) => secretIn(answer) !== '')).toHaveLength(1)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409, 409])
+    const secrets = await Promise.all(answers.map(async (answer) => secretIn(await owner.follow(answer))))
+    expect(secrets.filter((secret) => secret !== '')).toHaveLength(1)
     expect(await endpointsOf(app)).toHaveLength(1)
   })
 
@@ -135,14 +138,14 @@ describe('an endpoint', () => {
 
   test('is disabled and enabled, and its secret is rotated within the bounds', async () => {
     const app = await freshApp()
-    const first = secretIn(await add(app))
+    const first = secretIn(await owner.follow(await add(app)))
     const { id } = await onlyEndpoint(app)
     expect(await noticeAfter(await send(app, id, 'disable'))).toContain('Disabled')
     expect(await noticeAfter(await send(app, id, 'enable'))).toContain('Enabled')
     expect((await send(app, id, 'rotate', { graceHours: '169' })).status).toBe(400)
     const rotated = await send(app, id, 'rotate', { graceHours: '24' })
-    expect(rotated.status).toBe(200)
-    expect(secretIn(rotated)).not.toBe(first)
+    expect(rotated.status).toBe(303)
+    expect([first, '']).not.toContain(secretIn(await owner.follow(rotated)))
     expect((await owner.get(at(app, id))).text).toContain('signed with the old secret as well until')
     expect(await noticeAfter(await send(app, id, 'resend-failed'))).toContain('nothing to send again')
     expect((await send(app, id, 'resend-since', { since: 'yesterday' })).status).toBe(400)

@@ -12,7 +12,7 @@ import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { operator, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { addApp, addUser, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
-import { hiddenFields, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 import { hostileText } from './support/hostile-text.ts'
 
 // The console over plain HTTP: what it does for the owner of an app, and refuses to everybody else.
@@ -126,8 +126,8 @@ describe("another app's objects", () => {
     const mine = await freshApp()
     const fields = { environment: 'development', graceHours: '0', clientId: strangersApp.development.clientId }
     const answer = await send(mine, '/credentials', '/credentials/rotate', fields)
-    expect(answer.status).toBe(200)
-    expect(answer.text).toContain(mine.development.clientId)
+    expect(answer.status).toBe(303)
+    expect((await owner.follow(answer)).text).toContain(mine.development.clientId)
     expect((await liveSecretsOf(strangersApp)).development[0]?.expiresAt).toBeNull()
   })
 })
@@ -176,10 +176,17 @@ describe('creating an app', () => {
 describe('a secret', () => {
   test('is shown once and works, and appears on no other page and not in the audit log, the log or an address', async () => {
     const app = await freshApp()
-    const created = await send(app, '/credentials', '/credentials', { environment: 'production', label: 'Server' })
-    expect(created.status).toBe(200)
+    const answer = await send(app, '/credentials', '/credentials', { environment: 'production', label: 'Server' })
+    expect(answer.status).toBe(303)
+    const created = await owner.follow(answer)
     expect(created.headers.get('cache-control')).toBe('no-store')
     const secret = secretIn(created)
+    const again = await owner.follow(answer)
+    expect([again.status, secretIn(again), again.text.includes('There is no new secret to show.')]).toEqual([
+      200,
+      '',
+      true,
+    ])
     const { clientId } = app.production
     expect(await appToken(world.server.url, { clientId, clientSecret: secret })).toStartWith('apat_')
     for (const page of ['', '/credentials', '/credentials/ended', '/trail', '/first-call?environment=production']) {
@@ -199,8 +206,9 @@ describe('a secret', () => {
       const both = await Promise.all(
         [1, 2, 3].map(async () => await owner.post(pathOf(app, action), { ...hidden, ...fields })),
       )
-      expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
-      expect(new Set(both.map(secretIn)).size).toBe(2) // the secret and nothing
+      expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409, 409])
+      const shown = await Promise.all(both.map(async (answer) => secretIn(await owner.follow(answer))))
+      expect(new Set(shown).size).toBe(2) // the secret and nothing
       for (const { text } of both.filter(({ status }) => status === 409)) {
         expect(text).toContain('Only the first answer showed the secret')
         expect(text).toContain(`href="${pathOf(app, '/credentials')}"`)
@@ -212,14 +220,15 @@ describe('a secret', () => {
 
   test('in its grace period shows when it expires; a third secret is refused, and no form offers it', async () => {
     const app = await freshApp()
-    const page = (await owner.get(pathOf(app, '/credentials'))).text
-    const hidden = hiddenFields(page, pathOf(app, '/credentials/rotate'))
     const fields = { environment: 'development', graceHours: '168' }
-    expect((await owner.post(pathOf(app, '/credentials/rotate'), { ...hidden, ...fields })).text).toContain(
-      'The previous secret expires',
+    const rotated = await send(app, '/credentials', '/credentials/rotate', fields)
+    expect((await owner.follow(rotated)).text).toContain('The previous secret expires')
+    expect((await owner.get(pathOf(app, '/credentials'))).text).not.toContain(
+      '/credentials/rotate?environment=development',
     )
     expect((await owner.get(pathOf(app, '/credentials'))).text).toContain('Active until it expires (rotated)')
-    const third = await send(app, '/credentials', '/credentials/rotate', { ...fields, graceHours: '1' })
+    const again = pathOf(app, '/credentials/rotate')
+    const third = await owner.submit(again, again, { ...fields, graceHours: '1' })
     expect(third.status).toBe(409)
     expect(third.text).toContain('This environment already has two live secrets.')
     expect(secretIn(third)).toBe('')
@@ -329,25 +338,25 @@ describe('a suspended app', () => {
     const app = await freshApp()
     const [secret] = (await liveSecretsOf(app)).production
     await uploadVersion(world.platform, app, '1.0.0')
-    const forms = await Promise.all(
-      ['', '/credentials', '/redirect-uris', '/scopes', '/versions/1.0.0'].map(
-        async (page) => [page, (await owner.get(pathOf(app, page))).text] as const,
-      ),
-    )
-    const hiddenOf = (page: string, action: string) =>
-      hiddenFields(forms.find(([name]) => name === page)?.[1] ?? '', pathOf(app, action))
-    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
-    for (const [page, action, fields] of [
+    const attempts = [
       ['', '/name', { name: 'Other' }],
       ['/credentials', '/credentials', { label: '' }],
       ['/credentials', '/credentials/rotate', { graceHours: '1' }],
       ['/redirect-uris', '/redirect-uris', { uri: 'https://more.example/' }],
       ['/scopes', '/scopes', { scopes: 'site:read' }],
       ['/versions/1.0.0', '/versions/1.0.0/submit', {}],
-    ] as const) {
-      const answer = await owner.post(pathOf(app, action), { ...hiddenOf(page, action), ...fields })
+    ] as const
+    const forms = await Promise.all(
+      attempts.map(async ([page, action, fields]) => {
+        const hidden = await owner.formOn(pathOf(app, page), pathOf(app, action))
+        return { action, fields: { ...hidden, ...fields } }
+      }),
+    )
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    for (const { action, fields } of forms) {
+      const answer = await owner.post(pathOf(app, action), fields)
       expect([action, answer.status]).toEqual([action, 403])
-      expect(answer.text).toContain('An operator has suspended this app')
+      expect(answer.text).toMatch(/An operator has suspended this app|The app is suspended/)
       expect(secretIn(answer)).toBe('')
     }
     expect((await send(app, '/credentials', `/credentials/${secret?.id}/revoke`)).status).toBe(303)

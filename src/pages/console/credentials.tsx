@@ -1,24 +1,18 @@
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
+import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import {
-  createCredential,
-  revokeCredential,
-  rotateCredential,
-} from '../../operations/credentials/change-credentials.ts'
-import {
-  type CredentialRecord,
-  listLiveCredentials,
-  type NewCredentialRecord,
-  ownsCredential,
-} from '../../operations/credentials/list-credentials.ts'
+import { createCredential } from '../../operations/credentials/change-credentials.ts'
+import { type CredentialRecord, listLiveCredentials } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Cards } from '../design/table.tsx'
 import { Copyable, Secret, Time } from '../design/values.tsx'
-import { answerForm, asOwner, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
-import { page, seeOther } from '../page.ts'
+import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
+import { page } from '../page.ts'
+import { secretShownBefore, sentBefore } from '../sent-before.tsx'
+import { showOnce, takeShown } from '../shown-once.ts'
 import {
   ClientId,
   consoleAppPath,
@@ -27,15 +21,12 @@ import {
   ownAppOf,
   OwnAppPage,
   requireOwnApp,
-  secretShownBefore,
-  sentBefore,
 } from './own-app.tsx'
-import { CreateSecret, LiveSecret, type RefusedSecret, RotateSecret } from './secret-parts.tsx'
+import { CreateSecret, LiveSecret, newSecretPath, type RefusedSecret, ShownBefore } from './secret-parts.tsx'
 
 const notices = { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' } as const
 
 const createForm = formOf({ environment: environmentField, label: text })
-const rotateForm = formOf({ environment: environmentField, graceHours: text })
 
 const pattern = '/console/:slug/credentials'
 
@@ -44,11 +35,16 @@ export const credentialRoutes = (door: Door) =>
   new Elysia()
     .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
     .post(pattern, async ({ request, params: { slug } }) => await create(door, request, slug))
-    .post(`${pattern}/rotate`, async ({ request, params: { slug } }) => await rotate(door, request, slug))
-    .post(`${pattern}/:id/revoke`, async ({ request, params: { slug, id } }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
-      await revokeCredential(...asUser(visit, ownsCredential(visit.userId, slug, id)), id)
-      return seeOther(`${consoleAppPath(slug, 'credentials')}?done=revoked`)
+    .get(`${pattern}/:id/secret`, async ({ request, params: { slug, id } }) => {
+      const own = await requireOwnApp(door, request, slug)
+      const { development, production } = await listLiveCredentials(door.platform, own.app.clientIds)
+      const created = [...development, ...production].find((secret) => secret.id === id)
+      if (created === undefined) throw refuse('route_not_found')
+      const old = (created.environment === 'production' ? production : development).find((one) => one.id !== id)
+      const { value, cookies } = takeShown(own.visit)
+      return page(<NewSecretPage {...own} created={created} secret={value} oldEndsAt={old?.expiresAt ?? null} />, {
+        cookies,
+      })
     })
 
 const create = async (door: Door, request: Request, slug: string): Promise<Response> => {
@@ -57,31 +53,11 @@ const create = async (door: Door, request: Request, slug: string): Promise<Respo
   const own = await ownAppOf(visit, slug)
   const input = { slug, environment, label: label === '' ? null : label }
   return await answerForm(createCredential(...asOwner(visit, slug, ticket), input), {
-    done: (created) => page(<NewSecretPage {...own} created={created} oldEndsAt={null} />),
-    refused: async (error) => await show(own, { form: 'create', environment, value: label, error }),
+    done: (created) => showOnce(visit, newSecretPath(slug, created.id), created.clientSecret),
+    refused: async (error) => await show(own, { environment, value: label, error }),
     sentBefore: () => createdBefore(own),
   })
 }
-
-const rotate = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, rotateForm)
-  const { environment, graceHours } = fields
-  const own = await ownAppOf(visit, slug)
-  const { clientIds } = own.app
-  const input = { clientId: clientIds[environment], graceHours: hoursFrom(graceHours) }
-  return await answerForm(rotateCredential(...asOwner(visit, slug, ticket), input), {
-    done: async (created) => {
-      const secrets = (await listLiveCredentials(door.platform, clientIds))[environment]
-      const oldEndsAt = secrets.find(({ id }) => id !== created.id)?.expiresAt ?? null
-      return page(<NewSecretPage {...own} created={created} oldEndsAt={oldEndsAt} />)
-    },
-    refused: async (error) => await show(own, { form: 'rotate', environment, value: graceHours, error }),
-    sentBefore: () => createdBefore(own),
-  })
-}
-
-/** The number of hours that was typed, or -1, which the operation refuses. */
-export const hoursFrom = (typed: string): number => (/^\d{1,3}$/.test(typed) ? Number(typed) : -1)
 
 /** A form that is sent twice creates one secret, and only the first answer shows it. */
 const createdBefore = ({ visit, app }: OwnApp): Response => {
@@ -130,11 +106,7 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
     <p>
       Client ID <ClientId app={app} environment={environment} />
     </p>
-    <Cards
-      rows={secrets}
-      card={(secret) => <LiveSecret visit={visit} app={app} secret={secret} />}
-      empty={noSecret[environment]}
-    />
+    <Cards rows={secrets} card={(secret) => <LiveSecret app={app} secret={secret} />} empty={noSecret[environment]} />
     {secrets.length >= maximumLiveSecrets ? (
       <p class="muted">
         Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.
@@ -143,7 +115,14 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
       <div class="actions">
         <CreateSecret visit={visit} app={app} environment={environment} refused={refused} />
         {secrets.length === 0 ? null : (
-          <RotateSecret visit={visit} app={app} environment={environment} refused={refused} />
+          <p>
+            <a
+              class="button outline secondary"
+              href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}
+            >
+              Rotate the {environment} secret
+            </a>
+          </p>
         )}
       </div>
     )}
@@ -156,33 +135,39 @@ const noSecret = {
 } as const satisfies Record<Environment, string>
 
 type NewSecretPageProps = OwnApp & {
-  readonly created: NewCredentialRecord
+  readonly created: CredentialRecord
+  /** Null when it was shown before. */
+  readonly secret: string | null
   /** When the previous secret expires (epoch milliseconds); null without one. */
   readonly oldEndsAt: number | null
 }
 
 /** The only page that shows a secret. */
-const NewSecretPage = ({ visit, app, created, oldEndsAt }: NewSecretPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="credentials" title="Your new secret">
+const NewSecretPage = ({ visit, app, created, secret, oldEndsAt }: NewSecretPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="credentials" title={secret === null ? 'Secret' : 'Your new secret'}>
     <p>
       <EnvironmentBadge environment={created.environment} /> <bdi>{created.label ?? ''}</bdi>
     </p>
     <p>
       Client ID <Copyable id="client-id" value={created.clientId} what="the client ID" />
     </p>
-    <Secret label="Client secret" value={created.clientSecret} />
+    {secret === null ? <ShownBefore advice="create or rotate one" /> : <Secret label="Client secret" value={secret} />}
     {oldEndsAt === null ? null : (
       <p>
         The previous secret expires <Time at={oldEndsAt} />.
       </p>
     )}
     <p>
-      <a href={consoleAppPath(app.slug, 'credentials')}>I have copied it: go back to the credentials</a>
-    </p>
-    <p>
-      <a href={`${consoleAppPath(app.slug, 'first-call')}?environment=${created.environment}`}>
-        Make the first call with it
+      <a href={consoleAppPath(app.slug, 'credentials')}>
+        {secret === null ? 'Go to the credentials' : 'I have copied it: go back to the credentials'}
       </a>
     </p>
+    {secret === null ? null : (
+      <p>
+        <a href={`${consoleAppPath(app.slug, 'first-call')}?environment=${created.environment}`}>
+          Make the first call with it
+        </a>
+      </p>
+    )}
   </OwnAppPage>
 )

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { graceHours } from '../../domain/credential.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { isDelivered } from '../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
@@ -9,11 +8,9 @@ import { Field, Form } from '../design/field.tsx'
 import { Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
-import { graceInput } from './secret-parts.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
 export type RefusedChange = {
-  readonly form: 'rotate' | 'since'
   readonly value: string
   readonly error: PlatformError
 }
@@ -22,7 +19,7 @@ type EndpointProps = OwnApp & { readonly endpoint: EndpointDetail }
 type EndpointFormProps = EndpointProps & { readonly refused: RefusedChange | null }
 
 type StepProps = EndpointProps & {
-  readonly step: 'ping' | 'resend-failed' | 'enable' | 'disable' | 'remove'
+  readonly step: 'ping' | 'resend-failed' | 'enable'
   readonly button: string
   /** The class of the button. */
   readonly look?: string
@@ -52,8 +49,8 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
         label="Send again every event since"
         name="since"
         hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most thirty days ago."
-        error={refused?.form === 'since' ? refused.error : null}
-        input={{ value: refused?.form === 'since' ? refused.value : '', required: true, autocomplete: 'off' }}
+        error={refused?.error ?? null}
+        input={{ value: refused?.value ?? '', required: true, autocomplete: 'off' }}
       />
       <button type="submit" class="secondary">
         Send them again
@@ -62,41 +59,43 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
   </>
 )
 
-export const RotateForm = ({ visit, app, endpoint, refused }: EndpointFormProps) => (
-  <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'rotate')} visit={visit}>
+type EndpointLinkProps = Pick<EndpointProps, 'app' | 'endpoint'>
+
+export const RotateLink = ({ app, endpoint }: EndpointLinkProps) => (
+  <>
     {endpoint.oldSecretEndsAt === null ? null : (
       <p>
         Deliveries are signed with the old secret as well until <Time at={endpoint.oldSecretEndsAt} />.
       </p>
     )}
-    <Field
-      label="Hours until the old secret expires"
-      name="graceHours"
-      hint={`0 to ${graceHours.maximum}. Until then each delivery is signed with both secrets.`}
-      error={refused?.form === 'rotate' ? refused.error : null}
-      input={graceInput(refused?.form === 'rotate' ? refused.value : undefined)}
-    />
-    <button type="submit" class="secondary">
-      Rotate the secret
-    </button>
-  </Form>
+    <p>
+      <a class="button outline secondary" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'rotate')}>
+        Rotate the secret
+      </a>
+    </p>
+  </>
 )
 
 export const EndForms = (own: EndpointProps) => (
   <>
-    {own.endpoint.status === 'enabled' ? (
-      <Step {...own} step="disable" button="Disable" look="secondary">
-        Nothing is sent to a disabled endpoint. Its events wait for up to thirty days.
-      </Step>
-    ) : (
+    {own.endpoint.status === 'enabled' ? null : (
       <Step {...own} step="enable" button="Enable">
         The waiting events are sent, the oldest first.
       </Step>
     )}
-    <Step {...own} step="remove" button="Remove" look="danger">
-      Its secrets are deleted at once, and its waiting events are never sent.
-    </Step>
+    <p class="beside">
+      {own.endpoint.status === 'enabled' ? <EndLink {...own} step="disable" name="Disable" /> : null}
+      <EndLink {...own} step="remove" name="Remove" />
+    </p>
   </>
+)
+
+type EndLinkProps = EndpointLinkProps & { readonly step: string; readonly name: string }
+
+const EndLink = ({ app, endpoint, step, name }: EndLinkProps) => (
+  <a class="button outline secondary" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)}>
+    {name}
+  </a>
 )
 
 type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[] }

@@ -6,32 +6,22 @@ import {
   type EndpointDetail,
   ownsEndpoint,
   readEndpoint,
-  removeEndpoint,
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Older } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { takeShown } from '../shown-once.ts'
 import { noticeFor, readList } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { readMoment } from '../words.ts'
-import { hoursFrom } from './credentials.tsx'
-import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateForm, Step } from './endpoint-parts.tsx'
+import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateLink, Step } from './endpoint-parts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
-import {
-  consoleAppPath,
-  type OwnApp,
-  ownAppOf,
-  OwnAppPage,
-  requireOwnApp,
-  secretShownBefore,
-  sentBefore,
-} from './own-app.tsx'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
 
 const notices = {
@@ -46,14 +36,15 @@ const problems = { 'not-taken': 'The endpoint did not accept the ping. The first
 
 const resendForm = formOf({ event: text })
 const resendSinceForm = formOf({ since: text })
-const rotateForm = formOf({ graceHours: text })
 
 type At = { readonly slug: string; readonly id: string }
-const pathOf = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id)
+export const endpointPath = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id)
+/** Where a new signing secret of the endpoint is shown once. */
+export const endpointSecretPath = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id, 'secret')
 
 const pattern = '/console/:slug/webhooks/:id'
 
-/** One endpoint. Only the form that rotates the secret acts once; sending another form again just repeats it. */
+/** One endpoint. Sending one of its forms again just repeats it. */
 export const webhookEndpointRoutes = (door: Door) =>
   new Elysia()
     .get(
@@ -64,10 +55,19 @@ export const webhookEndpointRoutes = (door: Door) =>
       const { visit } = await receiveFromUser(door, request, emptyForm)
       takeOutgoingShare(visit)
       const { delivered } = await pingEndpoint(...asEndpointOwner(visit, params), params.id)
-      return seeOther(`${pathOf(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
+      return seeOther(`${endpointPath(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
     })
-    .post(`${pattern}/enable`, async ({ request, params }) => await setStatus(door, request, params, 'enabled'))
-    .post(`${pattern}/disable`, async ({ request, params }) => await setStatus(door, request, params, 'disabled'))
+    .get(`${pattern}/secret`, async ({ request, params }) => {
+      const own = await requireOwnApp(door, request, params.slug)
+      const endpoint = await readEndpoint(door.platform, own.app.id, params.id)
+      const { value, cookies } = takeShown(own.visit)
+      return page(<EndpointSecretPage {...own} endpoint={endpoint} secret={value} />, { cookies })
+    })
+    .post(`${pattern}/enable`, async ({ request, params }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      await setEndpointStatus(...asEndpointOwner(visit, params), { id: params.id, status: 'enabled' })
+      return seeOther(`${endpointPath(params)}?done=enabled`)
+    })
     .post(`${pattern}/resend`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendForm)
       return await resend(visit, params, { kind: 'one', eventId: fields.event })
@@ -81,47 +81,22 @@ export const webhookEndpointRoutes = (door: Door) =>
       const { since } = fields
       return await resend(visit, params, { kind: 'since', at: readMoment(since.trim()) ?? 0 }, since)
     })
-    .post(`${pattern}/rotate`, async ({ request, params }) => await rotate(door, request, params))
-    .post(`${pattern}/remove`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
-      await removeEndpoint(...asEndpointOwner(visit, params), params.id)
-      return seeOther(`${consoleAppPath(params.slug, 'webhooks')}?done=removed`)
-    })
 
-const asEndpointOwner = (visit: Visit, { slug, id }: At, ticket?: RowKey) =>
+export const asEndpointOwner = (visit: Visit, { slug, id }: At, ticket?: RowKey) =>
   asUser(visit, ownsEndpoint(visit.userId, slug, id), ticket)
-
-const setStatus = async (door: Door, request: Request, at: At, status: 'enabled' | 'disabled'): Promise<Response> => {
-  const { visit } = await receiveFromUser(door, request, emptyForm)
-  await setEndpointStatus(...asEndpointOwner(visit, at), { id: at.id, status })
-  return seeOther(`${pathOf(at)}?done=${status}`)
-}
 
 /** `typed` is shown again when the time is refused. */
 const resend = async (visit: Visit, at: At, choice: ResendChoice, typed = ''): Promise<Response> => {
   return await answerForm(resendEvents(...asEndpointOwner(visit, at), { id: at.id, choice }), {
-    done: ({ resent }) => seeOther(`${pathOf(at)}?done=${resent > 0 ? 'resent' : 'none-resent'}`),
-    refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { form: 'since', value: typed, error }),
-  })
-}
-
-const rotate = async (door: Door, request: Request, at: At): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, rotateForm)
-  const { graceHours } = fields
-  const own = await ownAppOf(visit, at.slug)
-  const input = { id: at.id, graceHours: hoursFrom(graceHours) }
-  return await answerForm(rotateWebhookSecret(...asEndpointOwner(visit, at, ticket), input), {
-    done: (created) => page(<EndpointSecretPage {...own} created={created} />),
-    refused: async (error) => await show(own, at, { form: 'rotate', value: graceHours, error }),
-    sentBefore: () =>
-      sentBefore({ visit, message: secretShownBefore('rotate it again'), href: pathOf(at), name: 'See the endpoint' }),
+    done: ({ resent }) => seeOther(`${endpointPath(at)}?done=${resent > 0 ? 'resent' : 'none-resent'}`),
+    refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { value: typed, error }),
   })
 }
 
 const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
   const { platform } = visit.door
   const endpoint = await readEndpoint(platform, app.id, at.id)
-  const place = { list: 'webhook-attempts', path: pathOf(at) }
+  const place = { list: 'webhook-attempts', path: endpointPath(at) }
   const attempts = await readList(visit, place, (part) => listAttempts(platform, at.id, part))
   const problem = noticeFor(visit, problems)
   const error = refused?.error ?? null
@@ -144,7 +119,7 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
       <h2>Secret</h2>
-      <RotateForm visit={visit} app={app} endpoint={endpoint} refused={refused} />
+      <RotateLink app={app} endpoint={endpoint} />
       <h2>{endpoint.status === 'enabled' ? 'Disable or remove it' : 'Enable or remove it'}</h2>
       <EndForms visit={visit} app={app} endpoint={endpoint} />
     </OwnAppPage>,

@@ -7,8 +7,9 @@ import { Field, Form, Problem } from '../design/field.tsx'
 import { always, answerForm, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
 import { page, seeOther } from '../page.ts'
+import { sentBefore } from '../sent-before.tsx'
 import { requireVisit, type Visit } from '../visit.ts'
-import { consoleAppPath, consolePath, newAppPath, sentBefore } from './own-app.tsx'
+import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })

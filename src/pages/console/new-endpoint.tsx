@@ -9,19 +9,11 @@ import { EnvironmentBadge } from '../design/badge.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page } from '../page.ts'
+import { secretShownBefore, sentBefore } from '../sent-before.tsx'
 import { choiceParameter } from '../query.ts'
+import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
-import {
-  consoleAppPath,
-  environmentField,
-  type OwnApp,
-  ownAppOf,
-  OwnAppPage,
-  requireOwnApp,
-  secretShownBefore,
-  sentBefore,
-} from './own-app.tsx'
-import { EndpointSecretPage } from './webhooks.tsx'
+import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const newEndpointForm = formOf({ environment: environmentField, url: text, kinds: texts })
 
@@ -91,7 +83,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   takeOutgoingShare(visit)
   const input = { slug, environment, url: url.trim(), kinds }
   return await answerForm(addEndpoint(...asOwner(visit, slug, ticket), input), {
-    done: (created) => page(<EndpointSecretPage {...own} created={created} />),
+    done: ({ id, secret }) => showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret),
     refused: (error) => ask(own, { environment, url, kinds }, error),
     sentBefore: () => {
       const message = secretShownBefore('rotate it')

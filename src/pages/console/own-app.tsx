@@ -4,7 +4,6 @@ import type { Door } from '../../http/door.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
 import { Copyable } from '../design/values.tsx'
 import { type AreaNavigation, Crumbs, type FrameProps, Layout } from '../design/shell.tsx'
-import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 
 /** The list of a developer's own apps. */
@@ -85,28 +84,3 @@ type ClientIdProps = Pick<OwnApp, 'app'> & { readonly environment: Environment }
 export const ClientId = ({ app, environment }: ClientIdProps) => (
   <Copyable id={`client-${environment}`} value={app.clientIds[environment]} what={`the ${environment} client ID`} />
 )
-
-type SentBefore = {
-  readonly visit: Visit
-  readonly message?: string
-  readonly href: string
-  readonly name: string
-}
-
-/** The answer to a form that was sent before: nothing was done again, and the link leads to the result. */
-export const sentBefore = ({ visit, message = nothingDoneAgain, href, name }: SentBefore): Response =>
-  page(
-    <Layout title="Already done" visit={visit} section="console" width="narrow">
-      <p>{message}</p>
-      <p>
-        <a href={href}>{name}</a>
-      </p>
-    </Layout>,
-    { status: 409 },
-  )
-
-const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
-
-/** What it says about a form whose first answer showed a secret. */
-export const secretShownBefore = (advice: string): string =>
-  `${nothingDoneAgain} Only the first answer showed the secret. If you did not copy it, ${advice}.`

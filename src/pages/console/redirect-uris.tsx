@@ -3,21 +3,13 @@ import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsApp } from '../../operations/acting-as.ts'
-import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
+import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
-import { answerForm, asOwner, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import {
-  consoleAppPath,
-  environmentField,
-  type OwnApp,
-  ownAppOf,
-  OwnAppPage,
-  requireOwnApp,
-  sentBefore,
-} from './own-app.tsx'
+import { sentBefore } from '../sent-before.tsx'
+import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
   'uri-added': 'The redirect URI is registered and works from now on.',
@@ -33,12 +25,6 @@ export const redirectUriRoutes = (door: Door) =>
   new Elysia()
     .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
     .post(pattern, async ({ request, params: { slug } }) => await add(door, request, slug))
-    .post(`${pattern}/remove`, async ({ request, params: { slug } }) => {
-      const { visit, fields } = await receiveFromUser(door, request, uriForm)
-      const { environment, uri } = fields
-      await removeRedirectUri(...asUser(visit, ownsApp(visit.userId, slug)), { slug, environment, uri })
-      return seeOther(`${consoleAppPath(slug, 'redirect-uris')}?done=uri-removed`)
-    })
 
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, uriForm)
@@ -68,7 +54,7 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
       {environments.map((environment) => (
         <section aria-labelledby={`uris-${environment}`} key={environment}>
           <h2 id={`uris-${environment}`}>{environmentNames[environment]}</h2>
-          <UriList visit={visit} app={app} environment={environment} uris={redirectUris[environment]} />
+          <UriList app={app} environment={environment} uris={redirectUris[environment]} />
           <AddUri
             visit={visit}
             app={app}
@@ -83,9 +69,9 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
   )
 }
 
-type UriListProps = OwnApp & { readonly environment: Environment; readonly uris: readonly string[] }
+type UriListProps = Pick<OwnApp, 'app'> & { readonly environment: Environment; readonly uris: readonly string[] }
 
-const UriList = ({ visit, app, environment, uris }: UriListProps) =>
+const UriList = ({ app, environment, uris }: UriListProps) =>
   uris.length === 0 ? (
     <p class="muted">None yet. Users cannot return to this app, so they cannot give it access here.</p>
   ) : (
@@ -93,13 +79,13 @@ const UriList = ({ visit, app, environment, uris }: UriListProps) =>
       {uris.map((uri) => (
         <li key={uri}>
           <code>{uri}</code>
-          <Form action={consoleAppPath(app.slug, 'redirect-uris', 'remove')} visit={visit} class="inline">
-            <input type="hidden" name="environment" value={environment} />
-            <input type="hidden" name="uri" value={uri} />
-            <button type="submit" class="danger small" aria-label={`Remove ${uri}`}>
-              Remove
-            </button>
-          </Form>
+          <a
+            class="button outline secondary small"
+            href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
+            aria-label={`Remove ${uri}`}
+          >
+            Remove
+          </a>
         </li>
       ))}
     </ul>

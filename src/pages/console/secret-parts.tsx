@@ -9,7 +9,6 @@ import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
 export type RefusedSecret = {
-  readonly form: 'create' | 'rotate'
   readonly environment: Environment
   readonly value: string
   readonly error: PlatformError
@@ -17,55 +16,62 @@ export type RefusedSecret = {
 
 type SecretFormProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedSecret | null }
 
-export const CreateSecret = ({ visit, app, environment, refused }: SecretFormProps) => {
-  const again = refused?.form === 'create' ? refused : null
-  return (
-    <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit}>
-      <input type="hidden" name="environment" value={environment} />
-      <Field
-        id={`label-${environment}`}
-        label={`Label of a new ${environment} secret`}
-        name="label"
-        hint="Optional. For example, where you will store the secret."
-        error={again?.error ?? null}
-        input={{ value: again?.value ?? '', maxLength: 200, autocomplete: 'off' }}
-      />
-      <button type="submit">Create a {environment} secret</button>
-    </Form>
-  )
+export const CreateSecret = ({ visit, app, environment, refused }: SecretFormProps) => (
+  <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit}>
+    <input type="hidden" name="environment" value={environment} />
+    <Field
+      id={`label-${environment}`}
+      label={`Label of a new ${environment} secret`}
+      name="label"
+      hint="Optional. For example, where you will store the secret."
+      error={refused?.error ?? null}
+      input={{ value: refused?.value ?? '', maxLength: 200, autocomplete: 'off' }}
+    />
+    <button type="submit">Create a {environment} secret</button>
+  </Form>
+)
+
+/** The number of hours that was typed, or -1, which the operation refuses. */
+export const hoursFrom = (typed: string): number => (/^\d{1,3}$/.test(typed) ? Number(typed) : -1)
+
+type GraceFieldProps = {
+  readonly label: string
+  readonly hint: string
+  readonly typed: string | undefined
+  readonly error: PlatformError | null
 }
 
-/** The input for the hours of a grace period, with what was typed before. */
-export const graceInput = (typed = String(graceHours.default)) =>
-  ({ type: 'number', value: typed, min: 0, max: graceHours.maximum, required: true }) as const
+/** The hours of a grace period, with what was typed before. */
+export const GraceField = ({ label, hint, typed = String(graceHours.default), error }: GraceFieldProps) => (
+  <Field
+    label={label}
+    name="graceHours"
+    hint={`0 to ${graceHours.maximum}. ${hint}`}
+    error={error}
+    input={{ type: 'number', value: typed, min: 0, max: graceHours.maximum, required: true }}
+  />
+)
 
-export const RotateSecret = ({ visit, app, environment, refused }: SecretFormProps) => {
-  const again = refused?.form === 'rotate' ? refused : null
-  return (
-    <Form action={consoleAppPath(app.slug, 'credentials', 'rotate')} visit={visit}>
-      <input type="hidden" name="environment" value={environment} />
-      <Field
-        id={`grace-${environment}`}
-        label={`Hours until the old ${environment} secret expires`}
-        name="graceHours"
-        hint={`0 to ${graceHours.maximum}. Until then both secrets work. With 0 the old one stops working at once.`}
-        error={again?.error ?? null}
-        input={graceInput(again?.value)}
-      />
-      <button type="submit" class="secondary">
-        Rotate the {environment} secret
-      </button>
-    </Form>
-  )
-}
+/** Where a new secret is shown once. */
+export const newSecretPath = (slug: string, id: string): string => consoleAppPath(slug, 'credentials', id, 'secret')
 
-type LiveSecretProps = OwnApp & { readonly secret: CredentialRecord }
+/** Instead of a secret that was shown before. */
+export const ShownBefore = ({ advice }: { readonly advice: string }) => (
+  <p>
+    There is no new secret to show. Each one is shown once, right after it was made, because only its hash is stored. If
+    you did not copy it, {advice}.
+  </p>
+)
+
+export const secretName = ({ label }: Pick<CredentialRecord, 'label'>): string => label ?? 'Secret without a label'
+
+type LiveSecretProps = Pick<OwnApp, 'app'> & { readonly secret: CredentialRecord }
 
 /** A secret that has not ended. Everything is shown except the secret itself. */
-export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
+export const LiveSecret = ({ app, secret }: LiveSecretProps) => (
   <article>
     <h3>
-      <bdi>{secret.label ?? 'Secret without a label'}</bdi>
+      <bdi>{secretName(secret)}</bdi>
     </h3>
     <p>
       <StatusBadge secret={secret} />
@@ -84,14 +90,13 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
         Expires: <Time at={secret.expiresAt} otherwise="Never, unless you rotate or revoke it" />,
       }}
     />
-    <Form action={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')} visit={visit}>
-      <button type="submit" class="danger small" aria-describedby={`revoke-${secret.id}`}>
-        Revoke now
-      </button>
-      <small id={`revoke-${secret.id}`}>
-        The secret and its app tokens stop working at once. Access that users have granted continues.
-      </small>
-    </Form>
+    <a class="button outline secondary small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
+      Revoke
+      <span class="unseen">
+        {': '}
+        <bdi>{secretName(secret)}</bdi>, {secret.environment}
+      </span>
+    </a>
   </article>
 )
 

@@ -11,8 +11,9 @@ import { Form, Problem } from '../design/field.tsx'
 import { Copyable, Facts, Time } from '../design/values.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { sentBefore } from '../sent-before.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
-import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
   submitted: 'The version is submitted. An operator reviews it next.',

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
 import { maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
-import { type EndpointRecord, listEndpoints, type NewEndpointRecord } from '../../operations/webhooks/endpoints.ts'
+import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
 import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { Secret } from '../design/values.tsx'
 import { page } from '../page.ts'
@@ -67,21 +67,36 @@ export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'r
   return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
 }
 
-type EndpointSecretPageProps = OwnApp & { readonly created: NewEndpointRecord }
+type EndpointSecretPageProps = OwnApp & {
+  readonly endpoint: EndpointRecord
+  /** Null when it was shown before. */
+  readonly secret: string | null
+}
 
 /** The only page that shows the secret that signs deliveries to an endpoint. */
-export const EndpointSecretPage = ({ visit, app, created }: EndpointSecretPageProps) => (
+export const EndpointSecretPage = ({ visit, app, endpoint, secret }: EndpointSecretPageProps) => (
   <OwnAppPage visit={visit} app={app} tab="webhooks" title="The secret of your endpoint">
     <p>
-      <EnvironmentBadge environment={created.environment} /> <code>{created.url}</code>
+      <EnvironmentBadge environment={endpoint.environment} /> <code>{endpoint.url}</code>
     </p>
-    <Secret label="Signing secret" value={created.secret} hint="Copy it now. It cannot be shown again." />
+    {secret === null ? (
+      <p>
+        There is no new secret to show. Each one is shown once, right after it was made. If you did not copy it, rotate
+        it.
+      </p>
+    ) : (
+      <>
+        <Secret label="Signing secret" value={secret} hint="Copy it now. It cannot be shown again." />
+        <p>
+          Your backend needs it to verify every delivery before it trusts the content. The libraries of Standard
+          Webhooks do that in one line.
+        </p>
+      </>
+    )}
     <p>
-      Your backend needs it to verify every delivery before it trusts the content. The libraries of Standard Webhooks do
-      that in one line.
-    </p>
-    <p>
-      <a href={consoleAppPath(app.slug, 'webhooks', created.id)}>I have copied it: go to the endpoint and test it</a>
+      <a href={consoleAppPath(app.slug, 'webhooks', endpoint.id)}>
+        {secret === null ? 'Go to the endpoint' : 'I have copied it: go to the endpoint and test it'}
+      </a>
     </p>
   </OwnAppPage>
 )

@@ -121,7 +121,7 @@ test('a page of one server acts at another: the visit, the form, and that it act
   for (const [name, value] of there.cookies) here.cookies.set(name, value)
   const path = `/console/${app.slug}/credentials`
   const fields = { ...hiddenFields((await there.get(path)).text, path), environment: 'development', label: 'laptop' }
-  expect((await here.post(path, fields)).text).toMatch(/aps_dev_\w+/)
+  expect((await here.follow(await here.post(path, fields))).text).toMatch(/aps_dev_\w+/)
   const again = await there.post(path, fields)
   expect(again.text).toContain('See the credentials')
   expect(again.text).not.toMatch(/aps_dev_\w+/)

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { maximumRedirectUris } from '../../../src/domain/registered-url.ts'
 import { maximumEndpoints } from '../../../src/domain/webhook-event.ts'
-import { hiddenFields, plainBrowser, type PlainBrowser, type Seen } from '../../pages/support/plain-browser.ts'
+import { plainBrowser, type PlainBrowser, type Seen } from '../../pages/support/plain-browser.ts'
 import { type Answer, call } from '../../support/call.ts'
 import { tally, together } from '../../support/crash.ts'
 import { addEmbeddedVersion } from '../../support/embedding.ts'
@@ -154,8 +154,7 @@ const submitAll = async (
   }
   const forms = await together(attempts, async (index) => {
     const url = servers[(index + 1) % servers.length]?.server.url ?? ''
-    const { text } = await browserAt(url, index).get(page)
-    return { ...hiddenFields(text, action), ...fieldsOf(index) }
+    return { ...(await browserAt(url, index).formOn(page, action)), ...fieldsOf(index) }
   })
   return await race(round, async (url, index) => await browserAt(url, index).post(action, forms[index] ?? {}))
 }

@@ -13,6 +13,8 @@ export type PlainBrowser = {
   formOn(page: string, action: string): Promise<Record<string, string>>
   /** Sends that form with its hidden fields and these. */
   submit(page: string, action: string, fields?: Fields): Promise<Seen>
+  /** The page that the answer redirects to, as the browser would load it; the answer itself when it is no redirect. */
+  follow(answer: Seen): Promise<Seen>
 }
 type Fields = Readonly<Record<string, string | readonly string[]>>
 
@@ -41,6 +43,10 @@ export const plainBrowser = (url: string): PlainBrowser => {
     },
     submit: async (page, action, fields = {}) =>
       await browser.post(action, { ...(await browser.formOn(page, action)), ...fields }),
+    follow: async (answer) => {
+      const location = answer.headers.get('location')
+      return location === null ? answer : await browser.get(location, { 'sec-fetch-site': 'same-origin' })
+    },
   }
   return browser
 }

@@ -115,6 +115,28 @@ export const siteMap: readonly Site[] = [
     paths: inConsole('/first-call', '/first-call?environment=production'),
   },
   { pattern: '/console/:slug/credentials', who: 'user', paths: inConsole('/credentials') },
+  {
+    pattern: '/console/:slug/credentials/:id/revoke',
+    who: 'user',
+    paths: ({ app, liveSecretId }) => [`/console/${app.slug}/credentials/${liveSecretId}/revoke`],
+  },
+  {
+    pattern: '/console/:slug/credentials/:id/secret',
+    who: 'user',
+    paths: ({ app, liveSecretId }) => [`/console/${app.slug}/credentials/${liveSecretId}/secret`],
+  },
+  {
+    pattern: '/console/:slug/credentials/rotate',
+    who: 'user',
+    paths: inConsole('/credentials/rotate?environment=production'),
+  },
+  {
+    pattern: '/console/:slug/redirect-uris/remove',
+    who: 'user',
+    paths: ({ app, longUri }) => [
+      `/console/${app.slug}/redirect-uris/remove?${new URLSearchParams({ environment: 'development', uri: longUri }).toString()}`,
+    ],
+  },
   { pattern: '/console/:slug/credentials/ended', who: 'user', paths: inConsole('/credentials/ended') },
   { pattern: '/console/:slug/redirect-uris', who: 'user', paths: inConsole('/redirect-uris') },
   { pattern: '/console/:slug/scopes', who: 'user', paths: inConsole('/scopes') },
@@ -147,6 +169,15 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: (world) => inConsole(...world.endpointIds.map((id) => `/webhooks/${id}`))(world),
   },
+  ...(['disable', 'remove', 'rotate', 'secret'] as const).map(
+    (step) =>
+      ({
+        pattern: `/console/:slug/webhooks/:id/${step}`,
+        who: 'user',
+        paths: (world: StockedWorld) =>
+          inConsole(...world.endpointIds.slice(0, 1).map((id) => `/webhooks/${id}/${step}`))(world),
+      }) as const,
+  ),
   { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
   { pattern: '/desk', who: 'operator', paths: () => ['/desk'], leadsOn: true },
   { pattern: '/desk/reviews', who: 'operator', paths: () => ['/desk/reviews'] },

@@ -45,6 +45,10 @@ export type StockedWorld = World & {
   /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
   readonly openableInstallId: string
   readonly grantId: string
+  /** A secret of the first app in production, which works. */
+  readonly liveSecretId: string
+  /** A long redirect URI of the first app in development. */
+  readonly longUri: string
   /** Another session of the first user. */
   readonly otherSessionKey: string
   /** A webhook endpoint that works and one that is disabled, both with recorded attempts. */
@@ -71,13 +75,10 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const strangersApp = await addApp(platform, people.stranger)
   const suspendedApp = await addApp(platform, user)
   await setAppStatus(platform, trace, actor, { slug: suspendedApp.slug, status: 'suspended' })
-  await stockCredentials(platform, app)
+  const liveSecretId = await stockCredentials(platform, app)
   await stockVersions(platform, app)
-  await addRedirectUri(platform, trace, actor, {
-    slug: app.slug,
-    environment: 'development',
-    uri: `https://app.example/${'long/'.repeat(60)}`,
-  })
+  const longUri = `https://app.example/${'long/'.repeat(60)}`
+  await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
   const guest = await addUser(platform, 'Guest Example')
   await addEmbeddedVersion(platform, strangersApp, { manifest: { embedUrl: `${framedOrigin}/` } })
   const openableInstallId = await installApp(platform, strangersApp, user)
@@ -93,7 +94,8 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   await stockTrail(platform, app)
   const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
   const installs = { pendingInstallId, openableInstallId }
-  return { ...world, ...people, strangersApp, suspendedApp, ...installs, grantId, otherSessionKey, endpointIds }
+  const parts = { liveSecretId, longUri, grantId, otherSessionKey, endpointIds }
+  return { ...world, ...people, strangersApp, suspendedApp, ...installs, ...parts }
 }
 
 const addPeople = async (platform: Platform) => {
@@ -114,12 +116,12 @@ const addPerson = async (platform: Platform, email: string, isOperator: boolean)
 }
 
 /** In development a rotated secret in its grace period, so that no third can be created; in production a revoked one and one with a label. */
-const stockCredentials = async (platform: Platform, { slug, development, production }: AppInWorld): Promise<void> => {
+const stockCredentials = async (platform: Platform, { slug, development, production }: AppInWorld): Promise<string> => {
   await rotateCredential(platform, trace, actor, { clientId: development.clientId, graceHours: 24 })
   for (const { id } of await platform.database.queries.credentials.listByClient(production.clientId)) {
     await revokeCredential(platform, trace, actor, id)
   }
-  await createCredential(platform, trace, actor, { slug, environment: 'production', label: 'Labelled' })
+  return (await createCredential(platform, trace, actor, { slug, environment: 'production', label: 'Labelled' })).id
 }
 
 const callerOf = async (platform: Platform, app: AppInWorld): Promise<AppCaller> => {
