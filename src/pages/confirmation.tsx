@@ -5,9 +5,9 @@ import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decision.ts'
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
+import { Layout } from './design/shell.tsx'
 import { answerForm, type FormShape, receiveFromOperator, receiveFromUser, type Submission, textOf } from './form.ts'
 import { page, seeOther } from './page.ts'
-import { sentBefore } from './sent-before.tsx'
 import { requireOperator, requireVisit, type Visit } from './visit.ts'
 
 /**
@@ -159,3 +159,29 @@ const hasParams = <Path extends string>(path: Path, found: object): found is Par
     .split('/')
     .filter((part) => part.startsWith(':'))
     .every((part) => Object.hasOwn(found, part.slice(1)))
+
+type SentBefore = {
+  readonly visit: Visit
+  readonly section?: 'account' | 'console' | 'desk'
+  readonly message?: string
+  readonly href: string
+  readonly name: string
+}
+
+/** The answer to a form that was sent before: nothing was done again, and the link leads to the result. */
+export const sentBefore = ({ visit, section = 'console', message = nothingDoneAgain, href, name }: SentBefore) =>
+  page(
+    <Layout title="Already done" visit={visit} section={section} width="narrow">
+      <p>{message}</p>
+      <p>
+        <a href={href}>{name}</a>
+      </p>
+    </Layout>,
+    { status: 409 },
+  )
+
+const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
+
+/** What it says about a form whose first answer led to a secret. */
+export const secretShownBefore = (advice: string): string =>
+  `${nothingDoneAgain} Only the first answer showed the secret. If you did not copy it, ${advice}.`

@@ -1,3 +1,4 @@
+import { secretShownBefore, sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
@@ -11,7 +12,6 @@ import { Cards } from '../design/table.tsx'
 import { Copyable, Secret, Time } from '../design/values.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
-import { secretShownBefore, sentBefore } from '../sent-before.tsx'
 import { showOnce, takeShown } from '../shown-once.ts'
 import {
   ClientId,

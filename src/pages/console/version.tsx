@@ -1,3 +1,4 @@
+import { sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
 import { visibleJson } from '../../domain/text.ts'
@@ -11,7 +12,6 @@ import { Form, Problem } from '../design/field.tsx'
 import { Copyable, Facts, Time } from '../design/values.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { sentBefore } from '../sent-before.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 

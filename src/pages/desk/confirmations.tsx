@@ -18,7 +18,7 @@ import { showOnce } from '../shown-once.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
 import { newPasswordPath } from './new-user.tsx'
-import { rejectionRoutes } from './rejection.tsx'
+import { rejectionRoutes } from './decisions.tsx'
 
 const section = 'desk'
 const installs = () => ({ href: deskPaths.installs, name: 'Installs' })

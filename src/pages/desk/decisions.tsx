@@ -1,9 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import type { Review } from '../../operations/versions/read-review.ts'
-import { Form } from '../design/field.tsx'
-import { seenField } from '../version.ts'
+import type { PlatformError } from '../../domain/errors.ts'
+import type { Door } from '../../http/door.ts'
+import { badInput } from '../../operations/decision.ts'
+import { moveVersion } from '../../operations/versions/move-version.ts'
+import { readReview, type Review } from '../../operations/versions/read-review.ts'
+import type { RejectionItem } from '../../operations/versions/version-record.ts'
+import { confirmed, type Question } from '../confirmation.tsx'
+import { Field, Form } from '../design/field.tsx'
+import { formOf, optionalText, text, texts } from '../form.ts'
+import { readSeen, seenField } from '../version.ts'
 import type { Visit } from '../visit.ts'
-import { reviewPath } from './desk-page.tsx'
+import { notAsShown, onTheDesk, reviewPath } from './desk-page.tsx'
 
 type DecisionsProps = {
   readonly visit: Visit
@@ -67,3 +74,135 @@ const Step = ({ visit, review, step, title, children }: StepProps) => (
     </Form>
   </article>
 )
+
+const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: texts, intent: optionalText })
+
+/** A version is rejected with a message and reasons. "More rows" shows the form again, with what was typed. */
+export const rejectionRoutes = (door: Door) =>
+  confirmed(door, '/desk/reviews/:slug/:version/reject', {
+    section: 'desk',
+    form: rejectionForm,
+    back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
+    ask: async (_, { slug, version }, given): Promise<Question<typeof rejectionForm.schema.properties>> => {
+      const { app, seen } = await readReview(door.platform, slug, version)
+      return {
+        title: `Reject version ${version}?`,
+        belongsTo: app.name,
+        says: (
+          <p>
+            Rejecting is final. The developer of{' '}
+            <strong>
+              <bdi>{app.name}</bdi>
+            </strong>{' '}
+            reads the message and every item, and submits corrections as a new version.
+          </p>
+        ),
+        button: 'Reject this version',
+        fields: (sent, error) => {
+          const draft = sent === null ? emptyDraft : draftFrom(sent.message, sent.path, sent.reason)
+          const rows = sent?.intent === 'rows' ? withMoreRows(draft) : draft
+          // The version that the operator has looked at, which the page of the review names.
+          const shown = sent === null ? given('seen') : ''
+          return <RejectionFields draft={rows} seen={shown === '' ? seenField(seen) : shown} error={error} />
+        },
+      }
+    },
+    act: async ({ visit, fields }, { slug, version }, back) => {
+      const { seen, message, path, reason, intent } = fields
+      const review = await readReview(door.platform, slug, version)
+      const { status } = review.version
+      if (status !== 'submitted' || seen !== seenField(review.seen)) throw notAsShown(status)
+      if (intent === 'rows') return 'again'
+      const draft = draftFrom(message, path, reason)
+      const fault = draftFault(draft)
+      if (fault !== null) throw fault
+      const rejection = { message: message.trim(), items: itemsOf(draft) }
+      await moveVersion(...onTheDesk(visit), { slug, version, step: 'reject', rejection, seen: readSeen(seen) })
+      return back('rejected')
+    },
+  })
+
+type RejectionFieldsProps = {
+  readonly draft: RejectionDraft
+  readonly seen: string
+  readonly error: PlatformError | null
+}
+
+/** The message and the reasons of a rejection. The button for more rows needs no script and decides nothing. */
+const RejectionFields = ({ draft, seen, error }: RejectionFieldsProps) => (
+  <>
+    <input type="hidden" name="seen" value={seen} />
+    <Field label="Message" name="message" rows={3} error={error} input={{ value: draft.message, maxLength: 2000 }} />
+    <fieldset aria-describedby={isAboutItems(error) ? 'items-fault' : 'items-hint'}>
+      <legend>What to correct</legend>
+      <small id="items-hint">
+        Optional: the place, such as <code>manifest.name</code>, and what is wrong there. Empty rows are ignored.
+      </small>
+      {isAboutItems(error) ? (
+        <p id="items-fault" class="fault">
+          {error?.message}
+        </p>
+      ) : null}
+      {draft.rows.map(({ path, message }, index) => (
+        <div class="beside item" key={index}>
+          <input
+            type="text"
+            name="path"
+            aria-label={`Place ${index + 1}`}
+            placeholder="Place"
+            value={path}
+            maxLength={2000}
+            autofocus={(index === 0 && isAboutItems(error)) || undefined}
+          />
+          <input
+            type="text"
+            name="reason"
+            aria-label={`What is wrong at place ${index + 1}`}
+            placeholder="What is wrong there"
+            value={message}
+            maxLength={2000}
+          />
+        </div>
+      ))}
+      {/* First in the form, because Enter presses the first button. */}
+      <button type="submit" name="intent" value="rows" class="outline secondary small">
+        More rows
+      </button>
+    </fieldset>
+  </>
+)
+
+const isAboutItems = (error: PlatformError | null): boolean => error?.facts.param === 'items'
+
+/** A rejection while it is being written. Rows may be empty. */
+type RejectionDraft = { readonly message: string; readonly rows: readonly RejectionItem[] }
+
+const rowsAtOnce = 3
+const mostRows = 100
+const emptyRows = (count: number): readonly RejectionItem[] =>
+  Array.from({ length: count }, () => ({ path: '', message: '' }))
+
+const emptyDraft: RejectionDraft = { message: '', rows: emptyRows(rowsAtOnce) }
+
+/** What was typed, row by row. The form sends as many reasons as paths. */
+const draftFrom = (message: string, paths: readonly string[], reasons: readonly string[]): RejectionDraft => ({
+  message,
+  rows: paths.slice(0, mostRows).map((path, index) => ({ path, message: reasons[index] ?? '' })),
+})
+
+const withMoreRows = ({ message, rows }: RejectionDraft): RejectionDraft => ({
+  message,
+  rows: [...rows, ...emptyRows(Math.min(rowsAtOnce, mostRows - rows.length))],
+})
+
+/** The rows that are not empty. */
+const itemsOf = ({ rows }: RejectionDraft): readonly RejectionItem[] =>
+  rows
+    .map(({ path, message }) => ({ path: path.trim(), message: message.trim() }))
+    .filter(({ path, message }) => path !== '' || message !== '')
+
+/** The refusal of a draft with a half-filled row; null for any other draft. */
+const draftFault = (draft: RejectionDraft): PlatformError | null =>
+  itemsOf(draft).some(({ path, message }) => path === '' || message === '')
+    ? badInput('items', 'Every item needs a place and what is wrong there.')
+    : null
