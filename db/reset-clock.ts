@@ -28,6 +28,7 @@ export const resetClock = async (options: StoppedOptions) =>
     const idAt = Math.max(now, ((await queries.audit.newestIdTime()) ?? 0) + 1)
     const ended = endEverythingIssued(connection, now)
     const issued = removeFutureKeys(connection, now)
+    removeFutureCounts(connection, now)
     const clamped = clampTimes(connection, now)
     await queries.watermarks.set('clock', now)
     const aheadSeconds = Math.round(aheadMs / 1000)
@@ -36,6 +37,12 @@ export const resetClock = async (options: StoppedOptions) =>
     await tell({ action: 'clock.reset', detail: { aheadSeconds, ended, clamped } })
     return { database, at: now, aheadSeconds, ended, clamped }
   })
+
+/** What was counted while the clock was ahead. The rows that are still there are counted again as time reaches their keys. */
+const removeFutureCounts = (connection: Connection, now: number): void => {
+  connection.run('DELETE FROM main.hourly_counts WHERE hour > ?', [now])
+  connection.run('DELETE FROM main.daily_users WHERE hour > ?', [now])
+}
 
 /**
  * The purge finds these rows by the time in their key, so it would keep them for as long as the clock was ahead. Returns how many

@@ -8,6 +8,7 @@ import operating from './0006_operating.sql' with { type: 'text' }
 import timeKeys from './0007_time_keys.sql' with { type: 'text' }
 import webhookExchange from './0008_webhook_exchange.sql' with { type: 'text' }
 import serviceKeys from './0009_service_keys.sql' with { type: 'text' }
+import hourlyCounts from './0010_hourly_counts.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   },
   step(8, 'webhook_exchange', webhookExchange, '100eb6c834fe8b2c6e9368b98ecf5a6e6108a0769f012564a9192d25a01b3aa9'),
   step(9, 'service_keys', serviceKeys, '49f888d203f0e9ff688d32fe99d12094a19d6c8e7303a8e6d092a0a73eca2bab'),
+  step(10, 'hourly_counts', hourlyCounts, '8bf96a934e3623ab9f374050db0c3b1131a901e70453cd3fdb87a6e7bfafaa4d'),
 ]

@@ -4,6 +4,7 @@ import nodes from './postgres/0002_nodes.sql' with { type: 'text' }
 import severalServers from './postgres/0003_several_servers.sql' with { type: 'text' }
 import webhookExchange from './postgres/0004_webhook_exchange.sql' with { type: 'text' }
 import serviceKeys from './postgres/0005_service_keys.sql' with { type: 'text' }
+import hourlyCounts from './postgres/0006_hourly_counts.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -26,5 +27,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'service_keys',
     sql: serviceKeys,
     sha256: '4ca1c77fbed72d1c9d5d021b64230c79e53cbc17434ba9e1c6585eab29c01a98',
+  },
+  {
+    id: 6,
+    name: 'hourly_counts',
+    sql: hourlyCounts,
+    sha256: 'c675fbb46bd2bf17965658586c4ae49ddb67190ad23b465e0fa1b7bc789c99bb',
   },
 ]

@@ -38,6 +38,8 @@ export const importedTables = [
   'webhook_deliveries',
   'webhook_attempts',
   'carried_ends',
+  'hourly_counts',
+  'daily_users',
   'watermarks',
 ] as const
 

@@ -114,6 +114,7 @@ export const resetTimes = async (link: Link, { event }: Moment) =>
     const ended = await endEverything(link, at)
     const issued = await removeFutureKeys(link, at)
     for (const table of ['nodes', 'leases', 'shared_limits']) await link.send(`DELETE FROM ${table}`, [])
+    for (const table of ['hourly_counts', 'daily_users']) await link.send(`DELETE FROM ${table} WHERE hour > $1`, [at])
     const clamped = await clampTimes(link, at)
     const aheadSeconds = Math.round(aheadMs / 1000)
     const tell = async (facts: Parameters<WriteEvent>[1]) => await queries.audit.insert(event({ at, idAt }, facts))

@@ -18,6 +18,7 @@ import {
   webhookSecrets,
 } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
+import { removeCountsOfApp } from './counts.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import { contains, lookThrough, type SearchWindow } from './users.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
@@ -169,6 +170,7 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
     remove(installs.id, (appId) => eq(installs.appId, appId)),
     remove(rollbacks.id, (appId) => eq(rollbacks.appId, appId)),
     removeVersions,
+    async (appId, limit) => await removeCountsOfApp(db, appId, limit),
     remove(redirectUris.uri, (appId) => inArray(redirectUris.clientId, clientsOf(appId))),
     remove(credentials.id, (appId) => inArray(credentials.clientId, clientsOf(appId))),
   ]

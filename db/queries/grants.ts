@@ -211,11 +211,16 @@ export const grantQueries = (db: DrizzleConnection) => {
     /**
      * Removes an expired family from its newest token back to its code, at most `limit` rows, and finally the code and
      * the grant. A larger family is shortened and needs another call. It is revoked in the same statement, because its
-     * current key now names a spent token.
+     * current key now names a spent token. A family with a key from `newestBefore` on is kept.
      */
-    purgeFamily: async (id: string, expiredBefore: number, limit: number): Promise<PurgedFamily> => {
+    purgeFamily: async (
+      id: string,
+      expiredBefore: number,
+      limit: number,
+      newestBefore = Number.MAX_SAFE_INTEGER,
+    ): Promise<PurgedFamily> => {
       const grant = await byId(id)
-      if (grant === null || grant.expiresAt > expiredBefore) return { kind: 'kept' }
+      if (grant === null || grant.expiresAt > expiredBefore || grant.currentKey >= newestBefore) return { kind: 'kept' }
       const { clientId } = grant
       const mostPairs = limit - codeAndGrant
       const keys: TimeKey[] = []

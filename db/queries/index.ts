@@ -3,6 +3,8 @@ import { appTokenQueries } from './app-tokens.ts'
 import { appQueries, deletedAppQueries, redirectUriQueries } from './apps.ts'
 import { artifactQueries } from './artifacts.ts'
 import { auditQueries } from './audit.ts'
+import { countedQueries } from './counted.ts'
+import { countQueries } from './counts.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
 import { deviceQueries, userQueries } from './users.ts'
@@ -23,6 +25,7 @@ export type { AccessOf, OpenGrant } from './access.ts'
 export type { AppToken } from './app-tokens.ts'
 export type { App, Client } from './apps.ts'
 export type { AuditEvent, AuditFinds, AuditListing, AuditQuestion, AuditStretch } from './audit.ts'
+export type { CountsOf, HourlyCount } from './counts.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, SearchWindow, User } from './users.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
@@ -45,6 +48,8 @@ export const createQueries = (db: DrizzleConnection) => ({
   artifacts: artifactQueries(db),
   audit: auditQueries(db),
   connectedApps: connectedAppQueries(db),
+  counted: countedQueries(db),
+  counts: countQueries(db),
   credentials: credentialQueries(db),
   deletedApps: deletedAppQueries(db),
   devices: deviceQueries(db),

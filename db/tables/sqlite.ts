@@ -4,6 +4,7 @@
  */
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { appStatuses, environments } from '../../src/domain/app.ts'
+import { countKinds } from '../../src/domain/count.ts'
 import { noAppId, recordId, type RecordPrefix, uuidOfRecordId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
@@ -416,9 +417,35 @@ export const webhookAttempts = sqliteTable('webhook_attempts', {
   answerHeaders: text('answer_headers'),
 })
 
+/** What the dashboards show. `hour` is when it began; of a day that is well over there is one row, for its first hour. */
+export const hourlyCounts = sqliteTable(
+  'hourly_counts',
+  {
+    appId: text('app_id').notNull(),
+    environment: text({ enum: environments }).notNull(),
+    kind: text({ enum: countKinds }).notNull(),
+    hour: integer().notNull(),
+    count: integer().notNull(),
+  },
+  ({ appId, hour, environment, kind }) => [primaryKey({ columns: [appId, hour, environment, kind] })],
+)
+
+/** Who was counted as an active user of an app on a day, and in which hour of it first. */
+export const dailyUsers = sqliteTable(
+  'daily_users',
+  {
+    day: integer().notNull(),
+    appId: text('app_id').notNull(),
+    environment: text({ enum: environments }).notNull(),
+    userId: text('user_id').notNull(),
+    hour: integer().notNull(),
+  },
+  ({ day, appId, environment, userId }) => [primaryKey({ columns: [day, appId, environment, userId] })],
+)
+
 /** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
-  name: text({ enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up'] }).primaryKey(),
+  name: text({ enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted'] }).primaryKey(),
   at: integer().notNull(),
 })
 

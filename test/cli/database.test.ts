@@ -20,7 +20,18 @@ onSqlite('place of the file')(
     const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
     expect(await desk.json(['migrate'])).toEqual({
       database: desk.file,
-      applied: ['initial', 'pages', 'embedded', 'webhooks', 'carried_ends', 'operating', 'time_keys'],
+      applied: [
+        'initial',
+        'pages',
+        'embedded',
+        'webhooks',
+        'carried_ends',
+        'operating',
+        'time_keys',
+        'webhook_exchange',
+        'service_keys',
+        'hourly_counts',
+      ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
     expect(modeOf(desk.folder)).toBe('700')
@@ -92,6 +103,8 @@ test('purge reports what it removed', async () => {
     webhookSecrets: 0,
     deletedApps: 0,
     anonymousRefusals: 0,
+    hourlyCounts: 0,
+    dailyUsers: 0,
     auditEvents: 0,
   })
 })

@@ -231,6 +231,8 @@ describe('a purge', () => {
       deleted_apps: 0,
       anonymous_refusals: 0,
       audit_events: 0,
+      hourly_counts: expect.any(Number),
+      daily_users: expect.any(Number),
     })
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
     expect(await faultsIn(file)).toEqual([])

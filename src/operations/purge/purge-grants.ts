@@ -1,6 +1,8 @@
 import type { App, Queries } from '../../../db/database.ts'
 import { purgeableSince } from '../../domain/app.ts'
+import { timeKeyAt } from '../../domain/time-key.ts'
 import { system } from '../audit/event.ts'
+import { removableBefore } from '../counts/count.ts'
 import { decide, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -13,7 +15,7 @@ export type PurgeBatch = { readonly removed: number; readonly finished: boolean 
 export type PurgeCursor = { afterGrantId: string }
 
 /**
- * Reads the next window of grants and removes the expired families in it, as many as fit into one transaction. After the
+ * Reads the next window of grants and removes the expired families in it that have been counted, as many as fit into one transaction. After the
  * last window the walk starts again. The row of a token pair is its audit record, so an audit row sums up the removed
  * pairs per client.
  */
@@ -29,7 +31,10 @@ export const purgeGrants = async (platform: Platform, trace: Trace, before: numb
     cursor.afterGrantId = last.id
     return { removed: 0, finished: false }
   }
-  const batch = await decide(platform, trace, system, (change) => purgeFamilies(change, expired, before))
+  const batch = await decide(platform, trace, system, async (change) => {
+    const newestBefore = timeKeyAt(await removableBefore(change.q, before))
+    return await purgeFamilies(change, expired, before, newestBefore)
+  })
   // After a full batch the same window is read again; the removed families are no longer in it.
   if (!batch.full) cursor.afterGrantId = last.id
   return { removed: batch.removed, finished: false }
@@ -38,18 +43,23 @@ export const purgeGrants = async (platform: Platform, trace: Trace, before: numb
 type Family = { readonly id: string }
 
 /** Removes families in this order until the batch is full, and writes the audit row that sums them up. */
-const purgeFamilies = async ({ q, record }: OpenChange, expired: readonly Family[], before: number) => {
-  const { removed, full, ...detail } = await removeFamilies(q, expired, before)
+const purgeFamilies = async (
+  { q, record }: OpenChange,
+  expired: readonly Family[],
+  before: number,
+  newestBefore?: number,
+) => {
+  const { removed, full, ...detail } = await removeFamilies(q, expired, before, newestBefore)
   if (removed > 0) await record({ action: 'grants.purged', detail })
   return { removed, full }
 }
 
-const removeFamilies = async (q: Queries, expired: readonly Family[], before: number) => {
+const removeFamilies = async (q: Queries, expired: readonly Family[], before: number, newestBefore?: number) => {
   const issued: Record<string, number> = {}
   let removed = 0
   let families = 0
   for (const { id } of expired) {
-    const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
+    const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed, newestBefore)
     if (family.kind === 'kept') continue
     removed += family.rows
     if (family.pairs > 0) issued[family.clientId] = (issued[family.clientId] ?? 0) + family.pairs

@@ -1,3 +1,4 @@
+import { countsKeptMs, dayMs, dayOf, hoursKeptMs } from '../../domain/count.ts'
 import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
@@ -5,6 +6,7 @@ import type { AuditRetention } from '../../domain/limits.ts'
 import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { system } from '../audit/event.ts'
+import { countAll, removableBefore } from '../counts/count.ts'
 import { decide, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
@@ -27,6 +29,8 @@ const nothing = {
   deleted_apps: 0,
   anonymous_refusals: 0,
   audit_events: 0,
+  hourly_counts: 0,
+  daily_users: 0,
 }
 type PurgeKind = keyof typeof nothing
 const isPurgeKind = (name: string): name is PurgeKind => name in nothing
@@ -34,7 +38,7 @@ const isPurgeKind = (name: string): name is PurgeKind => name in nothing
 export type PurgeResult = Readonly<Record<PurgeKind, number>>
 
 /**
- * Removes all expired rows, batch by batch. `pause` is awaited between batches so that other work can run. `stopped`
+ * Counts for the dashboards what is new, so that nothing is removed uncounted, and then removes all expired rows, batch by batch. `pause` is awaited between batches so that other work can run. `stopped`
  * ends the purge early. `told` is called after each batch. Returns the rows removed per kind.
  * @throws the first failure, after every other kind was purged
  */
@@ -58,13 +62,13 @@ export const purgeAll = async (
     }
   }
   const failures: unknown[] = []
+  await countAll(platform, pause, stopped).catch((cause: unknown) => failures.push(cause))
   for (const kind of Object.keys(nothing).filter(isPurgeKind))
     await purgeKind(kind).catch((cause: unknown) => failures.push(cause))
   if (failures.length > 0) throw failures[0]
   return removed
 }
 
-const dayMs = 24 * 3600 * 1000
 /** Unused artifacts and started uploads are kept for a day. */
 const artifactGraceMs = dayMs
 /** An artifact has up to forty large rows of content. */
@@ -105,7 +109,10 @@ const removeBatch = async (
   switch (kind) {
     case 'app_tokens':
       await q.keys.purgeMoved(purgeBatchRows) // of all kinds of tokens; none but after an upgrade
-      return await purgeAppTokens(change, timeKeyAt(before - maximumLifetimes.appToken * 1000))
+      return await purgeAppTokens(
+        change,
+        timeKeyAt(Math.min(before - maximumLifetimes.appToken * 1000, await removableBefore(q, before))),
+      )
     case 'sessions':
       return await q.sessions.purge(oldestSession, purgeBatchRows)
     case 'devices':
@@ -133,6 +140,13 @@ const removeBatch = async (
       return await purgeAudit(change, kind, daysBefore(before, retention.anonymousDays))
     case 'audit_events':
       return await purgeAudit(change, kind, daysBefore(before, retention.days))
+    case 'hourly_counts':
+      return (
+        (await q.counts.purge(before - countsKeptMs, purgeBatchRows)) +
+        (await q.counts.mergeDays(dayOf(before - hoursKeptMs), purgeBatchRows))
+      )
+    case 'daily_users': // those of the day that is counted now are needed, and one more day for clocks that differ
+      return await q.counts.purgeUsers(dayOf(await removableBefore(q, before)) - dayMs, purgeBatchRows)
     default:
       return kind satisfies never
   }

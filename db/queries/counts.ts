@@ -1,0 +1,81 @@
+import { and, asc, eq, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import type { Environment } from '../../src/domain/app.ts'
+import { dayMs, dayOf } from '../../src/domain/count.ts'
+import { apps, dailyUsers, hourlyCounts } from '../tables/sqlite.ts'
+import type { DrizzleConnection } from './connection.ts'
+
+export type HourlyCount = typeof hourlyCounts.$inferSelect
+/** Whose counts are meant: those of one app, or of all apps of an owner that are not deleted. */
+export type CountsOf = { readonly appId: string } | { readonly ownerId: string }
+
+const { appId, hour, environment, kind } = hourlyCounts
+const aDay = sql.raw(String(dayMs))
+/** The condition of the index `hourly_counts_unmerged`, in the same words, so that SQLite uses it. */
+const isUnmerged = sql`${hour} % ${aDay} <> 0`
+
+/** Removes up to so many counts, the oldest first, and returns them. */
+const removeCounts = async (db: DrizzleConnection, condition: SQL | undefined, limit: number) => {
+  const some = db.select({ appId, hour, environment, kind }).from(hourlyCounts).where(condition)
+  const oldest = some.orderBy(asc(hour)).limit(limit)
+  const isOne = sql`(${appId}, ${hour}, ${environment}, ${kind}) IN ${oldest}`
+  return await db.delete(hourlyCounts).where(isOne).returning()
+}
+
+const removeUsers = async (db: DrizzleConnection, condition: SQL, limit: number): Promise<number> => {
+  const { day, appId: app, environment: place, userId } = dailyUsers
+  const some = db.select({ day, app, place, userId }).from(dailyUsers).where(condition).limit(limit)
+  const isOne = sql`(${day}, ${app}, ${place}, ${userId}) IN ${some}`
+  return (await db.delete(dailyUsers).where(isOne).returning({ day })).length
+}
+
+/** Removes up to so many rows of an app from both tables, and returns how many. */
+export const removeCountsOfApp = async (db: DrizzleConnection, app: string, limit: number): Promise<number> => {
+  const counts = await removeCounts(db, eq(appId, app), limit)
+  return counts.length > 0 ? counts.length : await removeUsers(db, eq(dailyUsers.appId, app), limit)
+}
+
+/** Counts for the dashboards, by app and hour. */
+export const countQueries = (db: DrizzleConnection) => {
+  const add = async (counts: readonly HourlyCount[]): Promise<void> => {
+    const sums = new Map<string, HourlyCount>()
+    for (const row of counts) {
+      const place = `${row.appId} ${row.hour} ${row.environment} ${row.kind}`
+      sums.set(place, { ...row, count: row.count + (sums.get(place)?.count ?? 0) })
+    }
+    if (sums.size === 0) return
+    await db
+      .insert(hourlyCounts)
+      .values([...sums.values()])
+      .onConflictDoUpdate({
+        target: [appId, hour, environment, kind],
+        set: { count: sql`${hourlyCounts.count} + excluded.count` },
+      })
+  }
+  const isOf = (of: CountsOf) => {
+    if ('appId' in of) return eq(appId, of.appId)
+    const isOwned = and(eq(apps.ownerId, of.ownerId), isNull(apps.deletedAt))
+    return inArray(appId, db.select({ id: apps.id }).from(apps).where(isOwned))
+  }
+
+  return {
+    /** Adds to what is counted already. */
+    add,
+    /** The counts since a moment, of one environment or of both (null), over all apps that are meant. */
+    since: async (of: CountsOf, place: Environment | null, moment: number) =>
+      await db
+        .select({ kind, hour, count: sql<number>`sum(${hourlyCounts.count})`.mapWith(Number) })
+        .from(hourlyCounts)
+        .where(and(isOf(of), gte(hour, moment), place === null ? undefined : eq(environment, place)))
+        .groupBy(kind, hour),
+    /** Makes one row of the hours of each day before this one: moves up to `limit` rows into the first hour of their day. */
+    mergeDays: async (beforeDay: number, limit: number): Promise<number> => {
+      const hours = await removeCounts(db, and(isUnmerged, lt(hour, beforeDay)), limit)
+      await add(hours.map((row) => ({ ...row, hour: dayOf(row.hour) })))
+      return hours.length
+    },
+    /** Removes up to `limit` counts from before a moment, and returns how many. */
+    purge: async (before: number, limit: number) => (await removeCounts(db, lt(hour, before), limit)).length,
+    /** Forgets who was active on days before this one. */
+    purgeUsers: async (beforeDay: number, limit: number) => await removeUsers(db, lt(dailyUsers.day, beforeDay), limit),
+  }
+}
