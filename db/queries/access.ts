@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, max, min, type SQL } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, isNull, max, min, type SQL } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import {
   apps,
@@ -14,6 +14,7 @@ import {
   users,
 } from '../tables/sqlite.ts'
 import type { DrizzleConnection } from './connection.ts'
+import { beside, type Place } from './places.ts'
 
 /** Whose access is meant: all that an app has, or all that was issued for a user. */
 export type AccessOf =
@@ -155,13 +156,14 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
       .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey)) // a grant that has only a code has no pair
       .where(isLive(userId, now))
       .groupBy(grants.clientId, grants.scopes, apps.name, apps.status, users.name),
-  /** The user's live grants of one client before the ID, newest first. */
+  /** The user's live grants of one client beside the ID, newest first. */
   grantsOf: async (
     userId: string,
     clientId: string,
-    page: { readonly now: number; readonly before: string; readonly limit: number },
-  ) =>
-    await db
+    page: { readonly now: number; readonly before: Place; readonly limit: number },
+  ) => {
+    const { isBeside, order } = beside(grants.id, 'descending', page.before)
+    return await db
       .select({
         id: grants.id,
         scopes: grants.scopes,
@@ -171,7 +173,8 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
       })
       .from(grants)
       .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey))
-      .where(and(isLive(userId, page.now), eq(grants.clientId, clientId), lt(grants.id, page.before)))
-      .orderBy(desc(grants.id))
-      .limit(page.limit),
+      .where(and(isLive(userId, page.now), eq(grants.clientId, clientId), isBeside))
+      .orderBy(order)
+      .limit(page.limit)
+  },
 })

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, max, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lte, max, or, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import {
   apps,
@@ -20,14 +20,35 @@ import {
 import { removeSome } from './changes.ts'
 import { removeCountsOfApp } from './counts.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import { contains, lookThrough, type SearchWindow } from './users.ts'
+import { type Counted, countedRows, hitCounts, hitOf, lookThrough, readCounts, type SearchWindow } from './places.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
+import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
 
 type Changeable = Pick<App, 'name' | 'scopes' | 'status' | 'ownerId' | 'developmentVersionId'>
+
+/** Which apps are asked for. A deleted app is neither active nor suspended. */
+export type AppQuestion = {
+  /** Text in the name or the slug; empty matches everything. */
+  readonly part: string
+  readonly status: App['status'] | 'deleted' | null
+}
+
+/** The orders of the list of apps. IDs are in the order in which they were made. */
+export type AppOrder = 'slug' | 'newest'
+
+/** The apps among which a search looks; an index has the deleted ones. */
+const scopeOf = ({ status }: AppQuestion): SQL | undefined =>
+  status === 'deleted' ? isNotNull(apps.deletedAt) : undefined
+
+const isAsked = ({ part, status }: AppQuestion): SQL | undefined =>
+  and(
+    status === null || status === 'deleted' ? undefined : and(eq(apps.status, status), isNull(apps.deletedAt)),
+    part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part)),
+  )
 
 /** Apps of an owner that are not deleted. */
 const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(apps.deletedAt))
@@ -71,23 +92,35 @@ export const appQueries = (db: DrizzleConnection) => {
     clientsOf: async (appId: string): Promise<Client[]> =>
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
-    /** Apps whose name or slug contains the text, by slug, with their owners. The window and `searchedTo` are as for users. */
-    search: async (part: string, window: SearchWindow) => {
-      const { isWithin, searchedTo } = await lookThrough(db, apps.slug, window)
+    /** Apps that match, with their owners. The window and `searchedTo` are as for users. */
+    search: async (question: AppQuestion, by: AppOrder, window: SearchWindow) => {
+      const [column, listOrder] = by === 'slug' ? [apps.slug, 'ascending' as const] : [apps.id, 'descending' as const]
+      const { isWithin, order, searchedTo } = await lookThrough(db, column, listOrder, window, scopeOf(question))
       const found = await db
         .select({
+          id: apps.id,
           slug: apps.slug,
           name: apps.name,
           status: apps.status,
+          createdAt: apps.createdAt,
           deletedAt: apps.deletedAt,
           ownerEmail: users.email,
         })
         .from(apps)
         .innerJoin(users, eq(users.id, apps.ownerId))
-        .where(and(isWithin, part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part))))
-        .orderBy(asc(apps.slug))
+        .where(and(isWithin, isAsked(question)))
+        .orderBy(order)
         .limit(window.limit)
       return { found, searchedTo }
+    },
+    countFound: async (question: AppQuestion): Promise<Counted> => {
+      const among = db
+        .select({ hit: hitOf(isAsked(question)) })
+        .from(apps)
+        .where(scopeOf(question))
+        .limit(countedRows + 1)
+        .as('among')
+      return readCounts(await db.select(hitCounts(among.hit)).from(among))
     },
     /** An owner's apps by slug, without deleted ones, with the live version and the development head by name. */
     ownedBy: async (ownerId: string) =>
@@ -101,16 +134,29 @@ export const appQueries = (db: DrizzleConnection) => {
     /** The same list, without the versions. */
     listOwnedBy: async (ownerId: string): Promise<App[]> =>
       await db.select().from(apps).where(isOwnedBy(ownerId)).orderBy(asc(apps.slug)),
-    /** Active apps that have a live version, after the slug, with the publisher and the scopes of that version. */
-    offered: async (afterSlug: string, limit: number) =>
-      await db
-        .select({ slug: apps.slug, name: apps.name, publisher: users.name, scopes: live.scopes, version: live.version })
+    /**
+     * Active apps that have a live version, by slug, whose name or slug contains the text, with the publisher and the scopes of
+     * that version. The window and `searchedTo` are as for users.
+     */
+    offered: async (part: string, window: SearchWindow) => {
+      const { isWithin, order, searchedTo } = await lookThrough(db, apps.slug, 'ascending', window)
+      const found = await db
+        .select({
+          id: apps.id,
+          slug: apps.slug,
+          name: apps.name,
+          publisher: users.name,
+          scopes: live.scopes,
+          version: live.version,
+        })
         .from(apps)
         .innerJoin(live, isLiveOfApp)
         .innerJoin(users, eq(users.id, apps.ownerId))
-        .where(and(eq(apps.status, sql`'active'`), gt(apps.slug, afterSlug)))
-        .orderBy(asc(apps.slug))
-        .limit(limit),
+        .where(and(isWithin, isAsked({ part, status: 'active' })))
+        .orderBy(order)
+        .limit(window.limit)
+      return { found, searchedTo }
+    },
     countOwnedBy: async (ownerId: string) => await db.$count(apps, isOwnedBy(ownerId)),
     change: async (id: string, to: Partial<Changeable>, now: number) =>
       void (await db

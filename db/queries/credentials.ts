@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNotNull, isNull, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
+import { beside, type Place } from './places.ts'
 import { inserter, lazyReader, lazyWriter } from './reader.ts'
 
 export type Credential = typeof credentials.$inferSelect
@@ -49,15 +50,17 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .from(credentials)
         .where(and(eq(credentials.clientId, clientId), isUnended(now)))
         .orderBy(asc(credentials.id)),
-    /** Secrets of an app that were revoked or whose grace period has ended, before the ID, newest first. */
-    endedOfApp: async (appId: string, now: number, beforeId: string, limit: number) =>
-      await db
+    /** Secrets of an app that were revoked or whose grace period has ended, beside the ID, newest first. */
+    endedOfApp: async (appId: string, now: number, place: Place, limit: number) => {
+      const { isBeside, order } = beside(credentials.id, 'descending', place)
+      return await db
         .select({ credential: getTableColumns(credentials), environment: clients.environment })
         .from(credentials)
         .innerJoin(clients, eq(clients.id, credentials.clientId))
-        .where(and(eq(clients.appId, appId), lt(credentials.id, beforeId), hasEnded(now)))
-        .orderBy(desc(credentials.id))
-        .limit(limit),
+        .where(and(eq(clients.appId, appId), isBeside, hasEnded(now)))
+        .orderBy(order)
+        .limit(limit)
+    },
     /** When any secret of an app was last used; null if none was. */
     lastUseOfApp: async (appId: string) =>
       (

@@ -1,8 +1,19 @@
-import { and, asc, count, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
+import { beside, countedRows, hitCounts, hitOf, lookThrough, type Place, type SearchWindow } from './places.ts'
+import {
+  type AppInstallFilter,
+  type InstallFilter,
+  type InstallStatus,
+  installScope,
+  isInstallAsked,
+  isOfKind,
+  isOfStatus,
+  type StateCounts,
+} from './install-filter.ts'
 import { inserter, lazyReader } from './reader.ts'
 import type { Resource } from './resources.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
@@ -12,9 +23,6 @@ type State = Pick<Install, 'approval' | 'state'>
 
 /** A literal, as in the partial index `installs_open`: SQLite uses that index only if the condition is the same. */
 const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
-
-/** The same for `installs_pending`. */
-const isPending = eq(installs.approval, sql`'pending'`)
 
 const publishers = alias(users, 'publishers')
 
@@ -129,30 +137,57 @@ export const installQueries = (db: DrizzleConnection) => {
         .orderBy(asc(installs.id)),
     /** One install with the names of its app, user and place. */
     describe: async (id: string) => (await described().where(eq(installs.id, id)))[0] ?? null,
-    /** Undecided installs of apps that are not deleted, after the ID, oldest first. */
-    pending: async (afterId: string, limit: number) =>
-      await described()
-        .where(and(isPending, gt(installs.id, afterId), isNull(apps.deletedAt)))
-        .orderBy(asc(installs.id))
-        .limit(limit),
-    /** Decided installs before the ID, newest first, of one app or of all (null). */
-    decided: async (appId: string | null, beforeId: string, limit: number) =>
-      await described()
-        .where(
-          and(
-            ne(installs.approval, 'pending'),
-            lt(installs.id, beforeId),
-            appId === null ? undefined : eq(installs.appId, appId),
-          ),
-        )
-        .orderBy(desc(installs.id))
-        .limit(limit),
-    /** Installs of an app before the ID, newest first, without anything that identifies the user or the place. */
-    pageOfApp: async (appId: string, beforeId: string, limit: number) =>
-      await db
+    /**
+     * Installs that match, among the next rows of the window, in the order of their IDs, which is that of their requests, with
+     * the names of app, user and place. `searchedTo` is the ID of the last one that was read, or null at the end.
+     */
+    search: async (question: InstallFilter, order: 'newest' | 'oldest', window: SearchWindow) => {
+      const listOrder = order === 'newest' ? 'descending' : 'ascending'
+      const look = await lookThrough(db, installs.id, listOrder, window, installScope(question))
+      const found = await described()
+        .where(and(look.isWithin, isInstallAsked(question)))
+        .orderBy(look.order)
+        .limit(window.limit)
+      return { found, searchedTo: look.searchedTo }
+    },
+    /** How many installs there are in each state among those that match but for their status. */
+    countStates: async (question: InstallFilter): Promise<StateCounts> => {
+      const everyStatus = { ...question, status: null }
+      const columns = { approval: installs.approval, state: installs.state }
+      const newest = { scope: installScope(everyStatus), order: desc(installs.id), rows: countedRows + 1 }
+      // Only a search for text needs the names, whose rows cost more to read than the installs themselves.
+      const isPlain = question.part === '' && question.kind === null
+      const among = isPlain
+        ? db
+            .select({ ...columns, hit: hitOf(undefined) })
+            .from(installs)
+            .where(newest.scope)
+        : db
+            .select({ ...columns, hit: hitOf(isInstallAsked(everyStatus)) })
+            .from(installs)
+            .innerJoin(resources, eq(resources.id, installs.resourceId))
+            .innerJoin(apps, eq(apps.id, installs.appId))
+            .innerJoin(users, eq(users.id, installs.userId))
+            .where(newest.scope)
+      const read = among.orderBy(newest.order).limit(newest.rows).as('among')
+      const rows = await db
+        .select({ approval: read.approval, state: read.state, ...hitCounts(read.hit) })
+        .from(read)
+        .groupBy(read.approval, read.state)
+      return {
+        states: rows.map(({ approval, state, hits }) => ({ approval, state, count: hits })),
+        exact: rows.reduce((sum, row) => sum + row.rows, 0) <= countedRows,
+      }
+    },
+    /** Installs of an app that match, newest first, without anything that identifies the user or the place. */
+    searchOfApp: async (appId: string, question: AppInstallFilter, window: SearchWindow) => {
+      const asked = { ...question, appId, userId: null, part: '' }
+      const look = await lookThrough(db, installs.id, 'descending', window, installScope(asked))
+      const found = await db
         .select({
           id: installs.id,
           kind: resources.kind,
+          environment: installs.environment,
           approval: installs.approval,
           state: installs.state,
           createdAt: installs.createdAt,
@@ -160,15 +195,18 @@ export const installQueries = (db: DrizzleConnection) => {
         })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(and(eq(installs.appId, appId), lt(installs.id, beforeId)))
-        .orderBy(desc(installs.id))
-        .limit(limit),
+        .where(and(look.isWithin, isOfStatus(question.status), isOfKind(question.kind)))
+        .orderBy(look.order)
+        .limit(window.limit)
+      return { found, searchedTo: look.searchedTo }
+    },
     /**
-     * Installs of a user before the ID, newest first, without those of deleted apps: the app, its publisher, the place, and the
+     * Installs of a user beside the place, newest first, without those of deleted apps: the app, its publisher, the place, and the
      * scopes of the version that a frame opens (null if there is none).
      */
-    pageOfUser: async (userId: string, beforeId: string, limit: number) =>
-      await db
+    pageOfUser: async (userId: string, place: Place, limit: number, status: InstallStatus | null = null) => {
+      const { isBeside, order } = beside(installs.id, 'descending', place)
+      return await db
         .select({
           install: installs,
           kind: resources.kind,
@@ -187,9 +225,10 @@ export const installQueries = (db: DrizzleConnection) => {
         .innerJoin(publishers, eq(publishers.id, apps.ownerId))
         .leftJoin(live, isLiveOfApp)
         .leftJoin(head, isHeadOfApp)
-        .where(and(eq(installs.userId, userId), lt(installs.id, beforeId), isNull(apps.deletedAt)))
-        .orderBy(desc(installs.id))
-        .limit(limit),
+        .where(and(eq(installs.userId, userId), isBeside, isNull(apps.deletedAt), isOfStatus(status)))
+        .orderBy(order)
+        .limit(limit)
+    },
     /** How many installs of an app there are in each state. */
     countsOfApp: async (appId: string) =>
       await db

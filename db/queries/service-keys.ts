@@ -1,8 +1,9 @@
-import { desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
+import { eq, isNotNull, isNull } from 'drizzle-orm'
 import { serviceKeys } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { oldestKey } from './keys.ts'
+import { beside, type Place } from './places.ts'
 import { finder, inserter } from './reader.ts'
 
 export type ServiceKey = typeof serviceKeys.$inferSelect
@@ -15,14 +16,11 @@ export const serviceKeyQueries = (db: DrizzleConnection) => {
     find: (id: string) => byId({ id }),
     /** The ID of the oldest key, or null. */
     oldestId: oldestKey(db, serviceKeys.id),
-    /** Keys before the ID, newest first. */
-    list: async (beforeId: string, limit: number): Promise<ServiceKey[]> =>
-      await db
-        .select()
-        .from(serviceKeys)
-        .where(lt(serviceKeys.id, beforeId))
-        .orderBy(desc(serviceKeys.id))
-        .limit(limit),
+    /** Keys beside the ID, newest first. */
+    list: async (place: Place, limit: number): Promise<ServiceKey[]> => {
+      const { isBeside, order } = beside(serviceKeys.id, 'descending', place)
+      return await db.select().from(serviceKeys).where(isBeside).orderBy(order).limit(limit)
+    },
     touch: async (id: string, now: number) =>
       void (await db.update(serviceKeys).set({ lastUsedAt: now }).where(eq(serviceKeys.id, id))),
     /** Sets the end of a key unless it is revoked; false if it is. */

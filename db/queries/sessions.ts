@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
+import { beside, type Place } from './places.ts'
 import { inserter, lazyReader, lazyWriter } from './reader.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -80,12 +81,13 @@ export const sessionQueries = (db: DrizzleConnection) => {
       const others = and(eq(sessions.userId, userId), ne(sessions.key, key), isNull(sessions.endedAt))
       return (await db.update(sessions).set({ endedAt: now }).where(others).returning({ key: sessions.key })).length
     },
-    /** Sessions of the user that have neither ended nor expired and were used after `usedAfter`, before the key, newest first. */
+    /** Sessions of the user that have neither ended nor expired and were used after `usedAfter`, beside the key, newest first. */
     openOfUser: async (
       userId: string,
-      page: { readonly now: number; readonly usedAfter: number; readonly before: string; readonly limit: number },
-    ) =>
-      await db
+      page: { readonly now: number; readonly usedAfter: number; readonly before: Place; readonly limit: number },
+    ) => {
+      const { isBeside, order } = beside(sessions.key, 'descending', page.before)
+      return await db
         .select({
           key: sessions.key,
           address: sessions.address,
@@ -97,14 +99,15 @@ export const sessionQueries = (db: DrizzleConnection) => {
         .where(
           and(
             eq(sessions.userId, userId),
-            lt(sessions.key, page.before),
+            isBeside,
             isNull(sessions.endedAt),
             gt(sessions.expiresAt, page.now),
             gt(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, page.usedAfter),
           ),
         )
-        .orderBy(desc(sessions.key))
-        .limit(page.limit),
+        .orderBy(order)
+        .limit(page.limit)
+    },
     /** Removes up to `limit` sessions minted before the key, oldest first, and returns how many. */
     purge: async (before: string, limit: number) =>
       await removeSome(db, sessions.key, lt(sessions.key, before), limit, asc(sessions.key)),

@@ -1,27 +1,21 @@
-import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, lte, notInArray, or, sql, type SQL } from 'drizzle-orm'
-import { apps, devices, users } from '../tables/sqlite.ts'
+import { and, type AnyColumn, asc, desc, eq, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import { devices, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
+import { type Counted, countedRows, hitCounts, hitOf, lookThrough, readCounts, type SearchWindow } from './places.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
 
 export type User = typeof users.$inferSelect
 
-/** Part of a search through an ordered list: where it starts, how many rows it reads at most, and how many it finds at most. */
-export type SearchWindow = { readonly after: string; readonly rows: number; readonly limit: number }
-
-/** The rows of a window, in the order of a unique column, and the last one's value; null at the end. */
-export const lookThrough = async (
-  db: DrizzleConnection,
-  column: typeof users.email | typeof apps.slug,
-  { after, rows }: SearchWindow,
-) => {
-  const next = db.select({ value: column }).from(column.table).where(gt(column, after)).orderBy(asc(column))
-  const last = only(await next.limit(1).offset(rows - 1))
-  return {
-    isWithin: and(gt(column, after), last === null ? undefined : lte(column, last.value)),
-    searchedTo: last?.value ?? null,
-  }
+/** Which users are asked for. Null matches everything; `part` is text in the name or address. */
+export type UserQuestion = {
+  readonly part: string
+  readonly status: User['status'] | null
+  readonly operators: boolean
 }
+
+/** The orders of the list of users. IDs are in the order in which they were made. */
+export type UserOrder = 'email' | 'newest'
 
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
@@ -29,6 +23,15 @@ const isOperator = eq(users.isOperator, sql`1`)
 /** Whether a text contains a part, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
 export const contains = (column: AnyColumn, part: string): SQL =>
   sql`lower(${column}) LIKE ${`%${lowerAscii(part).replaceAll(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
+
+/** The users among whom a search looks; an index has the operators. */
+const scopeOf = ({ operators }: UserQuestion): SQL | undefined => (operators ? isOperator : undefined)
+
+const isAsked = ({ part, status }: UserQuestion): SQL | undefined =>
+  and(
+    status === null ? undefined : eq(users.status, status),
+    part === '' ? undefined : or(contains(users.email, part), contains(users.name, part)),
+  )
 
 /** As `lower` of the database does, which leaves other letters as they are. */
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
@@ -54,18 +57,29 @@ export const userQueries = (db: DrizzleConnection) => {
     list: async (): Promise<User[]> => await db.select().from(users).orderBy(asc(users.email)),
     count: async () => await db.$count(users),
     /**
-     * Users whose name or address contains the text, by address, among the next rows of the window. `searchedTo` is the last
-     * address that was read, or null at the end. So the cost of a search does not depend on the number of users.
+     * Users who match, among the next rows of the window. `searchedTo` is the position of the last one that was read, or null
+     * at the end. So the cost of a search does not depend on the number of users.
      */
-    search: async (part: string, window: SearchWindow) => {
-      const { isWithin, searchedTo } = await lookThrough(db, users.email, window)
+    search: async (question: UserQuestion, by: UserOrder, window: SearchWindow) => {
+      const [column, listOrder] =
+        by === 'email' ? [users.email, 'ascending' as const] : [users.id, 'descending' as const]
+      const { isWithin, order, searchedTo } = await lookThrough(db, column, listOrder, window, scopeOf(question))
       const found: User[] = await db
         .select()
         .from(users)
-        .where(and(isWithin, part === '' ? undefined : or(contains(users.email, part), contains(users.name, part))))
-        .orderBy(asc(users.email))
+        .where(and(isWithin, isAsked(question)))
+        .orderBy(order)
         .limit(window.limit)
       return { found, searchedTo }
+    },
+    countFound: async (question: UserQuestion): Promise<Counted> => {
+      const among = db
+        .select({ hit: hitOf(isAsked(question)) })
+        .from(users)
+        .where(scopeOf(question))
+        .limit(countedRows + 1)
+        .as('among')
+      return readCounts(await db.select(hitCounts(among.hit)).from(among))
     },
     /** Up to `limit` operators who can sign in. */
     activeOperators: async (limit: number) =>

@@ -9,6 +9,7 @@ import {
   isNotNull,
   isNull,
   lt,
+  lte,
   max,
   ne,
   or,
@@ -17,11 +18,23 @@ import {
   sum,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import type { Environment } from '../../src/domain/app.ts'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
+import {
+  beside,
+  type Counted,
+  countedRows,
+  hitCounts,
+  hitOf,
+  type ListOrder,
+  type Place,
+  readCounts,
+} from './places.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
+import { contains } from './users.ts'
 
 export type Version = typeof versions.$inferSelect
 /** The columns that an upload sets, and that another upload of the same draft replaces. */
@@ -60,6 +73,21 @@ const isListed = (appId: string, status: VersionStatus | null, beforeNumber: num
     eq(versions.appId, appId),
     lt(versions.number, beforeNumber),
     status === null ? undefined : eq(versions.status, status),
+  )
+
+/** Which versions of an app are asked for. Null and an empty part match everything. */
+export type VersionQuestion = {
+  readonly status: VersionStatus | null
+  /** Text in the name of the version. */
+  readonly part?: string
+  /** By number; the newest first without it. */
+  readonly order?: ListOrder
+}
+
+const isSought = ({ status, part = '' }: VersionQuestion): SQL | undefined =>
+  and(
+    status === null ? undefined : eq(versions.status, status),
+    part === '' ? undefined : contains(versions.version, part),
   )
 
 /** The live version of an app and its development head, beside the app. */
@@ -135,8 +163,11 @@ export const versionQueries = (db: DrizzleConnection) => {
         .orderBy(desc(versions.number))
         .limit(limit),
     /** Versions that wait for an operator, of every app that is not deleted, longest first. */
-    queue: async (what: WaitingFor, after: QueuePlace, limit: number) => {
+    queue: async (what: WaitingFor, place: Place<QueuePlace>, limit: number, part = '') => {
       const { status, since } = waitingFor[what]
+      const isBack = 'backFrom' in place
+      const from = isBack ? place.backFrom : place
+      const [beyond, reaches, order] = isBack ? [lt, lte, desc] : [gt, gte, asc]
       return await db
         .select({
           id: versions.id,
@@ -155,21 +186,33 @@ export const versionQueries = (db: DrizzleConnection) => {
           and(
             eq(versions.status, status),
             isNull(apps.deletedAt),
-            gte(since, after.since), // where the scan of the index starts
-            or(gt(since, after.since), gt(versions.id, after.id)),
+            reaches(since, from.since), // where the scan of the index starts
+            or(beyond(since, from.since), beyond(versions.id, from.id)),
+            part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part)),
           ),
         )
-        .orderBy(asc(since), asc(versions.id))
+        .orderBy(order(since), order(versions.id))
         .limit(limit)
     },
-    /** The same without their content. */
-    summaries: async (appId: string, status: VersionStatus | null, beforeNumber: number, limit: number) =>
-      await db
+    /** The versions that match, without their content, beside the number, in the order of their numbers. */
+    summaries: async (appId: string, question: VersionQuestion, place: Place<number>, limit: number) => {
+      const { isBeside, order } = beside(versions.number, question.order ?? 'descending', place)
+      return await db
         .select(summaryColumns)
         .from(versions)
-        .where(isListed(appId, status, beforeNumber))
-        .orderBy(desc(versions.number))
-        .limit(limit),
+        .where(and(eq(versions.appId, appId), isBeside, isSought(question)))
+        .orderBy(order)
+        .limit(limit)
+    },
+    countFound: async (appId: string, question: VersionQuestion): Promise<Counted> => {
+      const among = db
+        .select({ hit: hitOf(isSought(question)) })
+        .from(versions)
+        .where(eq(versions.appId, appId))
+        .limit(countedRows + 1)
+        .as('among')
+      return readCounts(await db.select(hitCounts(among.hit)).from(among))
+    },
     /** One version of an app without its content. */
     summary: async (appId: string, id: string) =>
       only(
@@ -211,9 +254,10 @@ const to = alias(versions, 'to_version')
 /** The ledger of rollbacks: rows are added and never changed. */
 export const rollbackQueries = (db: DrizzleConnection) => ({
   insert: async (rollback: Rollback) => void (await db.insert(rollbacks).values(rollback)),
-  /** Rollbacks of an app before the ID, newest first, with the names of the two versions. */
-  pageOfApp: async (appId: string, beforeId: string, limit: number) =>
-    await db
+  /** Rollbacks of an app beside the ID, newest first, with the names of the two versions. */
+  pageOfApp: async (appId: string, place: Place, limit: number, environment: Environment | null = null) => {
+    const { isBeside, order } = beside(rollbacks.id, 'descending', place)
+    return await db
       .select({
         id: rollbacks.id,
         environment: rollbacks.environment,
@@ -225,7 +269,14 @@ export const rollbackQueries = (db: DrizzleConnection) => ({
       .from(rollbacks)
       .innerJoin(from, eq(from.id, rollbacks.fromVersionId))
       .innerJoin(to, eq(to.id, rollbacks.toVersionId))
-      .where(and(eq(rollbacks.appId, appId), lt(rollbacks.id, beforeId)))
-      .orderBy(desc(rollbacks.id))
-      .limit(limit),
+      .where(
+        and(
+          eq(rollbacks.appId, appId),
+          isBeside,
+          environment === null ? undefined : eq(rollbacks.environment, environment),
+        ),
+      )
+      .orderBy(order)
+      .limit(limit)
+  },
 })

@@ -22,6 +22,7 @@ import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
+import { beside, type Place } from './places.ts'
 import { inserter, lazyReader } from './reader.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
@@ -182,28 +183,30 @@ export const webhookAttemptQueries = (db: DrizzleConnection) => ({
         .from(webhookAttempts)
         .where(and(eq(webhookAttempts.id, id), eq(webhookAttempts.endpointId, endpointId))),
     ),
-  /** The attempts at an endpoint before the ID that match, newest first. Reads at most what is kept of the endpoint. */
+  /** The attempts at an endpoint beside the ID that match, newest first. Reads at most what is kept of the endpoint. */
   pageOfEndpoint: async (
     endpointId: string,
     { outcome, kind, since, until }: AttemptQuestion,
-    beforeId: string,
+    place: Place,
     limit: number,
-  ): Promise<WebhookAttempt[]> =>
-    await db
+  ): Promise<WebhookAttempt[]> => {
+    const { isBeside, order } = beside(webhookAttempts.id, 'descending', place)
+    return await db
       .select()
       .from(webhookAttempts)
       .where(
         and(
           eq(webhookAttempts.endpointId, endpointId),
-          lt(webhookAttempts.id, beforeId),
+          isBeside,
           since === null ? undefined : gte(webhookAttempts.at, since),
           until === null ? undefined : lt(webhookAttempts.at, until),
           kind === null ? undefined : eq(webhookAttempts.kind, kind),
           outcome === null ? undefined : hasOutcome[outcome],
         ),
       )
-      .orderBy(desc(webhookAttempts.id))
-      .limit(limit),
+      .orderBy(order)
+      .limit(limit)
+  },
   /** Removes up to `limit` attempts with an ID before this one, and returns how many. */
   purge: async (beforeId: string, limit: number) =>
     await removeSome(db, webhookAttempts.id, lt(webhookAttempts.id, beforeId), limit, asc(webhookAttempts.id)),

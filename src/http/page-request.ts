@@ -36,8 +36,11 @@ const limitFrom = (text: string): number => {
   return limit
 }
 
+/** A position can be an email address of 254 characters. */
+const longestCursor = 400
+
 const cursorFrom = (list: string, text: string): string => {
-  const bytes = text.length > 256 ? Buffer.alloc(0) : Buffer.from(text, 'base64url')
+  const bytes = text.length > longestCursor ? Buffer.alloc(0) : Buffer.from(text, 'base64url')
   const [, position = ''] = bytes.toString('latin1').split(' ', 2)
   const isOurs = position !== '' && wireCursor(list, position) === text
   if (!isOurs) throw refuse('invalid_request', { param: 'cursor' })

@@ -1,10 +1,10 @@
-import type { Queries } from '../../db/database.ts'
+import type { Place, Queries } from '../../db/database.ts'
 import { refuse } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
 import { parseStoredScope, unionOf } from '../domain/scope.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
 import { decideToEnd } from './decision.ts'
-import { beyondEveryId, pageOf, type PageRequest } from './page.ts'
+import { newestFirst, type PageRequest } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
 
 type Row = Awaited<ReturnType<Queries['connectedApps']['countByScopes']>>[number]
@@ -67,12 +67,11 @@ export const listAuthorizations = async (
   if (page.cursor !== null && !/^grt_[0-9a-f]{32}$/.test(page.cursor)) {
     throw refuse('invalid_request', { param: 'cursor' })
   }
-  const rows = await platform.database.queries.connectedApps.grantsOf(caller.user.id, clientId, {
-    now: platform.clock.now(),
-    before: page.cursor ?? beyondEveryId,
-    limit: page.limit + 1,
-  })
-  const authorizations = rows.map(({ id, scopes, createdAt, newestPairAt, expiresAt }) => ({
+  const now = platform.clock.now()
+  const read = async (before: Place, limit: number) =>
+    await platform.database.queries.connectedApps.grantsOf(caller.user.id, clientId, { now, before, limit })
+  const found = await newestFirst(page, read)
+  const data = found.data.map(({ id, scopes, createdAt, newestPairAt, expiresAt }) => ({
     grantId: id,
     scopes: parseStoredScope(scopes),
     since: createdAt,
@@ -81,7 +80,7 @@ export const listAuthorizations = async (
     /** When it expires unless the app fetches another token. */
     expiresAt,
   }))
-  return pageOf(authorizations, page.limit, ({ grantId }) => grantId)
+  return { ...found, data }
 }
 
 /** When the caller gave this live authorization. @throws route_not_found when there is none */

@@ -11,22 +11,26 @@ const rowsPerPage = '50'
  */
 export const listPart = ({ call: { request } }: Pick<Visit, 'call'>, list: string, param = 'cursor'): PageRequest => {
   refuseRepeated(request, [param])
-  const cursor = new URL(request.url).searchParams.get(param)
-  return pageRequest(list, cursor === null ? { limit: rowsPerPage } : { limit: rowsPerPage, cursor })
+  const asked = new URL(request.url).searchParams.get(param)
+  const { limit, cursor } = pageRequest(list, { limit: rowsPerPage, ...(asked === null ? {} : { cursor: asked }) })
+  return cursor?.startsWith(backMark) === true
+    ? { limit, cursor: cursor.slice(backMark.length), direction: 'back' }
+    : { limit, cursor }
 }
 
-/** The address of the next part; null at the end of the list. `query` holds the other parameters of the page; empty ones are left out. */
-export const olderPath = (
-  path: string,
-  list: string,
-  position: string | null,
-  query: Readonly<Record<string, string>> = {},
-  param = 'cursor',
-): string | null => {
+/** Sorts before every position that a list has: marks a cursor that leads back. */
+const backMark = '<'
+
+/** The address with these parameters; empty ones are left out. */
+export const listPath = (path: string, query: Readonly<Record<string, string>>): string => {
+  const filled = Object.entries(query).filter(([, value]) => value !== '')
+  return filled.length === 0 ? path : `${path}?${new URLSearchParams(filled).toString()}`
+}
+
+/** The address of the next part; null at the end of the list. */
+export const olderPath = (path: string, list: string, position: string | null, param = 'cursor'): string | null => {
   const cursor = wireCursor(list, position)
-  if (cursor === null) return null
-  const filled = Object.entries({ ...query, [param]: cursor }).filter(([, value]) => value !== '')
-  return `${path}?${new URLSearchParams(filled).toString()}`
+  return cursor === null ? null : listPath(path, { [param]: cursor })
 }
 
 type ListPlace = {
@@ -39,8 +43,15 @@ type ListPlace = {
   readonly param?: string
 }
 
-/** Some rows of a list, and the address of the next ones; null at the end of the list. */
-export type ListPart<Row> = { readonly rows: readonly Row[]; readonly olderHref: string | null }
+/** Some rows of a list, and the addresses of the previous and the next ones; null at its ends. */
+export type ListPart<Row> = {
+  readonly rows: readonly Row[]
+  readonly newerHref: string | null
+  readonly olderHref: string | null
+}
+
+/** A list that was not read, because what was asked for cannot be understood. */
+export const emptyPart: ListPart<never> = { rows: [], newerHref: null, olderHref: null }
 
 /**
  * Reads the part of a list that the address asks for.
@@ -48,11 +59,40 @@ export type ListPart<Row> = { readonly rows: readonly Row[]; readonly olderHref:
  */
 export const readList = async <Row>(
   visit: Visit,
-  { list, path, query, param }: ListPlace,
-  read: (part: PageRequest) => Promise<Page<Row>>,
+  { list, path, query = {}, param = 'cursor' }: ListPlace,
+  read: (part: PageRequest) => Promise<Page<Row> & { readonly previousCursor?: string | null }>,
 ): Promise<ListPart<Row>> => {
-  const { data, nextCursor } = await read(listPart(visit, list, param))
-  return { rows: data, olderHref: olderPath(path, list, nextCursor, query, param) }
+  const part = listPart(visit, list, param)
+  const { data, nextCursor, previousCursor = null } = await read(part)
+  const hrefOf = (position: string | null): string | null => {
+    const cursor = wireCursor(list, position)
+    return cursor === null ? null : listPath(path, { ...query, [param]: cursor })
+  }
+  const back = previousCursor === null ? null : hrefOf(backMark + previousCursor)
+  // The rows may be gone. Then the list can only be read from its beginning.
+  const isBeyond = part.cursor !== null && data.length === 0
+  return {
+    rows: data,
+    newerHref: back ?? (isBeyond ? listPath(path, query) : null),
+    olderHref: hrefOf(nextCursor),
+  }
+}
+
+/** The address of a list as it is shown, for its forms: they lead back to the same filters and the same page. */
+export const addressOf = ({ call: { request } }: Pick<Visit, 'call'>): string => {
+  const { pathname, searchParams } = new URL(request.url)
+  searchParams.delete('done')
+  return listPath(pathname, Object.fromEntries(searchParams))
+}
+
+/**
+ * Where a form of a list leads when it is done: the address that its field `back` has, if that is an address of this list, and
+ * the list itself otherwise. So it leads to no other page and to no other site.
+ */
+export const backTo = (path: string, back: string | undefined, done: string): string => {
+  const [pathname, search = ''] = (back ?? '').split('?', 2)
+  const kept = pathname === path ? Object.fromEntries(new URLSearchParams(search)) : {}
+  return listPath(path, { ...kept, done })
 }
 
 /**
@@ -69,6 +109,10 @@ export const choiceParameter = <T extends string>(request: Request, name: string
   const asked = new URL(request.url).searchParams.get(name)
   return choices.find((choice) => choice === asked) ?? null
 }
+
+/** The values of the options of a choice. */
+export const keysOf = <T extends string>(options: readonly (readonly [value: T, words: string])[]): readonly T[] =>
+  options.map(([value]) => value)
 
 /** The sentences about what forms have done, by the value of `done` in their redirects. */
 export type Notices = Readonly<Record<string, string>>

@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { renameApp } from '../../src/operations/apps/change-app.ts'
-import { type AppEvent, describeEvents, listAppEvents, listAuditEvents } from '../../src/operations/audit/lists.ts'
+import {
+  type AppEvent,
+  describeEvents,
+  everyAppEvent,
+  listAppEvents,
+  listAuditEvents,
+} from '../../src/operations/audit/lists.ts'
 import { listAppInstalls } from '../../src/operations/installs/lists.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -20,7 +26,15 @@ const app = await addApp(platform, owner)
 
 const from = (address: string) => ({ ...trace, address })
 const trail = async (action: string | null = null, limit = 50, cursor: string | null = null) =>
-  await listAppEvents(platform, await ownedApp(platform, owner.id, app.slug), action, { limit, cursor })
+  await listAppEvents(
+    platform,
+    await ownedApp(platform, owner.id, app.slug),
+    { ...everyAppEvent, action },
+    {
+      limit,
+      cursor,
+    },
+  )
 
 test('the trail lists the events of this app only, newest first, in pages', async () => {
   const other = await addApp(platform, owner)
@@ -90,13 +104,15 @@ test('an event comes with the names of its app and its user', async () => {
   expect(described.map(({ id }) => id)).toEqual(events.map(({ id }) => id))
 })
 
+const everyInstall = { status: null, kind: null } as const
+
 test('installs of this app are listed by kind and state, newest first, without their users', async () => {
   const first = await installApp(platform, app, owner)
   const second = await installApp(platform, app, visitor)
   await installApp(platform, await addApp(platform, owner), visitor)
-  const page = await listAppInstalls(platform, app.id, { limit: 1, cursor: null })
+  const page = await listAppInstalls(platform, app.id, everyInstall, { limit: 1, cursor: null })
   expect(page.data).toMatchObject([{ id: second, kind: 'site', approval: 'approved', state: 'active' }])
-  const rest = await listAppInstalls(platform, app.id, { limit: 1, cursor: page.nextCursor })
+  const rest = await listAppInstalls(platform, app.id, everyInstall, { limit: 1, cursor: page.nextCursor })
   expect(rest).toMatchObject({ data: [{ id: first }], nextCursor: null })
   for (const secret of [visitor.id, visitor.email, 'my-site', 'Grace']) {
     expect(JSON.stringify(page)).not.toContain(secret)

@@ -118,13 +118,15 @@ test('the versions of one app are listed newest first, in pages, without their c
   const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
   await uploadVersion(platform, other, '9.9.9')
   for (const version of ['1.0.0', '1.1.0', '1.2.0']) await uploadVersion(platform, app, version)
-  const first = await listVersionSummaries(platform, app.id, null, { limit: 2, cursor: null })
+  const first = await listVersionSummaries(platform, app.id, { status: null }, { limit: 2, cursor: null })
   expect(first.data.map(({ version }) => version)).toEqual(['1.2.0', '1.1.0'])
   expect(JSON.stringify(first)).not.toContain('manifest')
-  const rest = await listVersionSummaries(platform, app.id, null, { limit: 2, cursor: first.nextCursor })
+  const rest = await listVersionSummaries(platform, app.id, { status: null }, { limit: 2, cursor: first.nextCursor })
   expect(rest).toMatchObject({ data: [{ version: '1.0.0' }], nextCursor: null })
-  expect((await listVersionSummaries(platform, app.id, 'active', { limit: 2, cursor: null })).data).toEqual([])
-  const forged = listVersionSummaries(platform, app.id, null, { limit: 2, cursor: '-1' })
+  expect((await listVersionSummaries(platform, app.id, { status: 'active' }, { limit: 2, cursor: null })).data).toEqual(
+    [],
+  )
+  const forged = listVersionSummaries(platform, app.id, { status: null }, { limit: 2, cursor: '-1' })
   expect(await refusalOf(forged)).toBe('invalid_request')
 })
 

@@ -94,8 +94,9 @@ describe('installs', () => {
       ['approve', 'install.approved', ['approved', 'active']],
       ['deactivate', 'install.deactivated', ['approved', 'inactive']],
     ] as const) {
-      const { status, headers } = await desk.submit('/desk/installs', `/desk/installs/${id}/${step}`)
-      expect([status, headers.get('location')]).toEqual([303, `/desk/installs?done=${step}`])
+      const list = step === 'approve' ? '/desk/installs' : '/desk/installs?status=active'
+      const { status, headers } = await desk.submit(list, `/desk/installs/${id}/${step}`)
+      expect([status, headers.get('location')?.endsWith(`done=${step}`)]).toEqual([303, true])
       expect(await stateOf(id)).toEqual([...state])
       expect(await latestEvent()).toMatchObject({
         action,
@@ -106,18 +107,44 @@ describe('installs', () => {
     }
   })
 
-  test('that wait come first, and the decided ones can be filtered by app', async () => {
+  test('that wait are shown first; an app, a user and a status narrow the list, and an action leads back to it', async () => {
     const id = await freshInstall(world.user)
-    const { text } = await desk.get('/desk/installs')
-    expect(text.indexOf(`/desk/installs/${id}/approve`)).toBeLessThan(text.indexOf('>Decided<'))
-    const own = (await desk.get(`/desk/installs?app=${world.app.slug}`)).text
-    expect([...own.slice(own.indexOf('>Decided<')).matchAll(/<code>app-\d+<\/code>/g)].map(([code]) => code)).toEqual([
-      `<code>${world.app.slug}</code>`,
-    ])
-    const unknown = await desk.get('/desk/installs?app=no-such-app')
-    expect([unknown.status, unknown.text.includes('There is no app with this slug.')]).toEqual([400, true])
-    await desk.submit('/desk/installs', `/desk/installs/${id}/reject`)
-    expect(await stateOf(id)).toEqual(['rejected', 'inactive'])
+    const approve = `/desk/installs/${id}/approve`
+    expect((await desk.get('/desk/installs')).text).toContain(approve)
+    expect((await desk.get('/desk/installs?status=active')).text).not.toContain(approve)
+    const slug = (await queries().installs.describe(id))?.app ?? ''
+    const own = `/desk/installs?app=${slug}&user=${encodeURIComponent(world.user.email)}`
+    expect((await desk.get(own)).text).toContain(approve)
+    expect((await desk.get(`/desk/installs?q=${slug}`)).text).toContain(approve)
+    expect((await desk.get('/desk/installs?q=no-such-thing')).text).toContain('Nothing matches.')
+    for (const [query, sentence] of [
+      ['app=no-such-app', 'There is no app with this slug.'],
+      ['user=nobody@example.com', 'There is no user with this address.'],
+    ]) {
+      const unknown = await desk.get(`/desk/installs?${query}`)
+      expect([unknown.status, unknown.text.includes(sentence ?? '')]).toEqual([400, true])
+    }
+    const approved = await desk.submit(own, approve)
+    expect(approved.headers.get('location')).toBe(`${own}&done=approve`)
+    const ended = await desk.submit(`${own}&status=active`, `/desk/installs/${id}/deactivate`)
+    expect(ended.headers.get('location')).toBe(`${own}&status=active&done=deactivate`)
+    expect(await stateOf(id)).toEqual(['approved', 'inactive'])
+  })
+
+  test('lead back to their list and to nothing else', async () => {
+    for (const back of [
+      'https://evil.example/',
+      '//evil.example',
+      '/desk/apps?q=x',
+      '/desk/installs/../apps',
+      '\\\\evil',
+    ]) {
+      const id = await freshInstall(world.user)
+      const hidden = await desk.formOn('/desk/installs', `/desk/installs/${id}/approve`)
+      const { headers } = await desk.post(`/desk/installs/${id}/approve`, { ...hidden, back })
+      expect(headers.get('location')).toBe('/desk/installs?done=approve')
+      await desk.submit('/desk/installs?status=active', `/desk/installs/${id}/deactivate`)
+    }
   })
 
   test('that two operators decide at the same time are decided once (50 times)', async () => {
@@ -170,7 +197,7 @@ describe('apps', () => {
     const { slug } = world.app
     expect((await desk.get(`/desk/apps?q=${slug}`)).text).toContain(`href="/desk/apps/${slug}"`)
     expect((await desk.get('/desk/apps?q=NEWSLETTER')).text).toContain(`href="/desk/apps/${slug}"`)
-    expect((await desk.get('/desk/apps?q=%25')).text).toContain('No app has this in its name or slug.')
+    expect((await desk.get('/desk/apps?q=%25')).text).toContain('Nothing matches.')
     expect((await desk.get('/desk/apps/nowhere')).status).toBe(404)
     expect((await desk.get('/desk/apps?q=a&q=b')).status).toBe(400)
   })

@@ -146,8 +146,8 @@ test('a page with a refusal has Retry-After if the time is known', () => {
 })
 
 test('a list continues after its own cursor, in its own parameter', () => {
-  const path = olderPath('/account', 'apps', 'a/b', { q: 'x' }, 'older') ?? ''
-  expect(path).toStartWith('/account?q=x&older=')
+  const path = olderPath('/account', 'apps', 'a/b', 'older') ?? ''
+  expect(path).toStartWith('/account?older=')
   expect(asked(path)).toEqual({ limit: 50, cursor: 'a/b' })
   expect(asked('/account?cursor=x')).toEqual({ limit: 50, cursor: null })
   expect(() => asked(`${path}&older=`)).toThrow(PlatformError)

@@ -1,4 +1,5 @@
-import { type PageRequest, searchPage } from '../page.ts'
+import type { AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
+import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -13,7 +14,8 @@ export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
 /** The apps of a user, by slug. `live` and `developmentHead` are version names, null when there is none. */
 export const listOwnApps = async (platform: Platform, userId: string) =>
   (await platform.database.queries.apps.ownedBy(userId)).map(
-    ({ app: { slug, name, status, createdAt }, live, developmentHead }) => ({
+    ({ app: { id, slug, name, status, createdAt }, live, developmentHead }) => ({
+      id,
       slug,
       name,
       status,
@@ -26,6 +28,22 @@ export const listOwnApps = async (platform: Platform, userId: string) =>
 /** An app in the list of its owner. */
 export type OwnAppSummary = Awaited<ReturnType<typeof listOwnApps>>[number]
 
-/** Apps whose name or slug contains `part`, by slug. An empty part finds all apps. */
-export const searchApps = async (platform: Platform, part: string, page: PageRequest) =>
-  await searchPage(platform.database.queries.apps.search, part, page, ({ slug }) => slug)
+/** Apps that match, in this order. */
+export const searchApps = async (
+  { database: { queries: q } }: Platform,
+  question: AppQuestion,
+  by: AppOrder,
+  page: PageRequest,
+): Promise<ListPage<FoundApp>> => {
+  if (!canBeFound(question.part)) return emptyPage
+  const [first, positionOf] =
+    by === 'slug' ? ['', ({ slug }: FoundApp) => slug] : [beyondEveryId, ({ id }: FoundApp) => id]
+  return await searchPage(page, first, (window) => q.apps.search(question, by, window), positionOf)
+}
+
+/** An app in the list of operators. */
+export type FoundApp = Awaited<ReturnType<Queries['apps']['search']>>['found'][number]
+
+/** How many apps match. */
+export const countApps = async ({ database }: Platform, question: AppQuestion): Promise<Counted> =>
+  canBeFound(question.part) ? await database.queries.apps.countFound(question) : none

@@ -9,7 +9,7 @@ import { appRecord, type OwnedApp } from './app-record.ts'
 /** What both overviews show: the live version, the newest submitted one, and counts of installs. */
 const distributionOf = async (q: Queries, appId: string) => {
   const newest = async (status: 'active' | 'submitted') =>
-    (await q.versions.summaries(appId, status, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
+    (await q.versions.summaries(appId, { status }, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
   return {
     live: await newest('active'),
     submitted: await newest('submitted'),

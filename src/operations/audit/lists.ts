@@ -2,23 +2,26 @@
 
 import type { AuditEvent } from '../../../db/database.ts'
 import { findAnyApp } from '../apps/app-record.ts'
-import { newestFirst, type Page, type PageRequest } from '../page.ts'
+import type { ListPage, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { type AppEventSearch, searchEventsOfApp } from './search-events.ts'
 
 /**
- * The events of one app, newest first, with this action or any (null). Issued tokens are not in the list, because their
- * own rows record them. A user who consented is not named, and their address is not shown.
+ * The events of one app that match, newest first. Issued tokens are not in the list, because their own rows record them. A user
+ * who consented is not named, and their address is not shown.
  */
 export const listAppEvents = async (
-  { database }: Platform,
+  platform: Platform,
   app: { readonly id: string; readonly ownerId: string },
-  action: string | null,
+  search: AppEventSearch,
   page: PageRequest,
-): Promise<Page<AppEvent>> =>
-  await newestFirst(page, async (before, length) => {
-    const rows = await database.queries.audit.pageOfApp(app.id, action, before, length)
-    return rows.map((row) => appEvent(row, app.ownerId))
-  })
+): Promise<ListPage<AppEvent>> => {
+  const found = await searchEventsOfApp(platform, app.id, search, page)
+  return { ...found, data: found.data.map((row) => appEvent(row, app.ownerId)) }
+}
+
+/** Every event of an app. */
+export const everyAppEvent: AppEventSearch = { action: null, outcome: null, since: null, until: null }
 
 /**
  * The address of the owner, of the app's backend, and of anyone who tried a secret of the app. A refused bearer token may

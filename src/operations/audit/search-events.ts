@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { badInput } from '../decision.ts'
-import { pageOf, type PageRequest } from '../page.ts'
+import { type ListPage, type PageRequest, searchBothWays, searchedRows } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -17,41 +17,86 @@ export type AuditSearch = Omit<AuditQuestion, 'appId' | 'actorId'> & {
   readonly until: number | null
 }
 
-/** How many rows of each kind one page reads. Reading them delays every other request by some milliseconds. */
-const rowsPerPage = 10_000
-
 /**
  * Events that match, including issued tokens, newest first; the events of one request oldest first. A page reads a
  * bounded number of rows: it may have few events or none, and the next page continues the search.
  * @throws invalid_request for an unknown app or email address, a cursor that this list did not return, or a malformed
  *   request ID
  */
-export const searchEvents = async (platform: Platform, search: AuditSearch, { limit, cursor }: PageRequest) => {
-  const { after, before, order } = stretchOf(
-    search,
-    cursor === null ? null : uuidIn('aud_', cursor, 'cursor'),
-    platform.random.aheadMs,
-  )
-  const stretch = { after, before, order, rows: rowsPerPage, limit: limit + 1 }
-  const q = platform.database.queries
-  const finds = await lookEverywhere(q, await questionOf(q, search), stretch)
+export const searchEvents = async (
+  platform: Platform,
+  search: AuditSearch,
+  page: PageRequest,
+): Promise<ListPage<AuditEvent>> => {
+  const { since, until, app, actor, ...asked } = search
+  const question = await questionOf(platform.database.queries, app, actor, asked)
+  return await searchByTime(platform, { since, until, requestId: search.requestId }, question, 'issued', page)
+}
+
+/** What the owner of an app asks for among its events. Null matches everything. */
+export type AppEventSearch = Pick<AuditSearch, 'action' | 'outcome' | 'since' | 'until'>
+
+/** Events of one app that match, newest first, without issued tokens. The pages are as for `searchEvents`. */
+export const searchEventsOfApp = async (
+  platform: Platform,
+  appId: string,
+  { action, outcome, since, until }: AppEventSearch,
+  page: PageRequest,
+): Promise<ListPage<AuditEvent>> => {
+  const asked = { appId, actorKind: null, actorId: null, action, outcome, requestId: null }
+  return await searchByTime(platform, { since, until, requestId: null }, asked, 'none', page)
+}
+
+type Times = Pick<AuditSearch, 'since' | 'until' | 'requestId'>
+
+const searchByTime = async (
+  { database: { queries: q }, random }: Platform,
+  times: Times,
+  question: AuditQuestion,
+  issued: 'issued' | 'none',
+  page: PageRequest,
+): Promise<ListPage<AuditEvent>> => {
+  const look = async (cursor: string | null, direction: 'onward' | 'back', limit: number) => {
+    const position = cursor === null ? null : uuidIn('aud_', cursor, 'cursor')
+    const stretch = { ...stretchOf(times, position, direction, random.aheadMs), rows: searchedRows, limit }
+    return await lookThroughEvents(q, times, question, issued, stretch)
+  }
+  return await searchBothWays(page, look, ({ id }) => id)
+}
+
+/** Events of a stretch that match, in the order in which they are read, and how far the search got. */
+const lookThroughEvents = async (
+  q: Queries,
+  times: Times,
+  question: AuditQuestion,
+  issued: 'issued' | 'none',
+  stretch: AuditStretch,
+) => {
+  const { order } = stretch
+  const finds =
+    issued === 'issued' ? await lookEverywhere(q, question, stretch) : [await q.audit.searchEvents(question, stretch)]
   const horizon = horizonOf(finds, order)
   const isSettled = ({ id }: AuditEvent): boolean =>
     horizon === null || comesFirst(id, horizon, order) || id === horizon
-  const events = finds
+  const found = finds
     .flatMap((find) => find.events)
-    .filter((event) => isSettled(event) && isInTime(event, search))
+    .filter((event) => isSettled(event) && isInTime(event, times))
     .toSorted((a, b) => (comesFirst(a.id, b.id, order) ? -1 : 1))
-  const { data, nextCursor } = pageOf(events, limit, ({ id }) => id)
-  return { data, nextCursor: nextCursor ?? horizon }
+    .slice(0, stretch.limit)
+  return { found, searchedTo: horizon }
 }
 
 /** After a clock reset the IDs run ahead of the times, so the time is compared too. */
-const isInTime = ({ at }: AuditEvent, { since, until }: AuditSearch): boolean =>
+const isInTime = ({ at }: AuditEvent, { since, until }: Times): boolean =>
   (since === null || at >= since) && (until === null || at < until)
 
-const questionOf = async (q: Queries, { app, actor, ...search }: AuditSearch): Promise<AuditQuestion> => ({
-  ...search,
+const questionOf = async (
+  q: Queries,
+  app: string | null,
+  actor: string | null,
+  asked: Omit<AuditQuestion, 'appId' | 'actorId'>,
+): Promise<AuditQuestion> => ({
+  ...asked,
   appId: app === null ? null : (await findAnyApp(q, app)).id,
   actorId: actor === null ? null : await actorIdOf(q, actor),
 })
@@ -92,20 +137,28 @@ const names = (asked: string | null, action: string): boolean =>
 /** The events of a request are written within this time after its ID was made. */
 const longestRequestMs = 3_600_000
 
+/** The stretch that a page reads: from the cursor on, or with the direction `back` from there to the beginning of the list. */
 const stretchOf = (
-  search: AuditSearch,
+  times: Times,
   cursor: string | null,
+  direction: 'onward' | 'back',
   aheadMs: number,
 ): Pick<AuditStretch, 'after' | 'before' | 'order'> => {
-  const since = search.since === null ? firstUuid : uuidOfTime(search.since)
-  const until = search.until === null ? lastUuid : uuidOfTime(search.until + aheadMs)
-  if (search.requestId === null) return { after: since, before: earlier(until, cursor ?? lastUuid), order: 'newest' }
-  const request = uuidIn('req_', search.requestId, 'requestId')
-  const startedAt = Number.parseInt(request.slice(0, 12), 16)
-  const end = uuidOfTime(startedAt + longestRequestMs + aheadMs)
+  const { after, before } = boundsOf(times, aheadMs)
+  const isNewestFirst = (times.requestId === null) === (direction === 'onward')
+  return isNewestFirst
+    ? { after, before: earlier(before, cursor ?? lastUuid), order: 'newest' }
+    : { after: later(after, cursor ?? firstUuid), before, order: 'oldest' }
+}
+
+const boundsOf = ({ since, until, requestId }: Times, aheadMs: number) => {
+  const from = since === null ? firstUuid : uuidOfTime(since)
+  const to = until === null ? lastUuid : uuidOfTime(until + aheadMs)
+  if (requestId === null) return { after: from, before: to }
+  const startedAt = Number.parseInt(uuidIn('req_', requestId, 'requestId').slice(0, 12), 16)
   // From the start of its millisecond, because IDs of issued tokens have a counter of their own.
-  const after = later(later(since, uuidOfTime(startedAt)), cursor ?? firstUuid)
-  return { after, before: earlier(until, end), order: 'oldest' }
+  const after = later(from, uuidOfTime(startedAt))
+  return { after, before: earlier(to, uuidOfTime(startedAt + longestRequestMs + aheadMs)) }
 }
 
 const firstUuid = '0'.repeat(32)

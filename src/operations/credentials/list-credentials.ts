@@ -55,8 +55,8 @@ export const listLiveCredentials = async (platform: Platform, clientIds: Readonl
 /** The ended secrets of an app in both environments, revoked or past their grace period, newest first. */
 export const listEndedCredentials = async (platform: Platform, appId: string, page: PageRequest) => {
   const now = platform.clock.now()
-  return await newestFirst(page, async (before, length) => {
-    const rows = await platform.database.queries.credentials.endedOfApp(appId, now, before, length)
+  return await newestFirst(page, async (place, length) => {
+    const rows = await platform.database.queries.credentials.endedOfApp(appId, now, place, length)
     return rows.map(({ credential, environment }) => credentialRecord(credential, environment, now))
   })
 }

@@ -1,15 +1,28 @@
 // The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
 
-import type { Queries } from '../../../db/database.ts'
+import type { AppInstallFilter, InstallFilter, InstallStatus, Queries, SearchWindow } from '../../../db/database.ts'
+import type { ResourceKind } from '../../domain/resource.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { findAnyApp, findApp } from '../apps/app-record.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { newestFirst, pageOf, type PageRequest } from '../page.ts'
+import { badInput } from '../decision.ts'
+import {
+  beyondEveryId,
+  canBeFound,
+  emptyPage,
+  type ListPage,
+  newestFirst,
+  type PageRequest,
+  searchPage,
+} from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
 import { installRecord } from './install-record.ts'
 
-type Rows<List extends keyof Queries['installs']> = Awaited<ReturnType<Queries['installs'][List]>>
+type Installs = Queries['installs']
+type Rows<List extends 'list' | 'pageOfUser'> = Awaited<ReturnType<Installs[List]>>
+type Found<Search extends 'search' | 'searchOfApp'> = Awaited<ReturnType<Installs[Search]>>['found'][number]
 
 /**
  * All installs, including ended ones, of one app or of every app (null), oldest first.
@@ -31,7 +44,7 @@ const listed = ({ install, kind, resourceSlug, app, user }: Rows<'list'>[number]
 /** A listed install with the name of its app. */
 export type DescribedInstall = ReturnType<typeof describedInstall>
 
-const describedInstall = (row: Rows<'pending'>[number]) => ({ ...listed(row), appName: row.appName })
+const describedInstall = (row: Found<'search'>) => ({ ...listed(row), appName: row.appName })
 
 /** One install. @throws route_not_found for an unknown ID */
 export const describeInstall = async (platform: Platform, id: string): Promise<DescribedInstall> => {
@@ -40,35 +53,73 @@ export const describeInstall = async (platform: Platform, id: string): Promise<D
   return describedInstall(row)
 }
 
-/** Installs of every app that wait for the decision of an operator, oldest first. */
-export const listPendingInstalls = async (platform: Platform, { limit, cursor }: PageRequest) => {
-  const rows = await platform.database.queries.installs.pending(cursor ?? '', limit + 1)
-  return pageOf(rows.map(describedInstall), limit, ({ id }) => id)
+/** Which installs an operator asks for: as in the store, with the slug of an app and the address of a user. */
+export type InstallSearch = Pick<InstallFilter, 'status' | 'kind' | 'part'> & {
+  /** Empty for every app, and for every user. */
+  readonly app: string
+  readonly user: string
 }
 
 /**
- * Installs that were decided on, of one app or of every app (null), newest first.
- * @throws invalid_request for an unknown slug
+ * Installs that match, in the order of their requests.
+ * @throws invalid_request for an unknown slug or address
  */
-export const listDecidedInstalls = async (platform: Platform, slug: string | null, page: PageRequest) => {
-  const q = platform.database.queries
-  const appId = slug === null ? null : (await findAnyApp(q, slug)).id
-  return await newestFirst(page, async (before, rows) =>
-    (await q.installs.decided(appId, before, rows)).map(describedInstall),
-  )
+export const searchInstalls = async (
+  { database: { queries: q } }: Platform,
+  search: InstallSearch,
+  order: 'newest' | 'oldest',
+  page: PageRequest,
+): Promise<ListPage<DescribedInstall>> => {
+  const question = await questionOf(q, search)
+  if (!canBeFound(question.part)) return emptyPage
+  const first = order === 'newest' ? beyondEveryId : ''
+  const look = (window: SearchWindow) => q.installs.search(question, order, window)
+  const found = await searchPage(page, first, look, ({ install }) => install.id)
+  return { ...found, data: found.data.map(describedInstall) }
+}
+
+/** How many installs match in each state, whatever the status that is asked for. @throws as `searchInstalls` */
+export const countInstalls = async ({ database: { queries: q } }: Platform, search: InstallSearch) => {
+  const question = await questionOf(q, search)
+  return canBeFound(question.part) ? await q.installs.countStates(question) : { states: [], exact: true }
+}
+
+const questionOf = async (q: Queries, { app, user, ...search }: InstallSearch): Promise<InstallFilter> => {
+  const found = user === '' ? null : await findUser(q, user)
+  if (user !== '' && found === null) throw badInput('user', 'There is no user with this address.')
+  return { ...search, appId: app === '' ? null : (await findAnyApp(q, app)).id, userId: found?.id ?? null }
 }
 
 /** An install as the app's developer sees it: nothing about its owner, and only the kind of the website or store. */
-export type AppInstall = Rows<'pageOfApp'>[number]
+export type AppInstall = Found<'searchOfApp'>
 
-/** One app's installs, newest first. */
-export const listAppInstalls = async ({ database }: Platform, appId: string, page: PageRequest) =>
-  await newestFirst(page, (before, rows) => database.queries.installs.pageOfApp(appId, before, rows))
+/** One app's installs that match, newest first. */
+export const listAppInstalls = async (
+  { database: { queries: q } }: Platform,
+  appId: string,
+  question: AppInstallFilter,
+  page: PageRequest,
+) =>
+  await searchPage(
+    page,
+    beyondEveryId,
+    (window) => q.installs.searchOfApp(appId, question, window),
+    ({ id }) => id,
+  )
+
+/** How many installs of an app of this kind, or of both (null), there are in each state. */
+export const countAppInstalls = async ({ database }: Platform, appId: string, kind: ResourceKind | null) =>
+  await database.queries.installs.countStates({ appId, userId: null, status: null, kind, part: '' })
 
 /** The caller's installs, including ended ones, newest first. */
-export const listOwnInstalls = async ({ database }: Platform, { user }: SessionCaller, page: PageRequest) =>
-  await newestFirst(page, async (before, rows) =>
-    (await database.queries.installs.pageOfUser(user.id, before, rows)).map(ownInstall),
+export const listOwnInstalls = async (
+  { database }: Platform,
+  { user }: SessionCaller,
+  page: PageRequest,
+  status: InstallStatus | null = null,
+) =>
+  await newestFirst(page, async (place, rows) =>
+    (await database.queries.installs.pageOfUser(user.id, place, rows, status)).map(ownInstall),
   )
 
 /** An install as its owner sees it. */
@@ -88,15 +139,21 @@ const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
   }
 }
 
-/** Active apps that have a live version, by slug. */
-export const listOfferedApps = async (platform: Platform, { limit, cursor }: PageRequest) => {
-  const rows = await platform.database.queries.apps.offered(cursor ?? '', limit + 1)
-  return pageOf(rows.map(offeredApp), limit, ({ slug }) => slug)
+/** Active apps that have a live version, by slug, whose name or slug contains `part`. */
+export const listOfferedApps = async ({ database: { queries: q } }: Platform, page: PageRequest, part = '') => {
+  if (!canBeFound(part)) return emptyPage
+  const found = await searchPage(
+    page,
+    '',
+    (window) => q.apps.offered(part, window),
+    ({ slug }) => slug,
+  )
+  return { ...found, data: found.data.map(offeredApp) }
 }
 
 /** An app that can be installed, with its publisher and the name and scopes of its live version. */
 export type OfferedApp = ReturnType<typeof offeredApp>
 
-type OfferedRow = Awaited<ReturnType<Queries['apps']['offered']>>[number]
+type OfferedRow = Awaited<ReturnType<Queries['apps']['offered']>>['found'][number]
 
 const offeredApp = ({ scopes, ...app }: OfferedRow) => ({ ...app, scopes: parseStoredScope(scopes) })

@@ -146,8 +146,8 @@ const unknownKey = () => badInput('id', 'There is no such service key, or it has
 /** Service keys, live and ended, newest first. */
 export const listServiceKeys = async (platform: Platform, page: PageRequest) => {
   const now = platform.clock.now()
-  return await newestFirst(page, async (before, rows) =>
-    (await platform.database.queries.serviceKeys.list(before, rows)).map((row) => serviceKeyRecord(row, now)),
+  return await newestFirst(page, async (place, rows) =>
+    (await platform.database.queries.serviceKeys.list(place, rows)).map((row) => serviceKeyRecord(row, now)),
   )
 }
 

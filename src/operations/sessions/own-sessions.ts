@@ -1,9 +1,9 @@
-import type { Queries } from '../../../db/database.ts'
+import type { Place, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd, decideToEndGuarded } from '../decision.ts'
-import { beyondEveryId, pageOf, type PageRequest } from '../page.ts'
+import { listPage, newestPlace, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /**
@@ -13,14 +13,11 @@ import type { Platform, Trace } from '../platform.ts'
 export const listSessions = async (platform: Platform, caller: SessionCaller, page: PageRequest) => {
   if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
   const now = platform.clock.now()
-  const rows = await platform.database.queries.sessions.openOfUser(caller.user.id, {
-    now,
-    usedAfter: now - platform.lifetimes.sessionIdle * 1000,
-    before: page.cursor ?? beyondEveryId,
-    limit: page.limit + 1,
-  })
-  const sessions = rows.map((row) => recordOf(row, caller))
-  return pageOf(sessions, page.limit, ({ key }) => key)
+  const usedAfter = now - platform.lifetimes.sessionIdle * 1000
+  const read = async (before: Place, limit: number) =>
+    await platform.database.queries.sessions.openOfUser(caller.user.id, { now, usedAfter, before, limit })
+  const found = await listPage(page, newestPlace, read, ({ key }) => key)
+  return { ...found, data: found.data.map((row) => recordOf(row, caller)) }
 }
 
 /** One session of the caller, live or not. @throws route_not_found if the caller has none of this key */

@@ -1,8 +1,8 @@
-import type { Queries, User } from '../../../db/database.ts'
+import type { Counted, Queries, User, UserOrder, UserQuestion } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
-import { type Page, type PageRequest, searchPage } from '../page.ts'
+import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
 /** The user with an email address as a person typed it; null when it is malformed or unknown. */
@@ -26,16 +26,22 @@ export const userAt = async (platform: Platform, address: string): Promise<User>
   return user
 }
 
-/** Users whose name or address contains `part`, by address. An empty part finds all users. */
-export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {
-  const { data, nextCursor } = await searchPage(
-    platform.database.queries.users.search,
-    part,
-    page,
-    ({ email }) => email,
-  )
-  return { data: data.map(userSummary), nextCursor }
+/** Users who match, in this order. */
+export const searchUsers = async (
+  { database: { queries: q } }: Platform,
+  question: UserQuestion,
+  by: UserOrder,
+  page: PageRequest,
+): Promise<ListPage<UserSummary>> => {
+  if (!canBeFound(question.part)) return emptyPage
+  const [first, positionOf] = by === 'email' ? ['', ({ email }: User) => email] : [beyondEveryId, ({ id }: User) => id]
+  const found = await searchPage(page, first, (window) => q.users.search(question, by, window), positionOf)
+  return { ...found, data: found.data.map(userSummary) }
 }
+
+/** How many users match. */
+export const countUsers = async ({ database }: Platform, question: UserQuestion): Promise<Counted> =>
+  canBeFound(question.part) ? await database.queries.users.countFound(question) : none
 
 /** A user as operators see it, without the hash of the password. */
 export type UserSummary = ReturnType<typeof userSummary>

@@ -1,11 +1,12 @@
 // The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
 
-import type { Queries, QueuePlace, WaitingFor } from '../../../db/database.ts'
+import type { Queries, QueuePlace, VersionQuestion, WaitingFor } from '../../../db/database.ts'
+import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { newestFirst, type Page, pageOf, type PageRequest } from '../page.ts'
+import { canBeFound, emptyPage, type ListPage, listPage, newestFirst, none, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
 
@@ -36,18 +37,28 @@ export const listVersions = async (
 export type VersionSummary = Awaited<ReturnType<Queries['versions']['summaries']>>[number]
 
 /**
- * One app's versions without their content, newest number first, with status `status` or any (null).
+ * One app's versions that match, without their content, in the order of their numbers, newest first unless another is asked for.
  * @throws invalid_request for a cursor that this list did not return
  */
 export const listVersionSummaries = async (
-  platform: Platform,
+  { database }: Platform,
   appId: string,
-  status: VersionStatus | null,
-  { limit, cursor }: PageRequest,
-): Promise<Page<VersionSummary>> => {
-  const rows = await platform.database.queries.versions.summaries(appId, status, numberBefore(cursor), limit + 1)
-  return pageOf(rows, limit, ({ number }) => String(number))
+  question: VersionQuestion,
+  page: PageRequest,
+): Promise<ListPage<VersionSummary>> => {
+  if (!canBeFound(question.part ?? '')) return emptyPage
+  const isAscending = question.order === 'ascending'
+  return await listPage(
+    page,
+    (cursor) => (cursor === null && isAscending ? 0 : numberBefore(cursor)),
+    (place, rows) => database.queries.versions.summaries(appId, question, place, rows),
+    ({ number }) => String(number),
+  )
 }
+
+/** How many versions of an app match. */
+export const countVersions = async ({ database }: Platform, appId: string, question: VersionQuestion) =>
+  canBeFound(question.part ?? '') ? await database.queries.versions.countFound(appId, question) : none
 
 const noEnd = Number.MAX_SAFE_INTEGER
 
@@ -72,13 +83,18 @@ const numberBefore = (cursor: string | null): number => {
 }
 
 /**
- * The versions of every app that wait for a review or, once approved, for their activation; longest waiting first.
+ * The versions of every app that wait for a review or, once approved, for their activation; longest waiting first. `part` is
+ * text in the name or the slug of the app.
  * @throws invalid_request for a cursor that this list did not return
  */
-export const listQueue = async (platform: Platform, what: WaitingFor, { limit, cursor }: PageRequest) => {
-  const after = cursor === null ? start : placeFrom(cursor)
-  const rows = await platform.database.queries.versions.queue(what, after, limit + 1)
-  return pageOf(rows.map(queued), limit, ({ since, id }) => `${since}.${id}`)
+export const listQueue = async ({ database }: Platform, what: WaitingFor, page: PageRequest, part = '') => {
+  if (!canBeFound(part)) return emptyPage
+  return await listPage(
+    page,
+    (cursor) => (cursor === null ? start : placeFrom(cursor)),
+    async (place, rows) => (await database.queries.versions.queue(what, place, rows, part)).map(queued),
+    ({ since, id }) => `${since}.${id}`,
+  )
 }
 
 type QueueRow = Awaited<ReturnType<Queries['versions']['queue']>>[number]
@@ -101,6 +117,10 @@ const placeFrom = (cursor: string): QueuePlace => {
   return { since: Number(since), id }
 }
 
-/** One app's rollbacks with the names of both versions, newest first. */
-export const listRollbacks = async ({ database }: Platform, appId: string, page: PageRequest) =>
-  await newestFirst(page, (before, rows) => database.queries.rollbacks.pageOfApp(appId, before, rows))
+/** One app's rollbacks with the names of both versions, newest first, in one environment or in both (null). */
+export const listRollbacks = async (
+  { database }: Platform,
+  appId: string,
+  page: PageRequest,
+  environment: Environment | null = null,
+) => await newestFirst(page, (place, rows) => database.queries.rollbacks.pageOfApp(appId, place, rows, environment))

@@ -174,8 +174,8 @@ export const listAttempts = async (
 ) => {
   const q = platform.database.queries
   await findEndpoint(q, endpointId)
-  return await newestFirst(page, async (before, rows) =>
-    (await q.webhookAttempts.pageOfEndpoint(endpointId, question, before, rows)).map(attemptRecord),
+  return await newestFirst(page, async (place, rows) =>
+    (await q.webhookAttempts.pageOfEndpoint(endpointId, question, place, rows)).map(attemptRecord),
   )
 }
 

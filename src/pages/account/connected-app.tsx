@@ -8,7 +8,8 @@ import {
   listConnectedApps,
 } from '../../operations/connected-apps.ts'
 import { ScopeList } from '../design/scopes.tsx'
-import { Cards, Older } from '../design/table.tsx'
+import { Pager } from '../design/list-tools.tsx'
+import { Cards } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
@@ -46,7 +47,7 @@ export const connectedAppRoutes = (door: Door) =>
           rows={authorizations.rows}
           card={(one) => <AuthorizationCard clientId={app.clientId} authorization={one} />}
         />
-        <Older href={authorizations.olderHref} name="Older authorizations" />
+        <Pager {...authorizations} shown={authorizations.rows.length} />
       </AccountPage>,
     )
   })

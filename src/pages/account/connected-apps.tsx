@@ -5,7 +5,9 @@ import { Badge } from '../design/badge.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Cards } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
+import { FilterBar } from '../design/list-tools.tsx'
 import { page } from '../page.ts'
+import { parameterOf } from '../query.ts'
 import { requireVisit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
 
@@ -19,6 +21,7 @@ export const connectedAppsRoutes = (door: Door) =>
   new Elysia().get(accountPaths.apps, async ({ request }) => {
     const visit = await requireVisit(door, request)
     const apps = await listConnectedApps(door.platform, visit.session)
+    const part = parameterOf(visit, 'q').toLowerCase()
     return page(
       <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notices={notices}>
         {apps.length === 0 ? (
@@ -32,11 +35,25 @@ export const connectedAppsRoutes = (door: Door) =>
             every device. The app can then do nothing until you allow it again.
           </p>
         )}
-        <Cards rows={apps} card={(app) => <ConnectedAppCard app={app} />} />
+        {apps.length < manyApps ? null : (
+          <FilterBar
+            path={accountPaths.apps}
+            button="Search"
+            fields={[{ kind: 'search', name: 'q', label: 'Name of the app or its publisher', value: part }]}
+          />
+        )}
+        <Cards
+          rows={apps.filter(({ name, publisher }) => `${name}\n${publisher}`.toLowerCase().includes(part))}
+          card={(app) => <ConnectedAppCard app={app} />}
+          empty={part === '' ? null : 'No connected app has this in its name or publisher.'}
+        />
         {apps.length > 1 ? <RevokeAll /> : null}
       </AccountPage>,
     )
   })
+
+/** So many apps that looking for one takes a search. */
+const manyApps = 6
 
 const ConnectedAppCard = ({ app }: { readonly app: ConnectedApp }) => (
   <article>

@@ -50,7 +50,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
   const { cursor } = listPart(visit, list, param)
   const question = await prepareInstall(platform, visit.session, slug, environment, cursor)
   if (question === null) throw refuse('route_not_found')
-  const more = olderPath(installPath(slug, environment), list, question.places.nextCursor, {}, param)
+  const more = olderPath(installPath(slug, environment), list, question.places.nextCursor, param)
   const { app } = question
   return page(
     <Layout title="Install this app?" visit={visit} section="account" width="narrow">

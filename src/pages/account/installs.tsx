@@ -7,10 +7,11 @@ import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operati
 import { agreeToScopes } from '../../operations/installs/move-install.ts'
 import { Problem } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Cards, Older } from '../design/table.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Cards } from '../design/table.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, agreePath, installLivePath } from './account-page.tsx'
 import { InstallCard } from './install-card.tsx'
@@ -39,34 +40,66 @@ export const ownInstallRoutes = (door: Door) =>
       })
     })
 
+const nothingOffered = 'There are no apps to install yet. An app appears here when its first version goes live.'
+
+const statuses = [
+  ['waiting', 'Waiting for approval'],
+  ['active', 'Active'],
+  ['deactivated', 'Ended'],
+  ['rejected', 'Rejected'],
+  ['withdrawn', 'Withdrawn'],
+] as const
+
 const settled = (done: keyof typeof notices): Response => seeOther(`${accountPaths.installs}?done=${done}`)
 
 const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
   const path = accountPaths.installs
-  const installs = await readList(visit, { list: 'own-installs', path, param: 'installs' }, (part) =>
-    listOwnInstalls(platform, visit.session, part),
+  const status = choiceParameter(visit.call.request, 'status', keysOf(statuses))
+  const part = parameterOf(visit, 'q')
+  const query = { status: status ?? '', q: part }
+  const installs = await readList(visit, { list: 'own-installs', path, query, param: 'installs' }, (window) =>
+    listOwnInstalls(platform, visit.session, window, status),
   )
-  const apps = await readList(visit, { list: 'offered-apps', path, param: 'apps' }, (part) =>
-    listOfferedApps(platform, part),
+  const apps = await readList(visit, { list: 'offered-apps', path, query, param: 'apps' }, (window) =>
+    listOfferedApps(platform, window, part),
   )
   return page(
     <AccountPage title="Installs" visit={visit} tab={path} notices={notices}>
       <Problem error={error} />
       <h2>Your installs</h2>
+      {installs.rows.length === 0 && status === null ? null : (
+        <FilterBar
+          label="Your installs"
+          path={path}
+          kept={{ q: part }}
+          fields={[
+            { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
+          ]}
+        />
+      )}
       <Cards
         rows={installs.rows}
         card={(install) => <InstallCard visit={visit} install={install} />}
-        empty="You have no installs. Choose an app below."
+        empty={noMatch(installs, status !== null, 'You have no installs. Choose an app below.')}
       />
-      <Older href={installs.olderHref} name="Older installs" />
+      <Pager {...installs} shown={installs.rows.length} label="Pages of your installs" />
       <h2>Apps you can install</h2>
+      {apps.rows.length === 0 && part === '' ? null : (
+        <FilterBar
+          label="Apps you can install"
+          path={path}
+          kept={{ status: query.status }}
+          button="Search"
+          fields={[{ kind: 'search', name: 'q', label: 'Name or slug of an app', value: part }]}
+        />
+      )}
       <Cards
         rows={apps.rows}
         card={(app) => <OfferedAppCard app={app} />}
-        empty="There are no apps to install yet. An app appears here when its first version goes live."
+        empty={noMatch(apps, part !== '', nothingOffered)}
       />
-      <Older href={apps.olderHref} name="More apps" />
+      <Pager {...apps} shown={apps.rows.length} label="Pages of apps" />
     </AccountPage>,
     { refusal: error },
   )

@@ -3,7 +3,8 @@ import type { Door } from '../../http/door.ts'
 import { listSessions, type SessionRecord } from '../../operations/sessions/own-sessions.ts'
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/field.tsx'
-import { Cards, Older } from '../design/table.tsx'
+import { Pager } from '../design/list-tools.tsx'
+import { Cards } from '../design/table.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
@@ -20,7 +21,8 @@ export const ownSessionRoutes = (door: Door) =>
   new Elysia().get(accountPaths.sessions, async ({ request }) => {
     const visit = await requireVisit(door, request)
     const place = { list: 'sessions', path: accountPaths.sessions }
-    const { rows, olderHref } = await readList(visit, place, (part) => listSessions(door.platform, visit.session, part))
+    const list = await readList(visit, place, (part) => listSessions(door.platform, visit.session, part))
+    const { rows, olderHref } = list
     return page(
       <AccountPage title="Sessions" visit={visit} tab={accountPaths.sessions} notices={notices}>
         <p>
@@ -28,7 +30,7 @@ export const ownSessionRoutes = (door: Door) =>
           not know, then <a href={accountPaths.password}>change your password</a>.
         </p>
         <Cards rows={rows} card={(session) => <SessionCard visit={visit} session={session} />} />
-        <Older href={olderHref} name="Older sessions" />
+        <Pager {...list} shown={rows.length} />
         {rows.length > 1 || olderHref !== null ? <EndOthers /> : null}
       </AccountPage>,
     )

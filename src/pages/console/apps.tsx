@@ -1,56 +1,101 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
+import { pageInMemory } from '../../operations/page.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { Cards } from '../design/table.tsx'
-import { Facts, Time } from '../design/values.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
+import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
 import { requireVisit } from '../visit.ts'
 import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
 
-/** The list of a developer's own apps. */
+const statuses = [
+  ['active', 'Active'],
+  ['suspended', 'Suspended'],
+] as const
+const orders = [
+  ['name', 'Name'],
+  ['newest', 'Newest first'],
+] as const
+
+/** The list of a developer's own apps. It is short, so it is filtered and sorted in memory. */
 export const ownAppsRoutes = (door: Door) =>
   new Elysia().get(consolePath, async ({ request }) => {
     const visit = await requireVisit(door, request)
-    const apps = await listOwnApps(door.platform, visit.userId)
+    const part = parameterOf(visit, 'q')
+    const status = choiceParameter(request, 'status', keysOf(statuses))
+    const order = choiceParameter(request, 'sort', keysOf(orders)) ?? 'name'
+    const all = await listOwnApps(door.platform, visit.userId)
+    const found = all
+      .filter((app) => hasPart(app, part.toLowerCase()) && (status === null || app.status === status))
+      .toSorted(comparisons[order])
+    const query = { q: part, status: status ?? '', sort: order === 'name' ? '' : order }
+    const place = { list: `own-apps-${order}`, path: consolePath, query }
+    const apps = await readList(visit, place, async (window) => pageInMemory(found, window, ({ slug }) => slug))
     return page(
-      <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
-        {apps.length === 0 ? (
-          <p>
-            You have no apps yet. An app has its own client IDs and secrets, asks users for consent, and is released in
-            versions. Registering an app and making its first call takes a minute.
-          </p>
-        ) : null}
-        <p>
-          <a href={newAppPath} class="button">
+      <Layout
+        title="Your apps"
+        belongsTo="Console"
+        visit={visit}
+        section="console"
+        about={`${all.length} of ${door.platform.quotas.apps} apps`}
+        actions={
+          <a href={newAppPath} class="button primary">
             Create an app
           </a>
-        </p>
-        <p class="muted">
-          {apps.length} of {door.platform.quotas.apps} apps
-        </p>
-        <Cards rows={apps} card={(app) => <OwnAppCard app={app} />} />
+        }
+      >
+        {all.length === 0 ? null : (
+          <FilterBar
+            path={consolePath}
+            fields={[
+              { kind: 'search', name: 'q', label: 'Name or slug', value: part },
+              { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
+              { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'name' },
+            ]}
+          />
+        )}
+        <RowList
+          label="Your apps"
+          rows={apps.rows}
+          row={(app) => <OwnAppRow app={app} />}
+          empty={noMatch(apps, all.length > 0, <NoApps />)}
+        />
+        <Pager {...apps} shown={apps.rows.length} total={found.length} />
       </Layout>,
     )
   })
 
-const OwnAppCard = ({ app }: { readonly app: OwnAppSummary }) => (
-  <article>
-    <h2>
-      <a href={consoleAppPath(app.slug)}>
-        <bdi>{app.name}</bdi>
-      </a>
-    </h2>
-    <p>
-      <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
-    </p>
-    <Facts
-      of={{
-        Live: app.live ?? 'Nothing yet',
-        'Development head': app.developmentHead ?? 'None yet',
-        Registered: <Time at={app.createdAt} />,
-      }}
-    />
-  </article>
+const hasPart = ({ name, slug }: OwnAppSummary, part: string): boolean =>
+  name.toLowerCase().includes(part) || slug.includes(part)
+
+const comparisons = {
+  name: (a: OwnAppSummary, b: OwnAppSummary) => a.name.localeCompare(b.name, 'en') || (a.slug < b.slug ? -1 : 1),
+  newest: (a: OwnAppSummary, b: OwnAppSummary) => b.createdAt - a.createdAt || (a.slug < b.slug ? -1 : 1),
+} as const
+
+const NoApps = () => (
+  <EmptyState title="You have no apps yet">
+    An app has its own client IDs and secrets, asks users for consent, and is released in versions. Registering an app
+    and making its first call takes a minute.
+  </EmptyState>
+)
+
+const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
+  <Row
+    href={consoleAppPath(app.slug)}
+    avatar={<Avatar id={app.id} name={app.name} />}
+    title={<bdi>{app.name}</bdi>}
+    badge={<AppStatusBadge status={app.status} />}
+    facts={[
+      <code>{app.slug}</code>,
+      app.live === null ? 'Nothing live yet' : `Live: ${app.live}`,
+      app.developmentHead === null ? null : `Development head: ${app.developmentHead}`,
+    ]}
+    time={app.createdAt}
+  />
 )

@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listEndedCredentials } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
-import { Older, Table } from '../design/table.tsx'
+import { Pager } from '../design/list-tools.tsx'
+import { Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
@@ -38,7 +39,7 @@ export const endedSecretRoutes = (door: Door) =>
           }}
           empty="No secret has ended."
         />
-        <Older href={secrets.olderHref} name="Older secrets" />
+        <Pager {...secrets} shown={secrets.rows.length} />
       </OwnAppPage>,
     )
   })

@@ -11,7 +11,7 @@ import {
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { Older } from '../design/table.tsx'
+import { Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -115,7 +115,7 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       </Step>
       <h2>Attempts</h2>
       <AttemptTable visit={visit} app={app} endpoint={endpoint} attempts={attempts.rows} />
-      <Older href={attempts.olderHref} name="Older attempts" />
+      <Pager {...attempts} shown={attempts.rows.length} />
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
       <h2>Secret</h2>

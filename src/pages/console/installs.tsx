@@ -1,20 +1,34 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { listAppInstalls } from '../../operations/installs/lists.ts'
-import { InstallStatusBadge } from '../design/badge.tsx'
-import { Older, Table } from '../design/table.tsx'
+import { countAppInstalls, listAppInstalls } from '../../operations/installs/lists.ts'
+import { EnvironmentBadge, InstallStatusBadge } from '../design/badge.tsx'
+import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
+import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
+import { countOfSegment, installSegments, segmentNames } from '../install-segments.ts'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
+import { choiceParameter, keysOf, readList } from '../query.ts'
 import { resourceKindWords } from '../words.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
+
+const kinds = [
+  ['site', 'Websites'],
+  ['store', 'Stores'],
+] as const
 
 /** The installs of an app. */
 export const appInstallRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/installs', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const place = { list: 'app-installs', path: consoleAppPath(slug, 'installs') }
-    const installs = await readList(visit, place, (part) => listAppInstalls(door.platform, app.id, part))
+    const path = consoleAppPath(slug, 'installs')
+    const kind = choiceParameter(request, 'kind', keysOf(kinds))
+    const segment = choiceParameter(request, 'status', segmentNames) ?? 'all'
+    const query = { status: segment === 'all' ? '' : segment, kind: kind ?? '' }
+    const question = { status: segment === 'all' ? null : segment, kind }
+    const installs = await readList(visit, { list: 'app-installs', path, query }, (part) =>
+      listAppInstalls(door.platform, app.id, question, part),
+    )
+    const counts = await countAppInstalls(door.platform, app.id, kind)
     return page(
       <OwnAppPage visit={visit} app={app} tab="installs" title="Installs">
         <p>
@@ -25,20 +39,33 @@ export const appInstallRoutes = (door: Door) =>
           To try what you have not published, <a href={`/apps/${app.slug}/test`}>install your development head</a> on a
           website or store of your own.
         </p>
+        <Segments label="Status" links={installSegments(counts, segment, path, query)} />
+        <FilterBar
+          path={path}
+          kept={{ status: query.status }}
+          fields={[
+            { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: kind },
+          ]}
+        />
         <Table
           label="Installs"
           rows={installs.rows}
           rowHeader="Install"
           columns={{
             Install: ({ id }) => <code class="small">{id}</code>,
-            'Installed on': ({ kind }) => resourceKindWords[kind],
+            'Installed on': ({ kind: place, environment }) => (
+              <>
+                {resourceKindWords[place]}{' '}
+                {environment === 'development' ? <EnvironmentBadge environment={environment} /> : null}
+              </>
+            ),
             Status: (install) => <InstallStatusBadge install={install} />,
             Requested: ({ createdAt }) => <Time at={createdAt} />,
             'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
           }}
-          empty="No installs yet."
+          empty={noMatch(installs, segment !== 'all' || kind !== null, 'No installs yet.')}
         />
-        <Older href={installs.olderHref} name="Older installs" />
+        <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
       </OwnAppPage>,
     )
   })

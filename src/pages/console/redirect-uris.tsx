@@ -7,8 +7,10 @@ import type { Door } from '../../http/door.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
+import { Count, FilterBar } from '../design/list-tools.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { parameterOf } from '../query.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
@@ -43,6 +45,8 @@ type RefusedUri = { readonly environment: Environment; readonly uri: string; rea
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise<Response> => {
   const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug)
+  const path = consoleAppPath(app.slug, 'redirect-uris')
+  const part = parameterOf(visit, 'q')
   const error = refused?.error ?? null
   return page(
     <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notices={notices}>
@@ -51,10 +55,20 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
         After their decision users return to a registered redirect URI, and to no other address. Development and
         production have separate URIs. The URI that an app sends must be identical, byte for byte.
       </p>
+      {redirectUris.development.length + redirectUris.production.length < manyUris ? null : (
+        <FilterBar path={path} fields={[{ kind: 'search', name: 'q', label: 'Part of a URI', value: part }]} />
+      )}
       {environments.map((environment) => (
         <section aria-labelledby={`uris-${environment}`} key={environment}>
-          <h2 id={`uris-${environment}`}>{environmentNames[environment]}</h2>
-          <UriList app={app} environment={environment} uris={redirectUris[environment]} />
+          <h2 id={`uris-${environment}`}>
+            {environmentNames[environment]} <Count of={redirectUris[environment].length} />
+          </h2>
+          <UriList
+            app={app}
+            environment={environment}
+            uris={redirectUris[environment].filter((uri) => uri.includes(part))}
+            isSearched={part !== ''}
+          />
           <AddUri
             visit={visit}
             app={app}
@@ -69,11 +83,22 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
   )
 }
 
-type UriListProps = Pick<OwnApp, 'app'> & { readonly environment: Environment; readonly uris: readonly string[] }
+/** So many URIs that looking for one takes a search. */
+const manyUris = 6
 
-const UriList = ({ app, environment, uris }: UriListProps) =>
+type UriListProps = Pick<OwnApp, 'app'> & {
+  readonly environment: Environment
+  readonly uris: readonly string[]
+  readonly isSearched: boolean
+}
+
+const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
   uris.length === 0 ? (
-    <p class="muted">None yet. Users cannot return to this app, so they cannot give it access here.</p>
+    <p class="muted">
+      {isSearched
+        ? 'No URI has this in it.'
+        : 'None yet. Users cannot return to this app, so they cannot give it access here.'}
+    </p>
   ) : (
     <ul class="rows">
       {uris.map((uri) => (

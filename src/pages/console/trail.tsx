@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { type AppEvent, listAppEvents } from '../../operations/audit/lists.ts'
+import { type AppEvent, everyAppEvent, listAppEvents } from '../../operations/audit/lists.ts'
 import { Badge, EnvironmentBadge } from '../design/badge.tsx'
-import { Filter } from '../design/list-tools.tsx'
-import { Older, Table } from '../design/table.tsx'
+import { Filter, Pager } from '../design/list-tools.tsx'
+import { Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { choiceParameter, readList } from '../query.ts'
@@ -15,7 +15,9 @@ export const appTrailRoutes = (door: Door) =>
     const { visit, app } = await requireOwnApp(door, request, slug)
     const action = choiceParameter(request, 'action', [...actionWords.keys()])
     const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: { action: action ?? '' } }
-    const events = await readList(visit, place, (part) => listAppEvents(door.platform, app, action, part))
+    const events = await readList(visit, place, (part) =>
+      listAppEvents(door.platform, app, { ...everyAppEvent, action }, part),
+    )
     return page(
       <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
         <p>
@@ -46,7 +48,7 @@ export const appTrailRoutes = (door: Door) =>
           }}
           empty="No such event yet."
         />
-        <Older href={events.olderHref} name="Older events" />
+        <Pager {...events} shown={events.rows.length} />
       </OwnAppPage>,
     )
   })

@@ -55,7 +55,8 @@ const move = async (door: Door, request: Request, { slug, version }: Named, step
 const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
   const version = await findVersion(platform, app, name)
-  const [live = null] = (await listVersionSummaries(platform, app.id, 'active', { limit: 1, cursor: null })).data
+  const [live = null] = (await listVersionSummaries(platform, app.id, { status: 'active' }, { limit: 1, cursor: null }))
+    .data
   return page(
     <OwnAppPage visit={visit} app={app} tab="versions" title={`Version ${version.version}`} notices={notices}>
       <Problem error={error} />

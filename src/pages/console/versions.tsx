@@ -1,15 +1,16 @@
 import { Elysia } from 'elysia'
+import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { versionStatuses } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
-import { listRollbacks, listVersionSummaries } from '../../operations/versions/lists.ts'
-import { Badge, EnvironmentBadge, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
-import { Filter } from '../design/list-tools.tsx'
-import { Older, Table } from '../design/table.tsx'
+import { countVersions, listRollbacks, listVersionSummaries } from '../../operations/versions/lists.ts'
+import { Badge, EnvironmentBadge, environmentNames, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, readList } from '../query.ts'
+import { choiceParameter, parameterOf, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The versions of an app. */
@@ -17,8 +18,14 @@ export const appVersionsRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/versions', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const status = choiceParameter(request, 'status', versionStatuses)
-    const place = { list: 'versions', path: consoleAppPath(slug, 'versions'), query: { status: status ?? '' } }
-    const versions = await readList(visit, place, (part) => listVersionSummaries(door.platform, app.id, status, part))
+    const isOldestFirst = choiceParameter(request, 'sort', ['oldest']) !== null
+    const part = parameterOf(visit, 'q')
+    const question = { status, part, order: isOldestFirst ? 'ascending' : 'descending' } as const
+    const path = consoleAppPath(slug, 'versions')
+    const query = { q: part, status: status ?? '', sort: isOldestFirst ? 'oldest' : '' }
+    const place = { list: isOldestFirst ? 'versions-oldest' : 'versions', path, query }
+    const versions = await readList(visit, place, (page) => listVersionSummaries(door.platform, app.id, question, page))
+    const total = await countVersions(door.platform, app.id, question)
     const artifacts = await artifactUse(door.platform, app.id)
     return page(
       <OwnAppPage visit={visit} app={app} tab="versions" title="Versions">
@@ -29,13 +36,27 @@ export const appVersionsRoutes = (door: Door) =>
         <p>
           The artifacts use {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
         </p>
-        <Filter
-          path={place.path}
-          name="status"
-          label="Status"
-          all="All"
-          options={versionStatuses.map((value) => [value, versionStatusWords[value][1]] as const)}
-          selected={status}
+        <FilterBar
+          path={path}
+          fields={[
+            { kind: 'search', name: 'q', label: 'Version', value: part, maxLength: 100 },
+            {
+              kind: 'choice',
+              name: 'status',
+              label: 'Status',
+              all: 'All',
+              options: versionStatuses.map((value) => [value, versionStatusWords[value][1]] as const),
+              selected: status,
+            },
+            {
+              kind: 'choice',
+              name: 'sort',
+              label: 'Order',
+              all: 'Newest first',
+              options: [['oldest', 'Oldest first']],
+              selected: query.sort,
+            },
+          ]}
         />
         <Table
           label="Versions"
@@ -52,9 +73,9 @@ export const appVersionsRoutes = (door: Door) =>
             Created: ({ createdAt }) => <Time at={createdAt} />,
             'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
           }}
-          empty={status === null ? <HowToUpload /> : 'No version has this status.'}
+          empty={noMatch(versions, status !== null || part !== '', <HowToUpload />)}
         />
-        <Older href={versions.olderHref} name="Older versions" />
+        <Pager {...versions} shown={versions.rows.length} total={total} />
       </OwnAppPage>,
     )
   })
@@ -70,8 +91,13 @@ const HowToUpload = () => (
 export const rollbackRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/rollbacks', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const place = { list: 'rollbacks', path: consoleAppPath(slug, 'rollbacks') }
-    const rollbacks = await readList(visit, place, (part) => listRollbacks(door.platform, app.id, part))
+    const environment = choiceParameter(request, 'environment', environments)
+    const path = consoleAppPath(slug, 'rollbacks')
+    const rollbacks = await readList(
+      visit,
+      { list: 'rollbacks', path, query: { environment: environment ?? '' } },
+      (page) => listRollbacks(door.platform, app.id, page, environment),
+    )
     return page(
       <OwnAppPage visit={visit} app={app} tab="versions" title="Rollbacks">
         <p>
@@ -82,6 +108,19 @@ export const rollbackRoutes = (door: Door) =>
         <p>
           <a href={consoleAppPath(app.slug, 'versions')}>Back to the versions</a>
         </p>
+        <FilterBar
+          path={path}
+          fields={[
+            {
+              kind: 'choice',
+              name: 'environment',
+              label: 'Environment',
+              all: 'Both',
+              options: environments.map((value) => [value, environmentNames[value]] as const),
+              selected: environment,
+            },
+          ]}
+        />
         <Table
           label="Rollbacks"
           rows={rollbacks.rows}
@@ -92,9 +131,9 @@ export const rollbackRoutes = (door: Door) =>
             To: ({ to }) => <a href={consoleAppPath(app.slug, 'versions', to)}>{to}</a>,
             Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
           }}
-          empty="No rollbacks yet."
+          empty={noMatch(rollbacks, environment !== null, 'No rollbacks yet.')}
         />
-        <Older href={rollbacks.olderHref} name="Older rollbacks" />
+        <Pager {...rollbacks} shown={rollbacks.rows.length} />
       </OwnAppPage>,
     )
   })

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import type { Counted } from '../../operations/page.ts'
+import type { TicketBook } from '../visit.ts'
 
 /** A field of a `FilterBar`, with its current value. */
 export type FilterField =
@@ -21,10 +23,12 @@ export type FilterField =
       readonly kind: 'choice'
       readonly name: string
       readonly label: string
-      /** The name of the choice that shows everything. */
-      readonly all: string
+      /** The name of the choice that shows everything; without it, one of the options is always chosen. */
+      readonly all?: string
       readonly options: readonly (readonly [value: string, words: string])[]
       readonly selected: string | null
+      /** The choice that counts as no filter; that of everything without it. */
+      readonly usual?: string
     }
 
 type FilterBarProps = {
@@ -34,14 +38,16 @@ type FilterBarProps = {
   /** Parameters that a new filter keeps, such as the order. Empty ones are left out. */
   readonly kept?: Readonly<Record<string, string>>
   readonly button?: string
+  /** Tells several filters of one page apart. */
+  readonly label?: string
 }
 
 /** Narrows a list. The result has an address of its own, which can be kept and shared. */
-export const FilterBar = ({ path, fields, kept = {}, button = 'Filter' }: FilterBarProps) => {
+export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label }: FilterBarProps) => {
   const others = Object.entries(kept).filter(([, value]) => value !== '')
   const cleared = others.length === 0 ? path : `${path}?${new URLSearchParams(others).toString()}`
   return (
-    <search>
+    <search aria-label={label}>
       <form method="get" action={path} class="filter-bar">
         {others.map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
@@ -59,12 +65,20 @@ export const FilterBar = ({ path, fields, kept = {}, button = 'Filter' }: Filter
 }
 
 const isSet = (field: FilterField): boolean =>
-  field.kind === 'choice' ? field.selected !== null && field.selected !== '' : field.value !== ''
+  field.kind === 'choice' ? field.selected !== null && field.selected !== (field.usual ?? '') : field.value !== ''
 
 const Control = ({ field }: { readonly field: FilterField }) => {
   if (field.kind === 'choice') {
     const { name, label, all, options, selected } = field
-    return <Choices name={name} label={label} all={all} options={options} selected={selected} />
+    return (
+      <Choices
+        name={name}
+        label={label}
+        {...(all === undefined ? {} : { all })}
+        options={options}
+        selected={selected}
+      />
+    )
   }
   const { name, value } = field
   const shared = { id: name, name, value, autocomplete: 'off' }
@@ -84,16 +98,16 @@ type PagerProps = {
   /** How many rows this page shows. */
   readonly shown: number
   /** How many rows there are in all, if that is known. */
-  readonly total?: number | null
+  readonly total?: number | Counted | null
   /** Tells several pagers of one page apart. */
   readonly label?: string
 }
 
 /** Links to the previous and the next rows of a list; nothing for a list of one page whose total is unknown. */
 export const Pager = ({ newerHref, olderHref, shown, total = null, label = 'Pages' }: PagerProps) =>
-  newerHref === null && olderHref === null && total === null ? null : (
+  newerHref === null && olderHref === null && (total === null || shown === 0) ? null : (
     <nav class="pager" aria-label={label}>
-      <span class="pager-count">{total === null ? `${shown} shown` : `${shown} of ${total} shown`}</span>
+      <span class="pager-count">{total === null ? `${shown} shown` : `${shown} of ${countInWords(total)} shown`}</span>
       {newerHref === null ? null : (
         <a class="button small" href={newerHref} rel="prev">
           Previous
@@ -101,7 +115,7 @@ export const Pager = ({ newerHref, olderHref, shown, total = null, label = 'Page
       )}
       {olderHref === null ? null : (
         <a class="button small" href={olderHref} rel="next">
-          Next
+          {shown === 0 ? 'Continue the search' : 'Next'}
         </a>
       )}
     </nav>
@@ -120,10 +134,54 @@ export const SortLink = ({ href, direction, children }: SortLinkProps) => (
   </a>
 )
 
-/** A number beside a heading or a link. Above `most` it says so. */
-export const Count = ({ of, most = 999 }: { readonly of: number; readonly most?: number }) => (
-  <span class="count">{of > most ? `${most}+` : of}</span>
+/** A number beside a heading or a link. Above `most`, or if not everything was counted, it says that there are more. */
+export const Count = ({ of, most = Infinity }: { readonly of: number | Counted; readonly most?: number }) => (
+  <span class="count">
+    {typeof of === 'number' && of > most ? countInWords({ count: most, exact: false }) : countInWords(of)}
+  </span>
 )
+
+/** `1,234`, or `10,000+` when only so many rows were counted. */
+export const countInWords = (of: number | Counted): string =>
+  typeof of === 'number' ? of.toLocaleString('en') : `${of.count.toLocaleString('en')}${of.exact ? '' : '+'}`
+
+type SegmentsProps = {
+  readonly label: string
+  readonly links: readonly {
+    readonly href: string
+    readonly name: string
+    readonly count: number | Counted | null
+    readonly current: boolean
+  }[]
+}
+
+/** The parts of a list, each with how many rows it has. */
+export const Segments = ({ label, links }: SegmentsProps) => (
+  <nav class="segments" aria-label={label}>
+    <ul>
+      {links.map(({ href, name, count, current }) => (
+        <li key={href}>
+          <a href={href} aria-current={current ? 'true' : undefined}>
+            {name} {count === null ? null : <Count of={count} />}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
+
+/**
+ * What a list without rows says. A search reads a limited number of rows at a time, so it can find nothing in a part of the
+ * list. `nothing` is for a list that has no rows at all.
+ */
+export const noMatch = (
+  { olderHref }: { readonly olderHref: string | null },
+  isFiltered: boolean,
+  nothing: ComponentChildren,
+): ComponentChildren => {
+  if (olderHref !== null) return 'No match so far.'
+  return isFiltered ? 'Nothing matches. Change or clear the filters.' : nothing
+}
 
 type FilterProps = {
   /** The address of the list, which the form asks for again with the choice. */
@@ -146,14 +204,18 @@ export const Filter = ({ path, name, label, all, options, selected }: FilterProp
   </form>
 )
 
+type ChoicesProps = Omit<FilterProps, 'path' | 'all'> & { readonly all?: string }
+
 /** A labelled list to choose one value from, or all. */
-export const Choices = ({ name, label, all, options, selected }: Omit<FilterProps, 'path'>) => (
+export const Choices = ({ name, label, all, options, selected }: ChoicesProps) => (
   <>
     <label for={name}>{label}</label>
     <select id={name} name={name}>
-      <option value="" selected={selected === null}>
-        {all}
-      </option>
+      {all === undefined ? null : (
+        <option value="" selected={selected === null}>
+          {all}
+        </option>
+      )}
       {options.map(([value, words]) => (
         <option key={value} value={value} selected={value === selected}>
           {words}
@@ -161,6 +223,27 @@ export const Choices = ({ name, label, all, options, selected }: Omit<FilterProp
       ))}
     </select>
   </>
+)
+
+type ExportFormProps = {
+  readonly visit: { readonly tickets: TicketBook }
+  readonly action: string
+  /** The filters of the list. Empty ones are left out. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly what: string
+}
+
+/** A button that downloads a list with its filters as CSV. It can be pressed again, unlike other forms. */
+export const ExportForm = ({ visit, action, fields, what }: ExportFormProps) => (
+  <form method="post" action={action} class="export">
+    <input type="hidden" name="ticket" value={visit.tickets.issue(action)} />
+    {Object.entries(fields).map(([name, value]) =>
+      value === '' ? null : <input key={name} type="hidden" name={name} value={value} />,
+    )}
+    <button type="submit" class="small">
+      Export these {what} as CSV
+    </button>
+  </form>
 )
 
 type SearchFormProps = {

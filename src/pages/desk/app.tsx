@@ -59,7 +59,7 @@ const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
       'Scopes it may ask for': app.scopes.length === 0 ? 'None' : <code>{app.scopes.join(' ')}</code>,
       'Live version': <VersionLink slug={app.slug} version={app.live} />,
       'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
-      Installs: <a href={`${deskPaths.installs}?app=${app.slug}`}>{installCountsInWords(app.installs)}</a>,
+      Installs: <a href={`${deskPaths.installs}?app=${app.slug}&status=all`}>{installCountsInWords(app.installs)}</a>,
       'Client IDs': <Lines of={[<code>{app.clientIds.production}</code>, <code>{app.clientIds.development}</code>]} />,
       Events: <a href={auditPath({ app: app.slug })}>App audit log</a>,
     }}

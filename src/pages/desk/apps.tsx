@@ -1,44 +1,66 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { searchApps } from '../../operations/apps/lists.ts'
+import { countApps, type FoundApp, searchApps } from '../../operations/apps/lists.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { SearchForm } from '../design/list-tools.tsx'
-import { Older, Table } from '../design/table.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
-import { parameterOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
 import { requireOperator } from '../visit.ts'
-import { AppLink, DeskPage, deskPaths } from './desk-page.tsx'
+import { deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
+
+const statuses = [
+  ['active', 'Active'],
+  ['suspended', 'Suspended'],
+  ['deleted', 'Deleted'],
+] as const
+const orders = [
+  ['slug', 'Slug'],
+  ['newest', 'Newest first'],
+] as const
 
 /** Every app, with a search. */
 export const deskAppsRoutes = (door: Door) =>
   new Elysia().get(deskPaths.apps, async ({ request }) => {
     const visit = await requireOperator(door, request)
-    const part = parameterOf(visit, 'q')
-    const place = { list: 'desk-apps', path: deskPaths.apps, query: { q: part } }
-    const { rows, olderHref } = await readList(visit, place, (window) => searchApps(door.platform, part, window))
+    const path = deskPaths.apps
+    const question = { part: parameterOf(visit, 'q'), status: choiceParameter(request, 'status', keysOf(statuses)) }
+    const order = choiceParameter(request, 'sort', keysOf(orders)) ?? 'slug'
+    const query = { q: question.part, status: question.status ?? '', sort: order === 'slug' ? '' : order }
+    const apps = await readList(visit, { list: `desk-apps-${order}`, path, query }, (window) =>
+      searchApps(door.platform, question, order, window),
+    )
+    const total = await countApps(door.platform, question)
+    const isFiltered = query.q !== '' || query.status !== ''
     return page(
-      <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
-        <SearchForm path={deskPaths.apps} label="Name or slug" value={part} />
-        <Table
-          label="Apps"
-          rows={rows}
-          columns={{
-            Slug: ({ slug }) => <AppLink slug={slug} />,
-            Name: ({ name }) => <bdi>{name}</bdi>,
-            Status: ({ status, deletedAt }) => <AppStatusBadge status={status} deletedAt={deletedAt} />,
-            Owner: ({ ownerEmail }) => <bdi>{ownerEmail}</bdi>,
-          }}
-          empty={emptyWords(part, olderHref)}
+      <DeskPage title="Apps" visit={visit} tab={path}>
+        <FilterBar
+          path={path}
+          fields={[
+            { kind: 'search', name: 'q', label: 'Name or slug', value: question.part },
+            { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: query.status },
+            { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'slug' },
+          ]}
         />
-        <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More apps'} />
+        <RowList
+          label="Apps"
+          rows={apps.rows}
+          row={(app) => <AppRow app={app} />}
+          empty={noMatch(apps, isFiltered, 'There are no apps yet. Developers create them in the console.')}
+        />
+        <Pager {...apps} shown={apps.rows.length} total={total} />
       </DeskPage>,
     )
   })
 
-/** A search reads a limited number of rows at a time, so it can find nothing in a part of the list. */
-const emptyWords = (part: string, moreHref: string | null): string => {
-  if (moreHref !== null) return 'No match so far.'
-  return part === ''
-    ? 'There are no apps yet. Developers create them in the console.'
-    : 'No app has this in its name or slug.'
-}
+const AppRow = ({ app }: { readonly app: FoundApp }) => (
+  <Row
+    href={deskAppPath(app.slug)}
+    avatar={<Avatar id={app.id} name={app.name} />}
+    title={<bdi>{app.name}</bdi>}
+    facts={[<code>{app.slug}</code>, <bdi>{app.ownerEmail}</bdi>]}
+    badge={<AppStatusBadge status={app.status} deletedAt={app.deletedAt} />}
+    time={app.createdAt}
+  />
+)

@@ -5,11 +5,12 @@ import { type DescribedEvent, describeEvents } from '../../operations/audit/list
 import { searchEvents } from '../../operations/audit/search-events.ts'
 import { Badge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { type Columns, Older, Table } from '../design/table.tsx'
+import { Pager } from '../design/list-tools.tsx'
+import { type Columns, Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
 import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
+import { emptyPart, type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { type AuditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
 import { AppLink, auditPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
@@ -21,7 +22,8 @@ export const auditRoutes = (door: Door) =>
     const fields = auditFieldsOf(visit)
     const outcome = await outcomeOf(search(visit, fields))
     const error = outcome.kind === 'done' ? null : outcome.error
-    const { rows, olderHref } = outcome.kind === 'done' ? outcome.value : { rows: [], olderHref: null }
+    const events = outcome.kind === 'done' ? outcome.value : emptyPart
+    const { rows, olderHref } = events
     return page(
       <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
         <Problem error={error} />
@@ -32,7 +34,7 @@ export const auditRoutes = (door: Door) =>
             : 'All events of this request, in order.'}
         </p>
         <Table label="Events" class="events" rows={rows} columns={columns} empty={emptyWords(error, olderHref)} />
-        <Older href={olderHref} name={moreName(fields, rows)} />
+        <Pager {...events} shown={rows.length} />
       </DeskPage>,
       { refusal: error },
     )
@@ -42,8 +44,8 @@ const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<Descr
   const { platform } = visit.door
   const place = { list: 'desk-audit', path: deskPaths.audit, query: fields }
   return await readList(visit, place, async (part) => {
-    const { data, nextCursor } = await searchEvents(platform, readSearch(fields), part)
-    return { data: await describeEvents(platform, data), nextCursor }
+    const found = await searchEvents(platform, readSearch(fields), part)
+    return { ...found, data: await describeEvents(platform, found.data) }
   })
 }
 
@@ -51,11 +53,6 @@ const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<Descr
 const emptyWords = (error: PlatformError | null, moreHref: string | null): string => {
   if (error !== null) return 'Check the filter.'
   return moreHref === null ? 'No event matches.' : 'No match so far.'
-}
-
-const moreName = ({ request }: AuditFields, events: readonly DescribedEvent[]): string => {
-  if (events.length === 0) return 'Continue the search'
-  return request === '' ? 'Older events' : 'Later events'
 }
 
 const columns: Columns<DescribedEvent> = {

@@ -3,20 +3,21 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { OperatorStep } from '../../domain/install.ts'
 import { scopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { type DescribedInstall, listDecidedInstalls, listPendingInstalls } from '../../operations/installs/lists.ts'
+import { countInstalls, type DescribedInstall, searchInstalls } from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
-import { ButtonForm, Problem } from '../design/field.tsx'
-import { SearchForm } from '../design/list-tools.tsx'
-import { Cards, Older, Table } from '../design/table.tsx'
-import { Facts, Lines, Time } from '../design/values.tsx'
 import { confirmPath } from '../confirmation.tsx'
-import { answerForm, emptyForm, outcomeOf, receiveFromOperator } from '../form.ts'
+import { Form, Problem } from '../design/field.tsx'
+import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { answerForm, formOf, optionalText, outcomeOf, receiveFromOperator } from '../form.ts'
+import { countOfSegment, type InstallSegment, installSegments, noStates, segmentNames } from '../install-segments.ts'
 import { page, seeOther } from '../page.ts'
-import { parameterOf, readList } from '../query.ts'
+import { addressOf, backTo, choiceParameter, emptyPart, keysOf, parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { AppLink, DeskPage, deskPaths, onTheDesk, tooLate } from './desk-page.tsx'
+import { deskAppPath, DeskPage, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -24,104 +25,125 @@ const notices = {
   deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
 } as const satisfies Record<OperatorStep, string>
 
-/** Installs that wait for a decision, decided installs, and the decisions. */
+/** Where the list was when its form was sent. */
+const listForm = formOf({ back: optionalText })
+
+/** The installs of every app, and the decisions about them. */
 export const deskInstallRoutes = (door: Door) =>
   new Elysia()
     .get(deskPaths.installs, async ({ request }) => await show(await requireOperator(door, request), null))
     .post('/desk/installs/:id/approve', async ({ request, params: { id } }) => {
-      const { visit } = await receiveFromOperator(door, request, emptyForm)
+      const { visit, fields } = await receiveFromOperator(door, request, listForm)
       return await answerForm(moveInstall(...onTheDesk(visit), { id, step: 'approve' }), {
-        done: () => seeOther(`${deskPaths.installs}?done=approve`),
+        done: () => seeOther(backTo(deskPaths.installs, fields.back, 'approve')),
         refused: async () => await show(visit, refuse('version_not_eligible', { message: tooLate })),
       })
     })
 
+const kinds = [
+  ['site', 'Websites'],
+  ['store', 'Stores'],
+] as const
+const orders = [
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+] as const
+
+/** The filters of the address. Without any, the installs that wait for a decision. */
+const filtersOf = (visit: Visit) => {
+  const { request } = visit.call
+  const asked = { app: parameterOf(visit, 'app'), user: parameterOf(visit, 'user'), part: parameterOf(visit, 'q') }
+  const kind = choiceParameter(request, 'kind', keysOf(kinds))
+  const isNarrow = asked.app !== '' || asked.user !== '' || asked.part !== ''
+  const status = choiceParameter(request, 'status', segmentNames) ?? (isNarrow ? 'all' : 'waiting')
+  const sort = choiceParameter(request, 'sort', keysOf(orders))
+  return {
+    search: { ...asked, kind, status: status === 'all' ? null : status },
+    order: sort ?? (status === 'waiting' ? 'oldest' : 'newest'),
+    segment: status,
+    query: { q: asked.part, app: asked.app, user: asked.user, kind: kind ?? '', status, sort: sort ?? '' },
+  } as const
+}
+
 const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
   const path = deskPaths.installs
-  // The slug of the app whose decided installs are shown; empty for all apps.
-  const app = parameterOf(visit, 'app')
-  const query = { app }
-  const pending = await readList(visit, { list: 'desk-pending', path, query, param: 'waiting' }, (part) =>
-    listPendingInstalls(platform, part),
-  )
+  const filters = filtersOf(visit)
+  const { search, order, query, segment } = filters
   const found = await outcomeOf(
-    readList(visit, { list: 'desk-decided', path, query, param: 'decided' }, (part) =>
-      listDecidedInstalls(platform, app === '' ? null : app, part),
+    readList(visit, { list: `desk-installs-${order}`, path, query }, (part) =>
+      searchInstalls(platform, search, order, part),
     ),
   )
-  const decided = found.kind === 'done' ? found.value : { rows: [], olderHref: null }
+  const installs = found.kind === 'done' ? found.value : emptyPart
   const refusal = found.kind === 'done' ? error : found.error
+  const counts = found.kind === 'done' ? await countInstalls(platform, search) : noStates
   return page(
     <DeskPage title="Installs" visit={visit} tab={path} notices={notices}>
       <Problem error={refusal} />
-      <h2>Waiting for your decision</h2>
-      {pending.rows.length === 0 ? null : (
-        <p>
-          If you approve an install, the app can work for this user at once. Rejecting is final for this install, but
-          the user can install the app again.
-        </p>
-      )}
-      <Cards
-        rows={pending.rows}
-        card={(install) => <PendingInstall visit={visit} install={install} />}
-        empty="No install is waiting. It appears here when a user installs an app on a website or store."
+      <Segments label="Status" links={installSegments(counts, segment, path, query)} />
+      <FilterBar
+        path={path}
+        kept={{ status: query.status }}
+        fields={[
+          { kind: 'search', name: 'q', label: 'App, user or place', value: query.q },
+          { kind: 'text', name: 'app', label: 'Slug of an app', value: query.app, maxLength: 63 },
+          { kind: 'text', name: 'user', label: 'Address of a user', value: query.user },
+          { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: search.kind },
+          { kind: 'choice', name: 'sort', label: 'Order', all: 'Usual', options: orders, selected: query.sort },
+        ]}
       />
-      <Older href={pending.olderHref} name="More waiting installs" />
-      <h2>Decided</h2>
-      <SearchForm path={path} name="app" label="Slug of an app" value={app} maxLength={63} button="Show its installs" />
-      {decided.rows.length === 0 ? null : (
-        <p>Deactivating ends an install for good. The app loses access to this user’s data at once.</p>
-      )}
-      <Table
-        label="Decided installs"
-        rows={decided.rows}
-        columns={{
-          App: ({ app: slug, appName }) => <Lines of={[<AppLink slug={slug} />, <SmallName name={appName} />]} />,
-          Status: (install) => <InstallStatusBadge install={install} />,
-          User: ({ user }) => <bdi>{user}</bdi>,
-          'Installed on': ({ kind, resource }) => (
-            <>
-              {resourceKindWords[kind]} <code>{resource}</code>
-            </>
-          ),
-          'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
-          Action: (install) => <StepForms visit={visit} install={install} />,
-        }}
-        empty={app === '' ? 'No install has been decided yet.' : 'No install of this app has been decided.'}
+      <p class="muted">{aboutSegment[segment]}</p>
+      <RowList
+        label="Installs"
+        rows={installs.rows}
+        row={(install) => <InstallRow visit={visit} install={install} />}
+        empty={refusal === null ? noMatch(installs, segment !== 'waiting' || query.q !== '', nothingWaits) : null}
       />
-      <Older href={decided.olderHref} name="Older installs" />
+      <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
     </DeskPage>,
     { refusal },
   )
 }
 
-const SmallName = ({ name }: { readonly name: string }) => (
-  <small>
-    <bdi>{name}</bdi>
-  </small>
-)
+const nothingWaits = 'No install is waiting. It appears here when a user installs an app on a website or store.'
+
+const aboutSegment: Readonly<Record<InstallSegment, string>> = {
+  all: 'Every install, in every state.',
+  waiting:
+    'If you approve an install, the app can work for this user at once. Rejecting is final for this install, but the user can install the app again.',
+  active: 'Deactivating ends an install for good. The app loses access to this user’s data at once.',
+  deactivated: 'These installs were in use and have ended.',
+  rejected: 'An operator has rejected these installs.',
+  withdrawn: 'Their users withdrew these installs before a decision.',
+}
 
 type InstallProps = { readonly visit: Visit; readonly install: DescribedInstall }
 
-/** An install that waits, with what an operator needs to know to decide. */
-const PendingInstall = ({ visit, install }: InstallProps) => (
-  <article>
-    <h3>
-      <bdi>{install.appName}</bdi>
-    </h3>
-    <Facts
-      of={{
-        App: <AppLink slug={install.app} />,
-        User: install.user,
-        [resourceKindWords[install.kind]]: <code>{install.resource}</code>,
-        'It may': scopesInWords(install),
-        Version: install.environment === 'development' ? 'The development head, for its own developer' : null,
-        Requested: <Time at={install.createdAt} />,
-      }}
-    />
-    <StepForms visit={visit} install={install} />
-  </article>
+/** An install, with what an operator needs to know to decide. */
+const InstallRow = ({ visit, install }: InstallProps) => (
+  <Row
+    avatar={<Avatar id={install.appId} name={install.appName} />}
+    title={
+      <a href={deskAppPath(install.app)}>
+        <bdi>{install.appName}</bdi>
+      </a>
+    }
+    badge={<InstallStatusBadge install={install} />}
+    facts={[
+      <a href={userPath(install.userId)}>
+        <bdi>{install.user}</bdi>
+      </a>,
+      <>
+        {resourceKindWords[install.kind]} <code>{install.resource}</code>
+      </>,
+      install.environment === 'development' ? 'Development head, for its own developer' : null,
+    ]}
+    time={install.approval === 'pending' ? install.createdAt : install.updatedAt}
+    actions={stepsOf(install).length === 0 ? undefined : <StepForms visit={visit} install={install} />}
+  >
+    {install.approval === 'pending' ? <p class="row-facts">It may: {scopesInWords(install)}</p> : null}
+  </Row>
 )
 
 const scopesInWords = ({ scopes }: DescribedInstall): string =>
@@ -144,9 +166,12 @@ const StepForms = ({ visit, install }: InstallProps) => (
         </>
       )
       return step === 'approve' ? (
-        <ButtonForm key={step} action={path} visit={visit} look="small">
-          {words}
-        </ButtonForm>
+        <Form key={step} action={path} visit={visit} class="inline">
+          <input type="hidden" name="back" value={addressOf(visit)} />
+          <button type="submit" class="small">
+            {words}
+          </button>
+        </Form>
       ) : (
         <a key={step} class="button outline secondary small" href={confirmPath(path, visit)}>
           {words}

@@ -2,10 +2,11 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { type Columns, Older, Table } from '../design/table.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { type Columns, Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { page, seeOther } from '../page.ts'
-import { readList } from '../query.ts'
+import { parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
 
@@ -18,33 +19,39 @@ export const reviewsRoutes = (door: Door) =>
     })
     .get(deskPaths.reviews, async ({ request }) => {
       const visit = await requireOperator(door, request)
-      const review = await queueOf(visit, 'review')
-      const activation = await queueOf(visit, 'activation')
+      const path = deskPaths.reviews
+      const q = parameterOf(visit, 'q')
+      const review = await queueOf(visit, 'review', q)
+      const activation = await queueOf(visit, 'activation', q)
+      const isFiltered = q !== ''
       return page(
-        <DeskPage title="Reviews" visit={visit} tab={deskPaths.reviews}>
+        <DeskPage title="Reviews" visit={visit} tab={path}>
+          <FilterBar path={path} fields={[{ kind: 'search', name: 'q', label: 'Name or slug of the app', value: q }]} />
           <h2>Waiting for review</h2>
           <Table
             label="Versions that wait for review"
             rows={review.rows}
             columns={columns('Submitted')}
-            empty="No version is waiting for review. Versions appear here when developers submit them."
+            empty={noMatch(review, isFiltered, nothingToReview)}
           />
-          <Older href={review.olderHref} name="More that wait for review" />
+          <Pager {...review} shown={review.rows.length} label="Pages of versions that wait for review" />
           <h2>Approved, not live yet</h2>
           <Table
             label="Approved versions"
             rows={activation.rows}
             columns={columns('Approved')}
-            empty="No approved version is waiting to go live."
+            empty={noMatch(activation, isFiltered, 'No approved version is waiting to go live.')}
           />
-          <Older href={activation.olderHref} name="More that are approved" />
+          <Pager {...activation} shown={activation.rows.length} label="Pages of approved versions" />
         </DeskPage>,
       )
     })
 
-const queueOf = async (visit: Visit, what: 'review' | 'activation') =>
-  await readList(visit, { list: `desk-${what}`, path: deskPaths.reviews, param: what }, (part) =>
-    listQueue(visit.door.platform, what, part),
+const nothingToReview = 'No version is waiting for review. Versions appear here when developers submit them.'
+
+const queueOf = async (visit: Visit, what: 'review' | 'activation', q: string) =>
+  await readList(visit, { list: `desk-${what}`, path: deskPaths.reviews, query: { q }, param: what }, (part) =>
+    listQueue(visit.door.platform, what, part, q),
   )
 
 const columns = (since: string): Columns<QueuedVersion> => ({

@@ -1,49 +1,80 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
+import { countUsers, searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { SearchForm } from '../design/list-tools.tsx'
-import { Older, Table } from '../design/table.tsx'
-import { Time } from '../design/values.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
-import { parameterOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
 import { requireOperator } from '../visit.ts'
 import { DeskPage, deskPaths, userPath } from './desk-page.tsx'
+
+const statuses = [
+  ['active', 'Active'],
+  ['disabled', 'Disabled'],
+] as const
+const roles = [['operator', 'Operators']] as const
+const orders = [
+  ['email', 'Email address'],
+  ['newest', 'Newest first'],
+] as const
 
 /** Every user, with a search. */
 export const deskUsersRoutes = (door: Door) =>
   new Elysia().get(deskPaths.users, async ({ request }) => {
     const visit = await requireOperator(door, request)
-    const part = parameterOf(visit, 'q')
-    const place = { list: 'desk-users', path: deskPaths.users, query: { q: part } }
-    const { rows, olderHref } = await readList(visit, place, (window) => searchUsers(door.platform, part, window))
+    const path = deskPaths.users
+    const status = choiceParameter(request, 'status', keysOf(statuses))
+    const role = choiceParameter(request, 'role', keysOf(roles))
+    const order = choiceParameter(request, 'sort', keysOf(orders)) ?? 'email'
+    const question = { part: parameterOf(visit, 'q'), status, operators: role !== null }
+    const query = { q: question.part, status: status ?? '', role: role ?? '', sort: order === 'email' ? '' : order }
+    const users = await readList(visit, { list: `desk-users-${order}`, path, query }, (window) =>
+      searchUsers(door.platform, question, order, window),
+    )
+    const total = await countUsers(door.platform, question)
     return page(
-      <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
-        <p>
-          <a href={deskPaths.newUser} class="button">
+      <DeskPage
+        title="Users"
+        visit={visit}
+        tab={path}
+        actions={
+          <a href={deskPaths.newUser} class="button primary">
             Create a user
           </a>
-        </p>
-        <SearchForm path={deskPaths.users} label="Name or email address" value={part} />
-        <Table
-          label="Users"
-          rows={rows}
-          columns={{
-            'Email address': ({ id, email }) => (
-              <a href={userPath(id)}>
-                <bdi>{email}</bdi>
-              </a>
-            ),
-            Name: ({ name }) => <bdi>{name}</bdi>,
-            Status: (user) => <UserBadges user={user} />,
-            Created: ({ createdAt }) => <Time at={createdAt} />,
-          }}
-          empty={olderHref === null ? 'No user has this in their name or address.' : 'No match so far.'}
+        }
+      >
+        <FilterBar
+          path={path}
+          fields={[
+            { kind: 'search', name: 'q', label: 'Name or email address', value: question.part },
+            { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
+            { kind: 'choice', name: 'role', label: 'Rights', all: 'Everybody', options: roles, selected: role },
+            { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'email' },
+          ]}
         />
-        <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More users'} />
+        <RowList
+          label="Users"
+          rows={users.rows}
+          row={(user) => <UserRow user={user} />}
+          empty={noMatch(users, true, null)}
+        />
+        <Pager {...users} shown={users.rows.length} total={total} />
       </DeskPage>,
     )
   })
+
+const UserRow = ({ user }: { readonly user: UserSummary }) => (
+  <Row
+    href={userPath(user.id)}
+    avatar={<Avatar id={user.id} name={user.name} />}
+    title={<bdi>{user.name}</bdi>}
+    facts={[<bdi>{user.email}</bdi>]}
+    badge={<UserBadges user={user} />}
+    time={user.createdAt}
+  />
+)
 
 type UserBadgesProps = { readonly user: Pick<UserSummary, 'status' | 'isOperator' | 'passwordSuspendedAt'> }
 

@@ -33,7 +33,9 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     const live = await q.versions.active(app.id)
     expect([live?.appId, live?.version]).toEqual([app.id, '1.0.0'])
     expect(await q.versions.nextNumber(app.id)).toBe(3)
-    for (const list of [q.versions.list, q.versions.summaries]) {
+    const summaries = async (id: string, status: 'draft' | 'submitted' | null, before: number, limit: number) =>
+      await q.versions.summaries(id, { status }, before, limit)
+    for (const list of [q.versions.list, summaries]) {
       expect(numbersOf(await list(app.id, null, end, 10))).toEqual([2, 1])
       expect(numbersOf(await list(app.id, null, 2, 10))).toEqual([1])
       expect(numbersOf(await list(app.id, 'draft', end, 10))).toEqual([2])
@@ -63,8 +65,17 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     ).toEqual([[install, app.slug, 'site:read']])
     expect(await q.installs.pageOfUser(user.id, install, 10)).toEqual([])
     expect((await q.installs.list(app.id)).map((row) => row.install.id)).toEqual([install])
-    expect((await q.installs.decided(app.id, beyond, 10)).map((row) => row.install.id)).toEqual([install])
-    expect(await q.installs.decided(app.id, install, 10)).toEqual([])
+    const asked = { appId: app.id, userId: null, status: null, kind: null, part: '' }
+    const window = { after: beyond, rows: 10, limit: 10 }
+    const found = async (change: object) =>
+      (await q.installs.search({ ...asked, ...change }, 'newest', window)).found.map((row) => row.install.id)
+    expect(await found({})).toEqual([install])
+    expect(await found({ appId: null, userId: user.id })).toEqual([install])
+    expect(await found({ status: 'waiting' })).toEqual([])
+    expect(await q.installs.countStates(asked)).toEqual({
+      states: [{ approval: 'approved', state: 'active', count: 1 }],
+      exact: true,
+    })
     expect(await q.installs.countsOfApp(app.id)).toEqual([{ approval: 'approved', state: 'active', count: 1 }])
   })
 

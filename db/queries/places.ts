@@ -1,0 +1,63 @@
+import { and, type AnyColumn, asc, count, desc, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { type DrizzleConnection, only } from './connection.ts'
+
+/**
+ * Where a part of a list is: after this position in the order of the list, or before it (`backFrom`). A list that is read
+ * back gives the rows next to the position first.
+ */
+export type Place<Position = string> = Position | { readonly backFrom: Position }
+
+/** The order of a list by a unique column. */
+export type ListOrder = 'ascending' | 'descending'
+
+/** The condition and the order with which a part of a list is read. The position is not part of it. */
+export const beside = (column: AnyColumn, order: ListOrder, place: Place<string | number>) => {
+  const isBack = typeof place === 'object'
+  const position = isBack ? place.backFrom : place
+  const isUpwards = (order === 'ascending') !== isBack
+  return isUpwards
+    ? { isBeside: gt(column, position), order: asc(column), upTo: (last: unknown) => lte(column, last) }
+    : { isBeside: lt(column, position), order: desc(column), upTo: (last: unknown) => gte(column, last) }
+}
+
+/** Part of a search through a list: where it starts, how many rows it reads at most, and how many it finds at most. */
+export type SearchWindow = { readonly after: Place; readonly rows: number; readonly limit: number }
+
+/** The rows of a window, in the order in which they are read, and the last one's position; null if no more follow. */
+export const lookThrough = async (
+  db: DrizzleConnection,
+  column: SQLiteColumn,
+  listOrder: ListOrder,
+  { after, rows }: Pick<SearchWindow, 'after' | 'rows'>,
+  scope?: SQL,
+) => {
+  const { isBeside, order, upTo } = beside(column, listOrder, after)
+  const within = and(isBeside, scope)
+  const next = db.select({ value: column }).from(column.table).where(within).orderBy(order)
+  const last = only(await next.limit(1).offset(rows - 1))
+  return {
+    isWithin: and(within, last === null ? undefined : upTo(last.value)),
+    order,
+    searchedTo: last === null ? null : String(last.value),
+  }
+}
+
+/** How many rows match, and whether all rows were counted; otherwise there may be more. */
+export type Counted = { readonly count: number; readonly exact: boolean }
+
+/** Rows that a count reads at most, so that its cost does not depend on the size of the table. */
+export const countedRows = 10_000
+
+/** A column that `countIn` counts: a number for each row that meets the condition. */
+export const hitOf = (condition: SQL | undefined) =>
+  sql<number | null>`CASE WHEN ${condition ?? sql`1 = 1`} THEN 1 END`.as('hit')
+
+/** Counts in a select of `hitOf`, which reads `countedRows + 1` rows at most. */
+export const readCounts = ([row]: readonly { readonly rows: number; readonly hits: number }[]): Counted => ({
+  count: row?.hits ?? 0,
+  exact: (row?.rows ?? 0) <= countedRows,
+})
+
+/** The columns of such a count over a subquery that has the column `hit`. */
+export const hitCounts = (hit: AnyColumn | SQL.Aliased | SQL) => ({ rows: count(), hits: count(hit) })
