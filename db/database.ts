@@ -64,7 +64,10 @@ export type Cluster = {
    */
   mergeLimits(changes: readonly LimitChange[]): Promise<readonly LimitDebt[]>
 
-  /** Takes leases that no server has, in the order of their names in the list, and gives the names of those. */
+  /**
+   * Takes leases that no other server has, in the order of their names in the list, and gives the names of those. None of the list
+   * may be in use by the caller.
+   */
   takeLeases(names: readonly string[], most: number): Promise<readonly string[]>
 
   /** Whether this server has the lease for long enough to finish one piece of work, extended if need be. */

@@ -212,6 +212,7 @@ test('only what was proved safe beside other transactions is guarded', async () 
     'service-keys/authenticate.ts', // last uses
     'sessions/own-sessions.ts', // the end of one session
     'sessions/sign-in.ts',
+    'webhooks/deliveries.ts', // results of calls
   ])
 })
 

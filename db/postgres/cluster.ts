@@ -19,9 +19,10 @@ const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
  * each text is one message, hence one transaction.
  */
 export const openCluster = (use: <T>(work: (link: Link) => Promise<T>) => Promise<T>): Cluster => {
-  const holder = crypto.randomUUID()
-  /** Until when each lease is this server's, by its own clock. */
-  const heldUntil = new Map<string, number>()
+  const server = crypto.randomUUID()
+  /** The leases of this server: who holds each, and until when by its own clock. */
+  const held = new Map<string, Lease>()
+  let taken = 0
   /** When the limits were merged last, in microseconds of PostgreSQL. */
   let mergedAt = 0
 
@@ -41,33 +42,44 @@ export const openCluster = (use: <T>(work: (link: Link) => Promise<T>) => Promis
 
     takeLeases: async (names, most) => {
       const startedAt = performance.now()
-      const { rows } = await use(async (link) => await link.send(takeText, [JSON.stringify(names), most, holder]))
-      const taken = rows.map(([name]) => String(name))
-      for (const name of taken) heldUntil.set(name, startedAt + leaseMs)
-      return taken
+      // Each time another holder: what a connection that hangs may still do to an earlier lease must not end this one.
+      const holder = `${server} ${(taken += 1)}`
+      const { rows } = await use(
+        async (link) => await link.send(takeText, [JSON.stringify(names), most, holder, `${server} `]),
+      )
+      const got = rows.map(([name]) => String(name))
+      for (const name of got) held.set(name, { holder, until: startedAt + leaseMs })
+      return got
     },
 
     keepLease: async (name) => {
       const startedAt = performance.now()
-      if ((heldUntil.get(name) ?? 0) - startedAt > longestWorkMs) return true
-      const { changes } = await use(async (link) => await link.send(extendText, [name, holder]))
+      const lease = held.get(name)
+      if (lease === undefined) return false
+      if (lease.until - startedAt > longestWorkMs) return true
+      const { changes } = await use(async (link) => await link.send(extendText, [name, lease.holder]))
       if (changes === 0) return false
-      heldUntil.set(name, startedAt + leaseMs)
+      held.set(name, { ...lease, until: startedAt + leaseMs })
       return true
     },
 
     endLease: async (name, restMs) => {
-      heldUntil.delete(name)
-      // Where the database cannot be reached, the lease ends by itself.
+      const lease = held.get(name)
+      held.delete(name)
+      if (lease === undefined) return
+      const { holder } = lease
       const ending = use(async (link) =>
         restMs > 0
           ? await link.send(restText, [name, holder, Math.ceil(restMs)])
           : await link.send(endText, [name, holder]),
       )
+      // Where the database cannot be reached, the lease ends by itself, or this server takes it again.
       await ending.catch(() => undefined)
     },
   }
 }
+
+type Lease = { readonly holder: string; readonly until: number }
 
 type Answers = Awaited<ReturnType<Link['sendAll']>>
 const rowsOf = (answers: Answers, at: number): readonly unknown[][] => answers.at(at)?.rows ?? []
@@ -103,9 +115,10 @@ const addText = (changes: readonly LimitChange[]): string => {
     WHERE NOT EXISTS (SELECT 1 FROM updated s WHERE ${isSame})`
 }
 
-const isFree = `leases.held_until <= ${databaseNow}`
+/** Or this server's, which has not got to ending it. */
+const isFree = `(leases.held_until <= ${databaseNow} OR starts_with(leases.holder, $4))`
 
-/** The names come as JSON. Taken in the order of the names, so that two servers do not wait for each other. */
+/** The names come as JSON; none of them is in use here. Taken in the order of the names, so that two servers do not wait for each other. */
 const takeText = `WITH free AS (
     SELECT wanted.name FROM json_array_elements_text($1::text::json) WITH ORDINALITY AS wanted (name, place)
     WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.name = wanted.name AND NOT ${isFree})

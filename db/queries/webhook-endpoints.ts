@@ -52,17 +52,20 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
       .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment')))),
   )
 
+  const found = lazyReader(
+    () =>
+      db
+        .select({ endpoint: getTableColumns(webhookEndpoints), slug: apps.slug })
+        .from(webhookEndpoints)
+        .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
+        .where(and(eq(webhookEndpoints.id, given('id')), isNull(apps.deletedAt))),
+    { locks: webhookEndpoints }, // or of two results at once each could overwrite since when it fails
+  )
+
   return {
     insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
     /** The endpoint with its app; null if the app is deleted. */
-    find: async (id: string) =>
-      only(
-        await db
-          .select({ endpoint: getTableColumns(webhookEndpoints), slug: apps.slug })
-          .from(webhookEndpoints)
-          .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
-          .where(and(eq(webhookEndpoints.id, id), isNull(apps.deletedAt))),
-      ),
+    find: async (id: string) => await found().first({ id }),
     listOfApp: async (appId: string): Promise<WebhookEndpoint[]> =>
       await db
         .select()

@@ -20,7 +20,7 @@ import {
 import type { AttemptOutcome } from '../../src/domain/webhook-delivery.ts'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
-import { removeSome } from './changes.ts'
+import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { beside, type Place } from './places.ts'
 import { inserter, lazyReader } from './reader.ts'
@@ -104,19 +104,17 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
           .from(webhookDeliveries)
           .where(and(eq(webhookDeliveries.position, position), eq(webhookDeliveries.endpointId, endpointId))),
       ),
-    /** Writes the outcome of an attempt, unless the delivery was restarted meanwhile, or is gone. */
-    moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<void> =>
-      void (await db
-        .update(webhookDeliveries)
-        .set({ state: after.state, attempts: after.attempts, nextAttemptAt: after.nextAttemptAt })
-        .where(
-          and(
-            eq(webhookDeliveries.position, before.position),
-            eq(webhookDeliveries.endpointId, before.endpointId),
-            eq(webhookDeliveries.state, before.state),
-            eq(webhookDeliveries.attempts, before.attempts),
-          ),
-        )),
+    /** Writes the outcome of an attempt; false if the delivery was changed meanwhile, or is gone. */
+    moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<boolean> =>
+      await changeOne(
+        db,
+        webhookDeliveries,
+        { state: after.state, attempts: after.attempts, nextAttemptAt: after.nextAttemptAt },
+        eq(webhookDeliveries.position, before.position),
+        eq(webhookDeliveries.endpointId, before.endpointId),
+        eq(webhookDeliveries.state, before.state),
+        eq(webhookDeliveries.attempts, before.attempts),
+      ),
     /** How many deliveries of events to an endpoint are in each state. */
     countsOf: async (endpointId: string) =>
       await db

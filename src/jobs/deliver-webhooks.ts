@@ -29,7 +29,9 @@ const graceMs = 5_000
 /** A period in which an endpoint is not called. */
 type Rest = { leftMs(): number }
 /** How long an endpoint rests when the result of a call could not be stored, so that it does not get the event every second. */
-const restMs = 60_000
+const unrecordedRestMs = 60_000
+/** The same when it was not called, because the store did not answer. */
+const uncalledRestMs = 5_000
 
 /**
  * Searches for due deliveries and sends them: one at a time and in order to each endpoint, and to many endpoints at
@@ -57,20 +59,25 @@ export const startWebhookWorker = (
 
   const isStillMine = async (endpointId: string) => cluster === null || (await cluster.keepLease(leaseOf(endpointId)))
 
+  const restAfter = (endpointId: string, restMs: number, cause: unknown): void => {
+    if (ending.signal.aborted) return
+    const until = performance.now() + restMs
+    rests.set(endpointId, { leftMs: () => until - performance.now() })
+    failed(cause)
+  }
+
   const serve = async (endpointId: string): Promise<void> => {
     try {
       while (!stopping.signal.aborted && (await isStillMine(endpointId))) {
         const delivered = await deliverNext(platform, localTrace(platform), endpointId, ending.signal)
         if (delivered.kind === 'nothing due') return
+        if (delivered.kind === 'not recorded') return restAfter(endpointId, unrecordedRestMs, delivered.cause)
         const { restUntil } = delivered
         if (restUntil !== null) rests.set(endpointId, { leftMs: () => restUntil - platform.clock.now() })
         if (restUntil !== null || isCrowded) return
       }
     } catch (cause) {
-      if (ending.signal.aborted) return
-      const until = performance.now() + restMs
-      rests.set(endpointId, { leftMs: () => until - performance.now() })
-      failed(cause)
+      restAfter(endpointId, uncalledRestMs, cause)
     }
   }
 

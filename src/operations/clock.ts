@@ -15,6 +15,13 @@ export const openClock = async (database: Database): Promise<Clock> => {
   return { ...clock, purgeBefore }
 }
 
+/**
+ * A time of this server by the clock of the database, for what one server writes and another judges a moment later. Where one
+ * server has the database for itself, it is the same time.
+ */
+export const sharedTime = ({ database }: Pick<Platform, 'database'>, now: number): number =>
+  now - (database.sharing()?.clockOffsetMs ?? 0)
+
 /** Keys that are further ahead were made while the clock was wrong. New keys do not continue after those. */
 const leastFutureMs = 1_000
 

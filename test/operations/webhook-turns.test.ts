@@ -118,6 +118,23 @@ test('an endpoint that answers 410 while it is being disabled by hand is disable
   expect((await platform.database.queries.webhookEndpoints.find(id))?.endpoint.reason).toBe('by_hand')
 })
 
+test.each([500, 410])(
+  'an answer %d that comes after another server has delivered the event is listed, and counts against nothing',
+  async (status) => {
+    const id = await listen('credential.created')
+    await makeSecret()
+    const deliver = async (to: Platform) => await deliverNext(to, trace, id, new AbortController().signal)
+    const other = answering(200, async () => undefined)
+    expect(await deliver(answering(status, async () => await deliver(other)))).toMatchObject({ kind: 'sent' })
+    const { data } = await listAttempts(platform, id, { limit: 10, cursor: null })
+    expect(data.map((attempt) => attempt.status).toSorted()).toEqual([200, status])
+    const found = (await platform.database.queries.webhookEndpoints.find(id))?.endpoint
+    expect(found).toMatchObject({ status: 'enabled', failingSince: null })
+    expect(await actionsOf(id)).toEqual(['webhook.created'])
+    await removeEndpoint(platform, trace, operator, id)
+  },
+)
+
 test('each version of the contract that will be switched off is announced, even if another one was announced before', async () => {
   const id = await listen('api_version.deprecated')
   const first = { name: '2025-01', status: 'deprecated', deprecatedAt: 0, sunsetAt: day } as const

@@ -27,6 +27,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
+import { sharedTime } from '../clock.ts'
 import { CountedRefusal, guardedTransaction, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -98,6 +99,7 @@ type Presented = {
 
 const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
   const now = platform.clock.now()
+  const windowNow = sharedTime(platform, now) // another server may get the repeated request
   const { action, kind } = presented
   const presentedClient = presentClient(presented.client)
   const secret = parseToken(kind === 'refresh_token' ? 'refreshToken' : 'authorizationCode', presented.secret)
@@ -123,7 +125,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
         userActive: found.userStatus === 'active',
         fingerprint: next.retry?.fingerprint ?? null,
       }
-      const decision = decideContinuation(grant, claim, now)
+      const decision = decideContinuation(grant, claim, windowNow)
       if (decision.kind === 'refused') return await refuseGrant(attempt, refuse('invalid_grant'))
       if (decision.kind === 'reused') return await endFamily(attempt)
       if (decision.kind === 'replay') return await repeatAnswer(attempt, decision.salt)
@@ -134,7 +136,8 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
 
       const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, found.key, trace, now)
       // Spends the secret. False if another call has spent it since it was read.
-      if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, now)))) return await endFamily(attempt)
+      if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, windowNow))))
+        return await endFamily(attempt)
       await q.grants.insertPair(row)
       await recordUse(q, client, now)
       return issuedTokens(next.pair, row, grant, now)

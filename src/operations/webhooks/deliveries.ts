@@ -4,7 +4,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
-import { decide, decideAt } from '../decision.ts'
+import { decideAt, decideGuardedAt } from '../decision.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
@@ -15,12 +15,17 @@ import { signEvent } from './secrets.ts'
 export const listDueEndpoints = async (platform: Platform): Promise<readonly string[]> =>
   await platform.database.queries.webhookEndpoints.due(platform.clock.now())
 
-/** `restUntil`: until when the receiver asks not to be called (epoch milliseconds). */
-type Delivered = { readonly kind: 'nothing due' } | { readonly kind: 'sent'; readonly restUntil: number | null }
+type Delivered =
+  | { readonly kind: 'nothing due' }
+  /** `restUntil`: until when the receiver asks not to be called (epoch milliseconds). */
+  | { readonly kind: 'sent'; readonly restUntil: number | null }
+  /** Sent, but the store did not take the result, so the event is still due. */
+  | { readonly kind: 'not recorded'; readonly cause: unknown }
 
 /**
  * Sends an endpoint the oldest event that is due, if any. The caller must not run it twice at the same time for one
  * endpoint, or the same event is sent twice.
+ * @throws what the store throws before anything is sent; the abort reason when the signal aborts
  */
 export const deliverNext = async (
   platform: Platform,
@@ -35,8 +40,13 @@ export const deliverNext = async (
   if (next === null) return nothingDue
   const { event, attempts } = next
   const before = { state: 'pending', attempts } as const
-  const answer = await attemptDelivery(platform, trace, { endpoint, event, before }, signal)
-  return { kind: 'sent', restUntil: restAskedFor(answer, platform.clock.now()) }
+  const attempt = await attemptDelivery(platform, { endpoint, event, before }, signal)
+  try {
+    await storeResult(platform, trace, attempt)
+  } catch (cause) {
+    return { kind: 'not recorded', cause }
+  }
+  return { kind: 'sent', restUntil: restAskedFor(attempt.answer, platform.clock.now()) }
 }
 
 const nothingDue = { kind: 'nothing due' } as const
@@ -48,25 +58,31 @@ type DeliveryAttempt = {
   readonly before: { readonly state: 'pending' | 'delivered' | 'failed'; readonly attempts: number }
 }
 
+/** A call of an endpoint, and what it answered. */
+type Attempt = DeliveryAttempt & {
+  readonly answer: WebhookAnswer
+  readonly sent: Pick<WebhookAttempt, 'at' | 'url' | 'sentHeaders'>
+}
+
 /**
- * Sends an event to an endpoint once and records the result: the attempt, the new state of the delivery, and whether
- * the endpoint is disabled. If the process dies before the result is recorded, the event is sent again with the same ID.
- * @throws what the store throws; the abort reason when the signal aborts, and then nothing is recorded
+ * Sends an event to an endpoint once. `storeResult` records it; if the process dies before that, the event is sent again with the
+ * same ID.
+ * @throws what the store throws, and then nothing was sent; the abort reason when the signal aborts
  */
-const attemptDelivery = async (platform: Platform, trace: Trace, attempt: DeliveryAttempt, signal?: AbortSignal) => {
-  const { endpoint, event } = attempt
+const attemptDelivery = async (
+  platform: Platform,
+  delivery: DeliveryAttempt,
+  signal?: AbortSignal,
+): Promise<Attempt> => {
+  const { endpoint, event } = delivery
   const startedAt = platform.clock.now()
   const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
   const { url } = endpoint
   const message = { url, body: event.body, ...(signal === undefined ? {} : { signal }) }
   const headers = secrets.length === 0 ? null : signEvent(event, secrets, platform.clock.wall())
   const answer = headers === null ? notSent : await platform.webhooks.send({ ...message, headers })
-  await storeResult(platform, trace, attempt, answer, {
-    at: startedAt,
-    url: withoutParameters(url),
-    sentHeaders: headers === null ? null : JSON.stringify(headers),
-  })
-  return answer
+  const sentHeaders = headers === null ? null : JSON.stringify(headers)
+  return { ...delivery, answer, sent: { at: startedAt, url: withoutParameters(url), sentHeaders } }
 }
 
 const notSent: WebhookAnswer = {
@@ -84,18 +100,20 @@ const withoutParameters = (url: string): string => {
   return `${origin}${pathname}${search === '' ? '' : '?…'}`
 }
 
+/**
+ * Records an attempt, the new state of the delivery, and whether the endpoint is disabled. A result that comes after the delivery
+ * was changed, for example by another server or a resend, decides nothing.
+ */
 const storeResult = async (
   platform: Platform,
   trace: Trace,
-  { endpoint, event, before }: DeliveryAttempt,
-  answer: WebhookAnswer,
-  sent: Pick<WebhookAttempt, 'at' | 'url' | 'sentHeaders'>,
+  { endpoint, event, before, answer, sent }: Attempt,
 ): Promise<void> => {
   const id = recordId('att_', platform.random.uuid(sent.at))
   const chance = (platform.random.bytes(1)[0] ?? 0) / 255
   const { position } = event
   const isPing = event.kind === 'ping'
-  await decide(platform, trace, system, async ({ q, now, record }) => {
+  await decideGuardedAt(platform, trace, system, platform.clock.now(), async ({ q, now, record }) => {
     const { status, error, durationMs } = answer
     const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, ...sent }
     const answerHeaders = status === null ? null : JSON.stringify(answer.headers)
@@ -105,10 +123,8 @@ const storeResult = async (
     const { failingSince } = current
     const decided = decideAttempt({ result: answer, attempts: before.attempts, isPing, failingSince, now, chance })
     const place = { position, endpointId: endpoint.id }
-    await q.webhookEvents.moveDelivery(
-      { ...place, ...before },
-      { ...place, ...decided.delivery, attempts: before.attempts + 1 },
-    )
+    const after = { ...place, ...decided.delivery, attempts: before.attempts + 1 }
+    if (!(await q.webhookEvents.moveDelivery({ ...place, ...before }, after))) return
     if (decided.failingSince !== failingSince) {
       await q.webhookEndpoints.setFailingSince(endpoint.id, decided.failingSince)
     }
@@ -139,7 +155,9 @@ export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Acto
     if (event === null) throw new Error('an event disappeared within its own transaction')
     return { endpoint, event }
   })
-  const answer = await attemptDelivery(platform, trace, { endpoint, event, before: unsent })
+  const attempt = await attemptDelivery(platform, { endpoint, event, before: unsent })
+  await storeResult(platform, trace, attempt)
+  const { answer } = attempt
   const { status, error, durationMs } = answer
   return { eventId, delivered: isDelivered(status), status, error, durationMs, answer: answer.answer }
 }

@@ -12,7 +12,7 @@ import { postgresDatabase, startPair } from '../../support/postgres.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { type RunningServer, startServer } from '../../support/running-server.ts'
 import { SetClock } from '../../support/set-clock.ts'
-import { appToken, createWorld, endWorld, grantTokens } from '../../support/world.ts'
+import { appToken, createWorld, endWorld, grantTokens, refreshBody, type World } from '../../support/world.ts'
 
 setDefaultTimeout(patience)
 
@@ -221,6 +221,38 @@ clockTest(
     await endNodes([right, wrong])
   },
 )
+
+clockTest('a request may be repeated for a minute at every server, also at one whose clock is 20 s ahead', async () => {
+  const database = await postgresDatabase('retry-window')
+  const [right] = await createNodes(database, 1)
+  if (right === undefined) throw new Error('no server')
+  const clock = new SetClock()
+  clock.set('+20s')
+  const ahead = await startNode(right, { env: clock.env })
+  const measured = async () => Number(await metric(ahead.server, 'database_clock_offset_seconds'))
+  expect(Math.round(await eventually(measured, (seconds) => Math.round(seconds) === 20))).toBe(20)
+  const refreshAt = async ({ server }: World, refreshToken: string) =>
+    await call(server.url, 'POST', '/oauth/token', {
+      body: refreshBody(right.app, refreshToken),
+      headers: { 'Idempotency-Key': refreshToken },
+    })
+  const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+  const { refreshToken } = await grantTokens(right)
+  const first = await refreshAt(right, refreshToken)
+  await askPostgres(database, `UPDATE grants SET retry_until = retry_until - 45000 WHERE retry_until > ${now}`, [])
+  const again = await refreshAt(ahead, refreshToken)
+  expect([first.status, again.status]).toEqual([200, 200])
+  expect(again.body.refreshToken).toBe(first.body.refreshToken)
+
+  expect((await refreshAt(ahead, first.body.refreshToken)).status).toBe(200)
+  const [open] = await askPostgres<{ left: number }>(
+    database,
+    `SELECT max(retry_until) - ${now} AS left FROM grants`,
+    [],
+  )
+  expect(open?.left).toBeLessThanOrEqual(60_000)
+  await endNodes([right, ahead])
+})
 
 clockTest(
   'a purge and a restart at a wrong time delete nothing alive, and move the trusted time of no other server',

@@ -1,8 +1,14 @@
 import { expect } from 'bun:test'
 import type { Database } from '../../../db/database.ts'
 import type { Environment } from '../../../src/domain/app.ts'
+import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
+import { deliverNext, listAttempts } from '../../../src/operations/webhooks/deliveries.ts'
+import { auditEvents } from '../../support/audit-events.ts'
+import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
-import { openAsOperator } from '../../support/operator.ts'
+import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { postgresDatabase } from '../../support/postgres.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { openStore } from './support.ts'
@@ -55,4 +61,85 @@ test('events of one app in one environment get positions in the order of their c
   )
 
   for (const store of [...stores, platform.database]) await store.close()
+})
+
+/** A platform whose receivers answer this, once all that are called have been called. */
+const answering = (platform: Platform, status: number, arrived: () => Promise<unknown> = async () => undefined) => ({
+  ...platform,
+  webhooks: {
+    ...platform.webhooks,
+    check: async () => null,
+    send: async () => {
+      await arrived()
+      return { status, error: null, retryAfter: null, headers: {}, answer: '', durationMs: 1 }
+    },
+  },
+})
+const deliver = async (platform: Platform, id: string) =>
+  await deliverNext(platform, trace, id, new AbortController().signal)
+
+/** An endpoint with one event that is due. */
+const withDueEvent = async (platform: Platform) => {
+  const { slug } = await addApp(platform, await addUser(platform))
+  const place = { slug, environment: 'development' } as const
+  const endpoint = { ...place, url: 'https://hooks.example/', kinds: ['credential.created'] }
+  const { id } = await addEndpoint(platform, trace, operator, endpoint)
+  await createCredential(platform, trace, operator, { ...place, label: null })
+  return id
+}
+
+test('the result of a call is recorded while a serial transaction is under way', async () => {
+  const url = await postgresDatabase('recorded-beside')
+  const platform = answering(await openAsOperator(url), 200)
+  const id = await withDueEvent(platform)
+  const end = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const serial = platform.database.transaction(async (q) => {
+    await q.watermarks.find('clock')
+    begun.resolve()
+    await end.promise
+  })
+  await begun.promise
+  expect(await deliver(platform, id)).toMatchObject({ kind: 'sent' })
+  end.resolve()
+  await serial
+  await platform.database.close()
+})
+
+test('an endpoint that tells two servers at once that it is gone is disabled once', async () => {
+  const url = await postgresDatabase('gone-twice')
+  const [one, other] = [await openAsOperator(url), await openAsOperator(url)]
+  const ids: string[] = []
+  for (let round = 0; round < 10; round += 1) {
+    const id = await withDueEvent(answering(one, 410))
+    const calls = Promise.withResolvers<void>()
+    let called = 0
+    const both = async () => {
+      called += 1
+      if (called === 2) calls.resolve()
+      await calls.promise
+    }
+    const outcomes = await Promise.all([one, other].map(async (each) => await deliver(answering(each, 410, both), id)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['sent', 'sent'])
+    expect((await listAttempts(one, id, { limit: 10, cursor: null })).data).toHaveLength(2)
+    ids.push(id)
+  }
+  const disabled = (await auditEvents(one)).filter(({ action }) => action === 'webhook.disabled')
+  expect(disabled.map(({ target }) => target).toSorted()).toEqual(ids.toSorted())
+  for (const { database } of [one, other]) await database.close()
+})
+
+test('a server whose lease could not be ended takes it again at once, and no other one does', async () => {
+  const url = await postgresDatabase('leases')
+  const [one, other] = [await openStore(url), await openStore(url)]
+  const take = async ({ cluster }: Database) => await cluster?.takeLeases(['webhooks whk_1'], 1)
+  expect(await take(one)).toEqual(['webhooks whk_1'])
+  await askPostgres(url, 'ALTER TABLE leases RENAME TO hidden', [])
+  await one.cluster?.endLease('webhooks whk_1', 0)
+  await askPostgres(url, 'ALTER TABLE hidden RENAME TO leases', [])
+  expect(await take(other)).toEqual([])
+  expect(await take(one)).toEqual(['webhooks whk_1'])
+  await one.cluster?.endLease('webhooks whk_1', 0)
+  expect(await take(other)).toEqual(['webhooks whk_1'])
+  for (const store of [one, other]) await store.close()
 })

@@ -245,6 +245,17 @@ test('another server goes on at once with the webhooks of one that was stopped',
   expect(toldAt('/stopped')).toEqual([first, second])
 })
 
+test('an endpoint that could not be called because of the database is called once that answers again', async () => {
+  const { server, other, database, tell, toldAt } = await delivering('hidden', ['/hidden'])
+  await other.stop()
+  await askPostgres(database, 'ALTER TABLE webhook_secrets RENAME TO hidden', [])
+  const first = await tell()
+  await eventually(async () => server.log().includes('"event":"webhook.failed"'), Boolean)
+  await askPostgres(database, 'ALTER TABLE hidden RENAME TO webhook_secrets', [])
+  await eventually(async () => toldAt('/hidden'), least(1))
+  expect(toldAt('/hidden')).toEqual([first])
+})
+
 test('an endpoint that asks for a pause is called by no server until it ends', async () => {
   const { tell, toldAt, leases, endLeases } = await delivering('paused', ['/paused'])
   receiver.behave(() => ({ status: 503, headers: { 'Retry-After': '3600' } }))
