@@ -135,9 +135,9 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       if (fault !== null) return await refuseGrant(attempt, fault)
 
       const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, found.key, trace, now)
+      const step = grantStep(next, row, windowNow)
       // Spends the secret. False if another call has spent it since it was read.
-      if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, windowNow))))
-        return await endFamily(attempt)
+      if (!(await q.grants.advance(grant.key, found.key, step))) return await endFamily(attempt)
       await q.grants.insertPair(row)
       await recordUse(q, client, now)
       return issuedTokens(next.pair, row, grant, now)

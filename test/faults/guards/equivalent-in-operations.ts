@@ -209,8 +209,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'retryUntil: retry === null ? null : now + retryWindowMs,': {
     'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
   },
-  'if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, windowNow)))) return await endFamily(attempt)': {
-    'never: !(await q.grants.advance(grant.key, found.key, grantStep(next, row, windowNow)))':
+  'if (!(await q.grants.advance(grant.key, found.key, step))) return await endFamily(attempt)': {
+    'never: !(await q.grants.advance(grant.key, found.key, step))':
       'SQLite runs one writing transaction at a time, so what was read is still current; another engine may differ',
   },
   "if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')": {
