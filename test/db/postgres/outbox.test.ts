@@ -129,10 +129,11 @@ test('an endpoint that tells two servers at once that it is gone is disabled onc
   for (const { database } of [one, other]) await database.close()
 })
 
+const take = async ({ cluster }: Database) => await cluster?.takeLeases(['webhooks whk_1'], 1)
+
 test('a server whose lease could not be ended takes it again at once, and no other one does', async () => {
   const url = await postgresDatabase('leases')
   const [one, other] = [await openStore(url), await openStore(url)]
-  const take = async ({ cluster }: Database) => await cluster?.takeLeases(['webhooks whk_1'], 1)
   expect(await take(one)).toEqual(['webhooks whk_1'])
   await askPostgres(url, 'ALTER TABLE leases RENAME TO hidden', [])
   await one.cluster?.endLease('webhooks whk_1', 0)
