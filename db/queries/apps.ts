@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, max, or, type SQL } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lte, max, or, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import {
   apps,
@@ -158,6 +158,18 @@ export const appQueries = (db: DrizzleConnection) => {
       return { found, searchedTo }
     },
     countOwnedBy: async (ownerId: string) => await db.$count(apps, isOwnedBy(ownerId)),
+    /** Accounts by the number of their apps, the most first. Deleted apps do not count. */
+    ownersOfMost: async (limit: number) => {
+      const owned = count()
+      return await db
+        .select({ id: users.id, email: users.email, name: users.name, apps: owned })
+        .from(apps)
+        .innerJoin(users, eq(users.id, apps.ownerId))
+        .where(isNull(apps.deletedAt))
+        .groupBy(users.id, users.email, users.name)
+        .orderBy(desc(owned), asc(users.email))
+        .limit(limit)
+    },
     change: async (id: string, to: Partial<Changeable>, now: number) =>
       void (await db
         .update(apps)

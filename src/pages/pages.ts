@@ -29,15 +29,23 @@ import { appVersionRoutes } from './console/version.tsx'
 import { appVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
 import { webhooksRoutes } from './console/webhooks.tsx'
 import { deskAppRoutes } from './desk/app.tsx'
+import { deskSecretRoutes } from './desk/app-secrets.tsx'
+import { deskAppSettingRoutes } from './desk/app-settings.tsx'
+import { appSteps } from './desk/app-steps.tsx'
 import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
+import { backupRoutes } from './desk/backups.tsx'
 import { deskConfirmations } from './desk/confirmations.tsx'
 import { healthRoutes } from './desk/health.tsx'
 import { deskInstallRoutes } from './desk/installs.tsx'
+import { deskNewAppRoutes } from './desk/new-app.tsx'
+import { deskNewInstallRoutes } from './desk/new-install.tsx'
 import { newUserRoutes } from './desk/new-user.tsx'
+import { quotaRoutes } from './desk/quotas.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
+import { userSteps } from './desk/user-steps.tsx'
 import { deskUsersRoutes } from './desk/users.tsx'
 import { consentRoutes } from './front-door/consent.tsx'
 import { decisionRoutes } from './front-door/decision.tsx'
@@ -99,14 +107,22 @@ const desk = (door: Door) =>
     .use(reviewsRoutes(door))
     .use(reviewRoutes(door))
     .use(deskInstallRoutes(door))
+    .use(deskNewInstallRoutes(door))
     .use(deskAppsRoutes(door))
+    .use(deskNewAppRoutes(door))
     .use(deskAppRoutes(door))
+    .use(deskAppSettingRoutes(door))
+    .use(deskSecretRoutes(door))
+    .use(appSteps(door))
     .use(deskUsersRoutes(door))
     .use(newUserRoutes(door))
     .use(deskUserRoutes(door))
+    .use(userSteps(door))
     .use(auditRoutes(door))
     .use(healthRoutes(door))
     .use(deskConfirmations(door))
+    .use(backupRoutes(door))
+    .use(quotaRoutes(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 

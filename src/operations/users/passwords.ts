@@ -76,13 +76,13 @@ const renewSessions = async ({ q, now }: OpenChange, caller: SessionCaller, sess
 }
 
 /**
- * The rule for resetting a password on the desk: not the operator's own. That needs the current password, or a stolen
- * session would be enough to take over the account.
+ * The rule for steps on the desk that operators do not take about themselves, such as resetting a password: that needs the
+ * current one, or a stolen session would be enough to take over the account.
  */
 export const isForSomebodyElse =
-  (operatorId: string, userId: string): Rule =>
+  (operatorId: string, userId: string, message = ownPassword): Rule =>
   async () =>
-    operatorId === userId ? badInput('user', ownPassword) : null
+    operatorId === userId ? badInput('user', message) : null
 
 const ownPassword = 'You cannot reset your own password here: change it under Account, Password.'
 

@@ -1,54 +1,170 @@
 import { Elysia } from 'elysia'
-import type { AppStatus } from '../../domain/app.ts'
+import { isUndeletable } from '../../domain/app.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
+import { undeleteApp } from '../../operations/apps/delete-app.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
+import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { ButtonForm } from '../design/field.tsx'
+import { ButtonForm, Problem } from '../design/field.tsx'
+import { type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
-import { emptyForm, receiveFromOperator } from '../form.ts'
+import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
 import {
-  onTheDesk,
   auditPath,
   deskAppPath,
   DeskPage,
   deskPaths,
   mixedScriptsFact,
+  onTheDesk,
   Owner,
   reviewPath,
+  type Step,
+  StepLinks,
 } from './desk-page.tsx'
 
 const notices = {
+  created: 'The app is registered. Create a secret, and give it to the developer.',
   suspended: 'The app is suspended. Its secrets and tokens have stopped working.',
   active: 'The app is active. Its secrets and all tokens that have not expired work again.',
-} as const satisfies Record<AppStatus, string>
+  deleted: 'The app is deleted. It can be restored for 7 days.',
+  undeleted: 'The app is restored and suspended. Activate it when it should work again.',
+  transferred: 'The app has the new owner. The previous one may know its secrets: rotate them.',
+  'end-access':
+    'Everything that was issued for the app has ended. The audit log says what. Its client secrets stay valid.',
+} as const
 
 const pattern = '/desk/apps/:slug'
 
-/** One app, with a form that suspends or activates it. */
+/** One app, and what can be changed about it. `app-steps.tsx` has what asks first. */
 export const deskAppRoutes = (door: Door) =>
   new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => {
-      const visit = await requireOperator(door, request)
-      const app = await inspectApp(door.platform, slug)
-      return page(
-        <DeskPage title={app.name} visit={visit} tab={deskPaths.apps} notices={notices}>
-          <AppFacts app={app} />
-          <StatusChange visit={visit} app={app} />
-        </DeskPage>,
-      )
-    })
+    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOperator(door, request), slug, null))
     .post(`${pattern}/activate`, async ({ request, params: { slug } }) => {
       const { visit } = await receiveFromOperator(door, request, emptyForm)
       await inspectApp(door.platform, slug)
-      await setAppStatus(...onTheDesk(visit), { slug, status: 'active' })
-      return seeOther(`${deskAppPath(slug)}?done=active`)
+      return await answerForm(setAppStatus(...onTheDesk(visit), { slug, status: 'active' }), {
+        done: () => seeOther(`${deskAppPath(slug)}?done=active`),
+        refused: async (error) => await show(visit, slug, error),
+      })
+    })
+    .post(`${pattern}/undelete`, async ({ request, params: { slug } }) => {
+      const { visit } = await receiveFromOperator(door, request, emptyForm)
+      await inspectApp(door.platform, slug)
+      return await answerForm(undeleteApp(...onTheDesk(visit), slug), {
+        done: () => seeOther(`${deskAppPath(slug)}?done=undeleted`),
+        refused: async (error) => await show(visit, slug, error),
+      })
     })
 
-const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
+/** An app that is not deleted. @throws route_not_found for any other: a deleted app can only be restored */
+export const undeletedApp = async (door: Door, slug: string): Promise<InspectedApp> => {
+  const app = await inspectApp(door.platform, slug)
+  if (app.deletedAt !== null) throw refuse('route_not_found')
+  return app
+}
+
+type DeskAppPageProps = FrameProps & {
+  readonly app: InspectedApp
+  readonly part: 'overview' | 'credentials' | 'settings'
+}
+
+/** The frame of the pages of one app. */
+export const DeskAppPage = ({ app, part, children, ...frame }: DeskAppPageProps) => {
+  const paths = {
+    overview: deskAppPath(app.slug),
+    credentials: deskAppPath(app.slug, 'credentials'),
+    settings: deskAppPath(app.slug, 'settings'),
+  }
+  return (
+    <DeskPage {...frame} belongsTo={app.name} tab={deskPaths.apps}>
+      {app.deletedAt === null ? (
+        <Tabs
+          label="App"
+          links={[
+            { path: paths.overview, name: 'Overview' },
+            { path: paths.credentials, name: 'Credentials' },
+            { path: paths.settings, name: 'Settings' },
+          ]}
+          current={paths[part]}
+        />
+      ) : null}
+      {children}
+    </DeskPage>
+  )
+}
+
+const show = async (visit: Visit, slug: string, error: PlatformError | null): Promise<Response> => {
+  const { platform } = visit.door
+  const app = await inspectApp(platform, slug)
+  const use = await artifactUse(platform, app.id)
+  return page(
+    <DeskAppPage title={app.name} app={app} part="overview" visit={visit} notices={notices}>
+      <Problem error={error} />
+      <AppFacts app={app} use={use} />
+      <h2>Access and ownership</h2>
+      {app.deletedAt === null ? (
+        <>
+          {app.status === 'active' ? null : (
+            <div class="step">
+              <p>
+                The app is suspended. If you activate it, its secrets work again at once, and so do all tokens that have
+                not expired or been revoked.
+              </p>
+              <ButtonForm action={deskAppPath(slug, 'activate')} visit={visit}>
+                Activate this app
+              </ButtonForm>
+            </div>
+          )}
+          <StepLinks steps={stepsFor(app)} pathOf={(step) => deskAppPath(slug, step)} />
+        </>
+      ) : (
+        <Deleted visit={visit} slug={slug} isRestorable={isUndeletable(app.deletedAt, platform.clock.now())} />
+      )}
+    </DeskAppPage>,
+    { refusal: error },
+  )
+}
+
+type DeletedProps = { readonly visit: Visit; readonly slug: string; readonly isRestorable: boolean }
+
+const Deleted = ({ visit, slug, isRestorable }: DeletedProps) =>
+  isRestorable ? (
+    <div class="step">
+      <p>
+        This app is deleted. After 7 days everything except its audit log is removed. Until then you can restore it. It
+        is suspended then, and everything that was issued for it stays ended.
+      </p>
+      <ButtonForm action={deskAppPath(slug, 'undelete')} visit={visit}>
+        Restore this app
+      </ButtonForm>
+    </div>
+  ) : (
+    <p>This app was deleted more than 7 days ago. Everything except its audit log is being removed.</p>
+  )
+
+const steps = {
+  transfer: ['transfer', 'Transfer this app', 'Another active user becomes its owner. Secrets, tokens and users stay.'],
+  suspend: ['suspend', 'Suspend this app', 'Its secrets and tokens stop working until you activate it again.'],
+  end: ['end-access', 'End all access', 'Every grant, session and token of the app ends. Users have to consent again.'],
+  delete: ['delete', 'Delete this app', 'Its access ends at once, and after 7 days it is removed.'],
+} as const satisfies Record<string, Step>
+
+const stepsFor = (app: InspectedApp): readonly Step[] => [
+  steps.transfer,
+  ...(app.status === 'active' ? [steps.suspend] : []),
+  steps.end,
+  steps.delete,
+]
+
+type AppFactsProps = { readonly app: InspectedApp; readonly use: Awaited<ReturnType<typeof artifactUse>> }
+
+const AppFacts = ({ app, use }: AppFactsProps) => (
   <Facts
     of={{
       Slug: <code>{app.slug}</code>,
@@ -59,7 +175,18 @@ const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
       'Scopes it may ask for': app.scopes.length === 0 ? 'None' : <code>{app.scopes.join(' ')}</code>,
       'Live version': <VersionLink slug={app.slug} version={app.live} />,
       'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
-      Installs: <a href={`${deskPaths.installs}?app=${app.slug}&status=all`}>{installCountsInWords(app.installs)}</a>,
+      Installs: (
+        <>
+          <a href={`${deskPaths.installs}?app=${app.slug}&status=all`}>{installCountsInWords(app.installs)}</a>
+          {app.deletedAt === null ? (
+            <>
+              {' '}
+              · <a href={`${deskPaths.newInstall}?app=${app.slug}`}>Install it for a user</a>
+            </>
+          ) : null}
+        </>
+      ),
+      Artifacts: `${bytesInWords(use.bytes)} of ${bytesInWords(use.allowedBytes)}`,
       'Client IDs': <Lines of={[<code>{app.clientIds.production}</code>, <code>{app.clientIds.development}</code>]} />,
       Events: <a href={auditPath({ app: app.slug })}>App audit log</a>,
     }}
@@ -69,45 +196,3 @@ const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
 type VersionLinkProps = { readonly slug: string; readonly version: InspectedApp['live'] }
 const VersionLink = ({ slug, version }: VersionLinkProps) =>
   version === null ? <>None</> : <a href={reviewPath(slug, version.version)}>{version.version}</a>
-
-const StatusChange = ({ visit, app }: { readonly visit: Visit; readonly app: InspectedApp }) => {
-  if (app.deletedAt !== null) {
-    return (
-      <p>
-        This app is deleted. After 7 days everything except its audit log is removed. Until then this command restores
-        it as a suspended app: <code>app-platform app undelete {app.slug}</code>
-      </p>
-    )
-  }
-  const { step, title, about, button } = statusChanges[app.status]
-  return (
-    <section aria-labelledby={step}>
-      <h2 id={step}>{title}</h2>
-      <p>{about}</p>
-      {app.status === 'active' ? (
-        <a class="button outline small" href={deskAppPath(app.slug, step)}>
-          {button}
-        </a>
-      ) : (
-        <ButtonForm action={deskAppPath(app.slug, step)} visit={visit} look="small">
-          {button}
-        </ButtonForm>
-      )}
-    </section>
-  )
-}
-
-const statusChanges = {
-  active: {
-    step: 'suspend',
-    title: 'Suspend this app',
-    about: 'All its secrets and tokens stop working at once, and nobody can sign in to it. Nothing is deleted.',
-    button: 'Suspend the app',
-  },
-  suspended: {
-    step: 'activate',
-    title: 'Activate this app',
-    about: 'Its secrets work again at once, and so do all tokens that have not expired or been revoked.',
-    button: 'Activate the app',
-  },
-} as const satisfies Record<AppStatus, object>

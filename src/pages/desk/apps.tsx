@@ -34,7 +34,16 @@ export const deskAppsRoutes = (door: Door) =>
     const total = await countApps(door.platform, question)
     const isFiltered = query.q !== '' || query.status !== ''
     return page(
-      <DeskPage title="Apps" visit={visit} tab={path}>
+      <DeskPage
+        title="Apps"
+        visit={visit}
+        tab={path}
+        actions={
+          <a class="button" href={deskPaths.newApp}>
+            Create an app
+          </a>
+        }
+      >
         <FilterBar
           path={path}
           fields={[

@@ -1,9 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
+import { Row, RowList } from '../design/row-list.tsx'
 import { type FrameProps, Layout } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
 
@@ -12,11 +14,15 @@ export const deskPaths = {
   desk: '/desk',
   reviews: '/desk/reviews',
   installs: '/desk/installs',
+  newInstall: '/desk/installs/new',
   apps: '/desk/apps',
+  newApp: '/desk/apps/new',
   users: '/desk/users',
   newUser: '/desk/users/new',
   audit: '/desk/audit',
   health: '/desk/health',
+  backups: '/desk/backups',
+  quotas: '/desk/quotas',
 } as const
 
 /** A version's review, or one of the pages and forms below it. */
@@ -43,12 +49,16 @@ const tabs = [
   { path: deskPaths.users, name: 'Users', icon: 'users' },
   { path: deskPaths.audit, name: 'Audit log', icon: 'list' },
   { path: deskPaths.health, name: 'Health', icon: 'pulse' },
+  { path: deskPaths.backups, name: 'Backups', icon: 'backup' },
+  { path: deskPaths.quotas, name: 'Quotas', icon: 'gauge' },
 ] as const
 
 type DeskPageProps = FrameProps & {
   readonly tab: (typeof tabs)[number]['path']
   /** The subject of the page, for the title of the window. */
   readonly belongsTo?: string
+  /** Above the heading: breadcrumbs. */
+  readonly above?: ComponentChildren
 }
 
 /** The frame of the operators' pages. */
@@ -60,6 +70,19 @@ export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPa
 
 /** The refusal of a decision about an install that is decided already. */
 export const tooLate = 'This install is already decided, or does not exist any more. Nothing was changed.'
+
+/** A step with a page of its own: the last part of its address, its name, and what it does. */
+export type Step = readonly [path: string, name: string, about: string]
+
+type StepLinksProps = { readonly steps: readonly Step[]; readonly pathOf: (path: string) => string }
+
+/** Links to the steps that ask before they do anything. */
+export const StepLinks = ({ steps, pathOf }: StepLinksProps) => (
+  <RowList
+    rows={steps}
+    row={([path, name, about]) => <Row key={path} href={pathOf(path)} title={`${name}…`} facts={[about]} />}
+  />
+)
 
 /** The slug of an app, which leads to its page. */
 export const AppLink = ({ slug }: { readonly slug: string }) => (

@@ -23,7 +23,9 @@ const notices = {
   approve: 'The install is approved. The app can now work for this user.',
   reject: 'The install is rejected.',
   deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
-} as const satisfies Record<OperatorStep, string>
+  created: 'The install is created and waits for approval.',
+  installed: 'The install is created and active.',
+} as const satisfies Record<OperatorStep | 'created' | 'installed', string>
 
 /** Where the list was when its form was sent. */
 const listForm = formOf({ back: optionalText })
@@ -79,7 +81,17 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   const refusal = found.kind === 'done' ? error : found.error
   const counts = found.kind === 'done' ? await countInstalls(platform, search) : noStates
   return page(
-    <DeskPage title="Installs" visit={visit} tab={path} notices={notices}>
+    <DeskPage
+      title="Installs"
+      visit={visit}
+      tab={path}
+      notices={notices}
+      actions={
+        <a class="button" href={deskPaths.newInstall}>
+          Install an app for a user
+        </a>
+      }
+    >
       <Problem error={refusal} />
       <Segments label="Status" links={installSegments(counts, segment, path, query)} />
       <FilterBar

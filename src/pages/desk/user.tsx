@@ -1,31 +1,38 @@
 import { Elysia } from 'elysia'
-import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
+import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { ButtonForm, Problem } from '../design/field.tsx'
+import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
+import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
+import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, type Step, StepLinks, userPath } from './desk-page.tsx'
 import { UserBadges } from './users.tsx'
 
 const notices = {
   created: 'The user is created and can sign in.',
-  enable: 'The user is enabled and can sign in again. Suspended apps stay suspended.',
+  renamed: 'The user has the new name.',
+  email: 'The user signs in with the new address from now on.',
   disable: 'The user is disabled and signed out. The audit log has what ended.',
   'disable-transfer':
     'The user is disabled and signed out. Their apps have a new owner. The previous owner may know the secrets of these apps: ask the new owner to rotate them.',
+  enable: 'The user is enabled and can sign in again. Suspended apps stay suspended.',
+  'end-access': 'All access of the user has ended. The audit log says what ended.',
   'make-operator': 'The user is now an operator.',
   'withdraw-operator': 'The user is no longer an operator.',
+  'confirm-password': 'The password works again.',
 } as const
 
 const userPattern = '/desk/users/:id'
+const nameForm = formOf({ name: text })
+const emailForm = formOf({ to: text })
 
-/** One user: their rights, their password, and whether they can sign in. */
+/** One user, and what can be changed about them. `user-steps.tsx` has what asks first. */
 export const deskUserRoutes = (door: Door) =>
   new Elysia()
     .get(userPattern, async ({ request, params: { id } }) => await show(await requireOperator(door, request), id, null))
@@ -37,20 +44,69 @@ export const deskUserRoutes = (door: Door) =>
         refused: async (error) => await show(visit, id, error),
       })
     })
+    .get(`${userPattern}/edit`, async ({ request, params: { id } }) => {
+      const visit = await requireOperator(door, request)
+      return showEdit(visit, await inspectUser(door.platform, id), null)
+    })
+    .post(`${userPattern}/rename`, async ({ request, params: { id } }) => {
+      const { visit, fields } = await receiveFromOperator(door, request, nameForm)
+      const user = await inspectUser(door.platform, id)
+      const name = fields.name.trim()
+      return await answerForm(renameUser(...onTheDesk(visit), { email: user.email, name }), {
+        done: () => seeOther(`${userPath(id)}?done=renamed`),
+        refused: (error) => showEdit(visit, user, { error, typed: fields.name }),
+      })
+    })
+    .post(`${userPattern}/set-email`, async ({ request, params: { id } }) => {
+      const { visit, fields } = await receiveFromOperator(door, request, emailForm)
+      const user = await inspectUser(door.platform, id)
+      return await answerForm(setUserEmail(...onTheDesk(visit), { email: user.email, to: fields.to }), {
+        done: () => seeOther(`${userPath(id)}?done=email`),
+        refused: (error) => showEdit(visit, user, { error, typed: fields.to }),
+      })
+    })
 
 const show = async (visit: Visit, id: string, error: PlatformError | null): Promise<Response> => {
   const user = await inspectUser(visit.door.platform, id)
+  const isOneself = user.id === visit.userId
   return page(
-    <DeskPage title={user.name} belongsTo={user.email} visit={visit} tab={deskPaths.users} notices={notices}>
+    <DeskPage
+      title={user.name}
+      about={user.email}
+      belongsTo={user.email}
+      visit={visit}
+      tab={deskPaths.users}
+      notices={notices}
+      actions={
+        <a class="button" href={userPath(id, 'edit')}>
+          Change name or address
+        </a>
+      }
+    >
       <Problem error={error} />
       <UserFacts user={user} />
-      {user.id === visit.userId ? (
+      <OwnApps user={user} mostApps={visit.door.platform.quotas.apps} />
+      <h2>Access and rights</h2>
+      {isOneself ? (
         <p class="muted">
           This is you. Only another operator can disable you or remove your operator rights. To change your password, go
           to <a href="/account/password">Account, Password</a>, which asks for the current one.
         </p>
       ) : (
-        <UserChanges visit={visit} user={user} />
+        <>
+          {user.status === 'active' ? null : (
+            <div class="step">
+              <p>
+                The user is disabled. If you enable them, they can sign in again, and the access that they gave to apps
+                works again unless it has expired. Their suspended apps stay suspended.
+              </p>
+              <ButtonForm action={userPath(id, 'enable')} visit={visit}>
+                Enable this user
+              </ButtonForm>
+            </div>
+          )}
+          <StepLinks steps={stepsFor(user)} pathOf={(step) => userPath(id, step)} />
+        </>
       )}
     </DeskPage>,
     { refusal: error },
@@ -64,73 +120,105 @@ const UserFacts = ({ user }: { readonly user: InspectedUser }) => (
       Status: <UserBadges user={user} />,
       Password: user.passwordSuspendedAt && (
         <>
-          Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost. An operator can confirm it on
-          the command line: <code>app-platform user confirm-password {user.email}</code>
+          Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost.
         </>
       ),
       Created: <Time at={user.createdAt} />,
-      'Own apps': user.apps.length === 0 ? 'None' : user.apps.map((app) => <OwnApp app={app} />),
       ID: <code>{user.id}</code>,
       Events: <a href={auditPath({ actor: user.id })}>User audit log</a>,
     }}
   />
 )
 
-const OwnApp = ({ app: { slug, status } }: { readonly app: InspectedUser['apps'][number] }) => (
-  <div>
-    <AppLink slug={slug} /> {status === 'active' ? null : <AppStatusBadge status={status} />}
-  </div>
-)
+type OwnAppsProps = { readonly user: InspectedUser; readonly mostApps: number }
 
-type UserChangesProps = { readonly visit: Visit; readonly user: InspectedUser }
-
-/** What an operator can change about somebody else. What ends something, or gives rights, is confirmed first. */
-const UserChanges = ({ visit, user }: UserChangesProps) => (
-  <div class="cards">
+const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
+  <section aria-labelledby="own-apps">
+    <h2 id="own-apps">Own apps</h2>
+    <p class="muted">
+      {user.apps.length} of at most {mostApps}.
+    </p>
+    <RowList
+      rows={user.apps}
+      row={({ slug, status }) => (
+        <Row key={slug} title={<AppLink slug={slug} />} badge={<AppStatusBadge status={status} />} />
+      )}
+    />
     {user.status === 'active' ? (
-      <Change user={user} step="disable" title="Disable this user" button="Disable">
-        Their sessions end at once, and apps can no longer act for them. Nothing is deleted.
-      </Change>
-    ) : (
-      <article>
-        <h2>Enable this user</h2>
-        <p>
-          They can sign in again, and the access that they gave to apps works again unless it has expired. Their
-          suspended apps stay suspended.
+      <p>
+        <a class="button small" href={`${deskPaths.newApp}?${new URLSearchParams({ owner: user.email }).toString()}`}>
+          Create an app for this user
+        </a>
+      </p>
+    ) : null}
+  </section>
+)
+
+const steps = {
+  confirm: ['confirm-password', 'Reactivate the password', 'It was suspended because data was lost.'],
+  password: ['password', 'Generate a new password', 'The old one stops working, and their sessions end.'],
+  end: ['end-access', 'End all access', 'Their sessions end, and every app loses the access that they gave it.'],
+  make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
+  withdraw: ['withdraw-operator', 'Remove operator rights', 'They keep their account and their apps.'],
+  disable: ['disable', 'Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
+} as const satisfies Record<string, Step>
+
+const stepsFor = (user: InspectedUser): readonly Step[] => [
+  ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
+  steps.password,
+  steps.end,
+  user.isOperator ? steps.withdraw : steps.make,
+  ...(user.status === 'active' ? [steps.disable] : []),
+]
+
+/** What was typed into one of the two forms, and why it was refused. */
+type Refused = { readonly error: PlatformError; readonly typed: string }
+
+const showEdit = (visit: Visit, user: InspectedUser, refused: Refused | null): Response => {
+  const error = refused?.error ?? null
+  const typedFor = (field: string, now: string) => (error?.facts.param === field ? (refused?.typed ?? now) : now)
+  return page(
+    <DeskPage
+      title="Change name or address"
+      belongsTo={user.email}
+      above={
+        <p class="crumbs">
+          <a href={userPath(user.id)}>
+            <bdi>{user.name}</bdi>
+          </a>
         </p>
-        <ButtonForm action={userPath(user.id, 'enable')} visit={visit} look="outline small">
-          Enable
-        </ButtonForm>
-      </article>
-    )}
-    <Change user={user} step="password" title="New password" button="Generate a new password">
-      The old password stops working, and their sessions end at once.
-    </Change>
-    {user.isOperator ? (
-      <Change user={user} step="withdraw-operator" title="Operator" button="Remove operator rights">
-        Operators can do everything that you can do here.
-      </Change>
-    ) : (
-      <Change user={user} step="make-operator" title="Operator" button="Make them an operator">
-        They will be able to do everything that you can do here.
-      </Change>
-    )}
-  </div>
-)
-
-type ChangeProps = Pick<UserChangesProps, 'user'> & {
-  readonly step: 'disable' | 'password' | 'make-operator' | 'withdraw-operator'
-  readonly title: string
-  readonly button: string
-  readonly children: ComponentChildren
+      }
+      visit={visit}
+      tab={deskPaths.users}
+    >
+      <Problem error={error} />
+      <Form action={userPath(user.id, 'rename')} visit={visit} class="measure">
+        <Field
+          label="Name"
+          name="name"
+          hint="Other people see this name."
+          error={error}
+          input={{ value: typedFor('name', user.name), required: true, maxLength: 200, autocomplete: 'off' }}
+        />
+        <button type="submit">Save the name</button>
+      </Form>
+      <Form action={userPath(user.id, 'set-email')} visit={visit} class="measure">
+        <Field
+          label="Email address"
+          name="to"
+          hint="The user signs in with it. Their sessions and password stay."
+          error={error}
+          input={{
+            type: 'email',
+            value: typedFor('to', user.email),
+            required: true,
+            maxLength: 254,
+            autocomplete: 'off',
+          }}
+        />
+        <button type="submit">Save the address</button>
+      </Form>
+    </DeskPage>,
+    { refusal: error },
+  )
 }
-
-const Change = ({ user, step, title, button, children }: ChangeProps) => (
-  <article>
-    <h2>{title}</h2>
-    <p>{children}</p>
-    <a class="button outline small" href={userPath(user.id, step)}>
-      {button}
-    </a>
-  </article>
-)

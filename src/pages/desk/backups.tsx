@@ -1,0 +1,206 @@
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../domain/errors.ts'
+import { bytesInWords } from '../../domain/text.ts'
+import type { Door } from '../../http/door.ts'
+import { type BegunWork, keptBackups, startBackup, startBackupCheck } from '../../operations/backups/make-backup.ts'
+import { type BackupState, readBackups } from '../../operations/backups/read-backups.ts'
+import { Badge } from '../design/badge.tsx'
+import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
+import { StatTile, StatTiles } from '../design/stat.tsx'
+import { Table } from '../design/table.tsx'
+import { CodeBlock, Lines, Time } from '../design/values.tsx'
+import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { requireOperator, type Visit } from '../visit.ts'
+import { durationInWords } from '../words.ts'
+import { DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
+
+const notices = {
+  started: 'The backup has begun. Load this page again to see how it went.',
+  checking: 'The check has begun. Load this page again to see what it found.',
+} as const
+
+const backupForm = formOf({ keep: text })
+
+/** The backups that the server makes of its own database. */
+export const backupRoutes = (door: Door) =>
+  new Elysia()
+    .get(deskPaths.backups, async ({ request }) => await show(await requireOperator(door, request), null))
+    .post(deskPaths.backups, async ({ request }) => {
+      const { visit, fields, ticket } = await receiveFromOperator(door, request, backupForm)
+      const keep = /^\d{1,9}$/.test(fields.keep) ? Number(fields.keep) : Number.NaN
+      const started = startBackup(...onTheDesk(visit, undefined, ticket), { server: door.platform, keep })
+      return await answerForm(started, {
+        done: (work) => begun(door, work, 'started'),
+        refused: async (error) => await show(visit, error, fields.keep),
+      })
+    })
+    .post(`${deskPaths.backups}/:name/check`, async ({ request, params: { name } }) => {
+      const { visit } = await receiveFromOperator(door, request, emptyForm)
+      return await answerForm(startBackupCheck(...onTheDesk(visit), { server: door.platform, name }), {
+        done: (work) => begun(door, work, 'checking'),
+        refused: async (error) => await show(visit, error),
+      })
+    })
+
+/** The work goes on after the answer. What it finds is on the page, and what failed without a reason in the log. */
+const begun = (door: Door, { finished }: BegunWork, done: keyof typeof notices): Response => {
+  finished.catch((cause: unknown) => door.log.error('backup.failed', { cause }))
+  return seeOther(`${deskPaths.backups}?done=${done}`)
+}
+
+const show = async (visit: Visit, error: PlatformError | null, keep?: string): Promise<Response> => {
+  const state = await readBackups(visit.door.platform)
+  return page(
+    <DeskPage title="Backups" visit={visit} tab={deskPaths.backups} notices={notices}>
+      <Problem error={error} />
+      {state === null ? (
+        <OfPostgres />
+      ) : (
+        <OfFile visit={visit} state={state} error={error} keep={keep ?? String(keptBackups.default)} />
+      )}
+    </DeskPage>,
+    { refusal: error },
+  )
+}
+
+type OfFileProps = {
+  readonly visit: Visit
+  readonly state: BackupState
+  readonly error: PlatformError | null
+  readonly keep: string
+}
+
+const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
+  const now = visit.door.platform.clock.now()
+  return (
+    <>
+      <StatTiles>
+        <StatTile
+          label="Last backup"
+          value={state.lastBackupAt === null ? 'None yet' : `${ageInWords(state.lastBackupAt, now)} ago`}
+          change="By this page or the command line"
+        />
+        <StatTile label="Backups here" value={state.files.length} change={bytesInWords(sizeOf(state.files))} />
+        <StatTile label="Database" value={bytesInWords(state.databaseBytes)} />
+      </StatTiles>
+      <Work state={state} now={now} />
+      <h2>Make a backup</h2>
+      <p>
+        The server copies the database while it goes on working, and checks the copy. If nothing is wrong, older backups
+        in <code>{state.folder}</code> are removed.
+      </p>
+      {state.lackOfRoom === null ? null : <p class="problem">{state.lackOfRoom}</p>}
+      <Form action={deskPaths.backups} visit={visit} class="measure">
+        <Field
+          label="Backups to keep"
+          name="keep"
+          hint="With the new one. Older ones are removed."
+          error={error}
+          input={{ type: 'number', value: keep, min: keptBackups.least, max: keptBackups.most, required: true }}
+        />
+        <button type="submit">Make a backup</button>
+      </Form>
+      <h2>Backups of this server</h2>
+      <Table
+        label="Backups of this server"
+        rows={state.files}
+        rowHeader="File"
+        columns={{
+          File: ({ name }) => <code>{name}</code>,
+          Made: ({ madeAt }) => <Time at={madeAt} />,
+          Size: ({ sizeBytes }) => bytesInWords(sizeBytes),
+          'Last check': ({ checked }) => <Checked outcome={checked} />,
+          Action: ({ name }) => (
+            <ButtonForm action={`${deskPaths.backups}/${name}/check`} visit={visit} look="outline small">
+              Check <span class="unseen">{name}</span>
+            </ButtonForm>
+          ),
+        }}
+        empty="No backup has been made here yet."
+      />
+      <h2>Keep them safe</h2>
+      <p>
+        These files are on the same disk as the database. Copy the newest one to another machine. A backup has all
+        password hashes and signing keys, so it cannot be downloaded here. This command prints a timer that makes a
+        backup every day:
+      </p>
+      <CodeBlock id="timer" label="Daily backups" code="app-platform print backup-timer" />
+      <p>
+        Restoring needs a stopped server: see the guide <a href="/docs/guides/backup-and-restore">Backup and restore</a>
+        .
+      </p>
+    </>
+  )
+}
+
+const sizeOf = (files: BackupState['files']): number => files.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
+
+const ageInWords = (at: number, now: number): string => durationInWords(Math.max(0, Math.floor((now - at) / 1000)))
+
+/** The work that goes on now, or how the latest backup ended. */
+const Work = ({
+  state: { work, latest, databaseBytes },
+  now,
+}: Pick<OfFileProps, 'state'> & { readonly now: number }) => {
+  if (work !== null) {
+    const progress = `${bytesInWords(work.bytes)} of about ${bytesInWords(databaseBytes)} copied`
+    return (
+      <p class="notice">
+        {work.kind === 'backup' ? `A backup is being made: ${progress}.` : `The backup ${work.name} is being checked.`}{' '}
+        It began {ageInWords(work.startedAt, now)} ago. <a href={deskPaths.backups}>Load the page again</a>
+      </p>
+    )
+  }
+  if (latest === null) return null
+  if (latest.problems.length === 0) {
+    return (
+      <p>
+        <Badge tone="good">Done</Badge> The latest backup ended <Time at={latest.endedAt} /> and passed its check.
+      </p>
+    )
+  }
+  return (
+    <div class="problem">
+      <p>
+        The latest backup failed <Time at={latest.endedAt} />:
+      </p>
+      <ul>
+        {latest.problems.map((sentence) => (
+          <li>{sentence}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const Checked = ({ outcome }: { readonly outcome: BackupState['files'][number]['checked'] }) => {
+  if (outcome === null) return <>Not since the server started</>
+  const { problems, endedAt } = outcome
+  return (
+    <Lines
+      of={[
+        problems.length === 0 ? <Badge tone="good">Nothing is wrong</Badge> : <Badge tone="bad">Damaged</Badge>,
+        ...problems.slice(0, 3),
+        <Time at={endedAt} />,
+      ]}
+    />
+  )
+}
+
+const dumpCommand = `install -d -m 0700 -o postgres /var/backups/app-platform
+runuser -u postgres -- pg_dump -Fc -f /var/backups/app-platform/apps.dump apps`
+
+const OfPostgres = () => (
+  <>
+    <p>
+      The data is in PostgreSQL, which has its own backups. Use <code>pg_dump</code> while the servers run, here as root
+      and with a database of the name <code>apps</code>:
+    </p>
+    <CodeBlock id="dump" label="Back up PostgreSQL" code={dumpCommand} />
+    <p>
+      A dump has all password hashes and signing keys: keep it private, and on another machine. The guide{' '}
+      <a href="/docs/guides/postgresql">PostgreSQL</a> shows how to restore it, and point-in-time recovery.
+    </p>
+  </>
+)

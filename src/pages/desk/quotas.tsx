@@ -1,0 +1,103 @@
+import { Elysia } from 'elysia'
+import type { ComponentChildren } from 'preact'
+import { bytesInWords } from '../../domain/text.ts'
+import type { Door } from '../../http/door.ts'
+import { readQuotaUse } from '../../operations/health/quotas.ts'
+import { StatTile, StatTiles } from '../design/stat.tsx'
+import { Table } from '../design/table.tsx'
+import { Lines } from '../design/values.tsx'
+import { page } from '../page.ts'
+import { requireOperator } from '../visit.ts'
+import { AppLink, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+
+/** Apps and accounts that the page shows: those that use most. */
+const shownRows = 50
+
+/** What apps and accounts use of what they may. */
+export const quotaRoutes = (door: Door) =>
+  new Elysia().get(deskPaths.quotas, async ({ request }) => {
+    const visit = await requireOperator(door, request)
+    const { quotas, artifactsOfApps, appsOfAccounts, stored } = await readQuotaUse(door.platform, shownRows)
+    return page(
+      <DeskPage title="Quotas" visit={visit} tab={deskPaths.quotas}>
+        <StatTiles>
+          <StatTile
+            label="Artifacts of one app"
+            value={`At most ${bytesInWords(quotas.artifactBytes)}`}
+            change="QUOTA_ARTIFACT_BYTES"
+          />
+          <StatTile label="Apps of one account" value={`At most ${quotas.apps}`} change="QUOTA_APPS" />
+          <StatTile
+            label="All artifacts"
+            value={bytesInWords(stored.bytes)}
+            change={`${stored.files.toLocaleString('en')} files, also those that no version uses`}
+          />
+        </StatTiles>
+        <h2>Artifacts per app</h2>
+        <p class="muted">The {shownRows} apps with the most. An artifact that several versions use counts once.</p>
+        <Table
+          label="Artifacts per app"
+          rows={artifactsOfApps}
+          rowHeader="App"
+          columns={{
+            App: ({ slug, name }) => <Lines of={[<bdi>{name}</bdi>, <AppLink slug={slug} />]} />,
+            Used: ({ name, bytes }) => (
+              <Use of={`artifacts of ${name}`} used={bytes} most={quotas.artifactBytes}>
+                {bytesInWords(bytes)} of {bytesInWords(quotas.artifactBytes)}
+              </Use>
+            ),
+          }}
+          empty="No app has artifacts yet."
+        />
+        <h2>Apps per account</h2>
+        <p class="muted">The {shownRows} accounts with the most. Deleted apps do not count.</p>
+        <Table
+          label="Apps per account"
+          rows={appsOfAccounts}
+          rowHeader="Account"
+          columns={{
+            Account: ({ id, email, name }) => (
+              <Lines
+                of={[
+                  <bdi>{name}</bdi>,
+                  <a href={userPath(id)}>
+                    <bdi>{email}</bdi>
+                  </a>,
+                ]}
+              />
+            ),
+            Used: ({ email, apps }) => (
+              <Use of={`apps of ${email}`} used={apps} most={quotas.apps}>
+                {apps} of {quotas.apps}
+              </Use>
+            ),
+          }}
+          empty="Nobody has an app yet."
+        />
+        <p class="muted">
+          The limits are the same for everybody. They are settings of the server: see the guide{' '}
+          <a href="/docs/guides/settings">Settings</a>.
+        </p>
+      </DeskPage>,
+    )
+  })
+
+type UseProps = {
+  /** What is measured, for screen readers. */
+  readonly of: string
+  readonly used: number
+  readonly most: number
+  readonly children: ComponentChildren
+}
+
+const Use = ({ of, used, most, children }: UseProps) => (
+  <>
+    <meter aria-label={`Share of the quota: ${of}`} min={0} max={most} high={most * 0.9} value={Math.min(used, most)} />{' '}
+    {children} ({percent(used, most)})
+  </>
+)
+
+const percent = (used: number, most: number): string => {
+  const share = (used / most) * 100
+  return share > 0 && share < 1 ? 'below 1 %' : `${Math.floor(share)} %`
+}

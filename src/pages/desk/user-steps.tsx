@@ -1,0 +1,88 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { endUserAccess } from '../../operations/end-access.ts'
+import { liveSessionsOf, reachOf } from '../../operations/reach.ts'
+import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
+import { confirmPassword, isForSomebodyElse } from '../../operations/users/passwords.ts'
+import { confirmed } from '../confirmation.tsx'
+import { emptyForm } from '../form.ts'
+import { onTheDesk, userPath } from './desk-page.tsx'
+
+const section = 'desk'
+const user = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
+
+const ownAccess = 'You cannot end your own access here: see Account, Sessions and Connected apps.'
+
+const Name = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
+  <>
+    <strong>
+      <bdi>{name}</bdi>
+    </strong>{' '}
+    ({email})
+  </>
+)
+
+/** What else an operator does about a user's access. Each step asks first. */
+export const userSteps = (door: Door) =>
+  new Elysia()
+    .use(
+      confirmed(door, '/desk/users/:id/end-access', {
+        section,
+        form: emptyForm,
+        back: user,
+        ask: async (_, { id }) => {
+          const found = await inspectUser(door.platform, id)
+          const reach = await reachOf(door.platform, { kind: 'user', userId: id })
+          return {
+            title: 'End all access of this user?',
+            belongsTo: found.email,
+            says: (
+              <p>
+                <Name user={found} /> is signed out everywhere, and every app loses the access that they gave it. Their
+                password stays valid: they can sign in and allow apps again. Their own apps do not change.
+              </p>
+            ),
+            counts: [
+              [await liveSessionsOf(door.platform, id), 'session ends', 'sessions end'],
+              [reach.apps, 'app loses its access to their data', 'apps lose their access to their data'],
+              [reach.embeddedSessions, 'page of an app ends', 'pages of apps end'],
+            ],
+            button: 'End all access',
+          }
+        },
+        act: async ({ visit }, { id }, back) => {
+          const { email } = await inspectUser(door.platform, id)
+          await endUserAccess(...onTheDesk(visit, isForSomebodyElse(visit.userId, id, ownAccess)), email)
+          return back('end-access')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, '/desk/users/:id/confirm-password', {
+        section,
+        form: emptyForm,
+        back: user,
+        ask: async (_, { id }) => {
+          const found = await inspectUser(door.platform, id)
+          return {
+            title: 'Reactivate this password?',
+            belongsTo: found.email,
+            says: (
+              <>
+                <p>
+                  The password of <Name user={found} /> is suspended because data was lost. It may have been changed,
+                  and their operator rights may have been removed, in the lost time.
+                </p>
+                <p>Reactivate it only if both are still meant to be as they are. Otherwise generate a new one.</p>
+              </>
+            ),
+            button: 'Reactivate the password',
+          }
+        },
+        act: async ({ visit }, { id }, back) => {
+          const { email } = await inspectUser(door.platform, id)
+          await confirmPassword(...onTheDesk(visit), email)
+          return back('confirm-password')
+        },
+      }),
+    )
