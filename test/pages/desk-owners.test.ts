@@ -64,14 +64,21 @@ test('a new owner who cannot own the apps is refused next to the field, and the 
   expect([await statusOf(owner.id), (await appOf(app.id))?.ownerId]).toEqual(['active', owner.id])
 })
 
-test('the desk marks a deleted app, and names the command that restores it', async () => {
+test('the desk marks a deleted app, and restores it suspended', async () => {
   const { app } = await scene()
+  const path = `/desk/apps/${app.slug}`
   await deleteApp(world.platform, trace, commandLine, app.slug)
-  const { text } = await desk.get(`/desk/apps/${app.slug}`)
+  const { text } = await desk.get(path)
   expect(words(text)).toContain('Status Deleted')
-  expect(words(text)).toContain(`app-platform app undelete ${app.slug}`)
-  expect(text).not.toContain(`action="/desk/apps/${app.slug}/`)
+  expect([...text.matchAll(/(?:action|href)="(\/desk\/apps\/[^"]+)"/g)].map(([, to]) => to)).toEqual([
+    `${path}/undelete`,
+  ])
+  for (const part of ['settings', 'credentials', 'delete', 'transfer']) {
+    expect((await desk.get(`${path}/${part}`)).status).toBe(404)
+  }
   expect(words((await desk.get(`/desk/apps?q=${app.slug}`)).text)).toContain('Deleted')
+  await desk.submit(path, `${path}/undelete`)
+  expect(await appOf(app.id)).toMatchObject({ status: 'suspended', deletedAt: null })
 })
 
 test('a name that mixes scripts is marked on the page of the app and in its review', async () => {

@@ -233,7 +233,8 @@ export const siteMap: readonly Site[] = [
   {
     pattern: '/desk/apps/:slug',
     who: 'operator',
-    paths: ({ app, suspendedApp }) => [`/desk/apps/${app.slug}`, `/desk/apps/${suspendedApp.slug}`],
+    paths: ({ app, suspendedApp, deletedApp }) =>
+      [app, suspendedApp, deletedApp].map(({ slug }) => `/desk/apps/${slug}`),
   },
   { pattern: '/desk/users', who: 'operator', paths: () => ['/desk/users', '/desk/users?q=nobody-has-this'] },
   { pattern: '/desk/users/new', who: 'operator', paths: () => ['/desk/users/new'] },
@@ -254,6 +255,36 @@ export const siteMap: readonly Site[] = [
     paths: ({ app }) => ['/desk/audit', `/desk/audit?app=${app.slug}&action=version`, '/desk/audit?outcome=refused'],
   },
   { pattern: '/desk/health', who: 'operator', paths: () => ['/desk/health'] },
+  { pattern: '/desk/backups', who: 'operator', paths: () => ['/desk/backups'] },
+  { pattern: '/desk/quotas', who: 'operator', paths: () => ['/desk/quotas'] },
+  {
+    pattern: '/desk/installs/new',
+    who: 'operator',
+    paths: ({ app }) => ['/desk/installs/new', `/desk/installs/new?app=${app.slug}`],
+  },
+  { pattern: '/desk/apps/new', who: 'operator', paths: () => ['/desk/apps/new'] },
+  ...['transfer', 'end-access', 'delete', 'settings', 'credentials', 'credentials/new'].map((part): Site => ({
+    pattern: `/desk/apps/:slug/${part}`,
+    who: 'operator',
+    paths: ({ app }) => [`/desk/apps/${app.slug}/${part}`],
+  })),
+  {
+    pattern: '/desk/apps/:slug/settings/redirect-uris/remove',
+    who: 'operator',
+    paths: ({ app }) => [
+      `/desk/apps/${app.slug}/settings/redirect-uris/remove?${new URLSearchParams({ environment: 'development', uri: app.redirectUri }).toString()}`,
+    ],
+  },
+  ...['revoke', 'confirm'].map((step): Site => ({
+    pattern: `/desk/apps/:slug/credentials/:id/${step}`,
+    who: 'operator',
+    paths: ({ app, liveSecretId }) => [`/desk/apps/${app.slug}/credentials/${liveSecretId}/${step}`],
+  })),
+  ...['edit', 'end-access', 'confirm-password'].map((part): Site => ({
+    pattern: `/desk/users/:id/${part}`,
+    who: 'operator',
+    paths: ofStranger(part),
+  })),
 ]
 
 /** Refusals, which are pages too. */

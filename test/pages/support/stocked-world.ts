@@ -1,5 +1,7 @@
 import { receivedArtifact } from '../../support/received-artifact.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
+import { deleteApp } from '../../../src/operations/apps/delete-app.ts'
+import { startBackup } from '../../../src/operations/backups/make-backup.ts'
 import { setAppStatus } from '../../../src/operations/apps/change-app.ts'
 import {
   createCredential,
@@ -40,6 +42,9 @@ export type StockedWorld = World & {
   readonly secondOperator: Login
   readonly disabledUser: Login
   readonly suspendedApp: AppInWorld
+  readonly deletedApp: AppInWorld
+  /** A client secret of the first app that works. */
+  readonly liveSecretId: string
   /** An install that waits for the operator. */
   readonly pendingInstallId: string
   /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
@@ -75,6 +80,8 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const strangersApp = await addApp(platform, people.stranger)
   const suspendedApp = await addApp(platform, user)
   await setAppStatus(platform, trace, actor, { slug: suspendedApp.slug, status: 'suspended' })
+  const deletedApp = await addApp(platform, user)
+  await deleteApp(platform, trace, actor, deletedApp.slug)
   const liveSecretId = await stockCredentials(platform, app)
   await stockVersions(platform, app)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
@@ -88,6 +95,10 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
     kind: 'store',
     resourceSlug: 'my-store',
   })
+  if (platform.database.backups !== null) {
+    const { finished } = await startBackup(platform, trace, actor, { server: platform, keep: 5 })
+    await finished
+  }
   const { grantId } = await grantTokens(world)
   const endpointIds = await stockWebhooks(platform, app)
   await grantTokens({ ...world, app: strangersApp })
@@ -95,7 +106,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
   const installs = { pendingInstallId, openableInstallId }
   const parts = { liveSecretId, longUri, grantId, otherSessionKey, endpointIds }
-  return { ...world, ...people, strangersApp, suspendedApp, ...installs, ...parts }
+  return { ...world, ...people, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
 }
 
 const addPeople = async (platform: Platform) => {
