@@ -1,5 +1,5 @@
-import { and, count, eq, inArray, lt, ne, notExists, sql } from 'drizzle-orm'
-import { artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
+import { and, asc, count, desc, eq, inArray, isNotNull, lt, ne, notExists, sql, sum } from 'drizzle-orm'
+import { apps, artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
 import { type DrizzleConnection, everyColumn, given, only } from './connection.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
 
@@ -39,6 +39,26 @@ export const artifactQueries = (db: DrizzleConnection) => {
     totals: async () => {
       const [found] = await db.select({ files: count(), bytes: total }).from(artifacts)
       return { files: found?.files ?? 0, bytes: found?.bytes ?? 0 }
+    },
+    /** Apps by the bytes of their artifacts, the largest first, each artifact once. Read from an index. */
+    largestUses: async (limit: number) => {
+      const used = db
+        .selectDistinct({
+          appId: versions.appId,
+          sha256: versions.artifactSha256,
+          sizeBytes: versions.artifactSizeBytes,
+        })
+        .from(versions)
+        .where(isNotNull(versions.artifactSha256))
+        .as('used')
+      const bytes = sum(used.sizeBytes).mapWith(Number)
+      return await db
+        .select({ slug: apps.slug, name: apps.name, bytes })
+        .from(used)
+        .innerJoin(apps, eq(apps.id, used.appId))
+        .groupBy(apps.id, apps.slug, apps.name)
+        .orderBy(desc(bytes), asc(apps.slug))
+        .limit(limit)
     },
     /** Removes up to `limit` artifacts that were stored before the time and that no version uses. */
     purgeUnused: async (createdBefore: number, limit: number) => {

@@ -142,26 +142,6 @@ export const versionQueries = (db: DrizzleConnection) => {
         ne(versions.artifactSha256, sha256),
         versionId === null ? undefined : ne(versions.id, versionId),
       )),
-    /** Apps by the bytes of their artifacts, the largest first, each artifact once. Read from the same index. */
-    largestArtifacts: async (limit: number) => {
-      const used = db
-        .selectDistinct({
-          appId: versions.appId,
-          sha256: versions.artifactSha256,
-          sizeBytes: versions.artifactSizeBytes,
-        })
-        .from(versions)
-        .where(isNotNull(versions.artifactSha256))
-        .as('used')
-      const bytes = sum(used.sizeBytes).mapWith(Number)
-      return await db
-        .select({ slug: apps.slug, name: apps.name, bytes })
-        .from(used)
-        .innerJoin(apps, eq(apps.id, used.appId))
-        .groupBy(apps.id, apps.slug, apps.name)
-        .orderBy(desc(bytes), asc(apps.slug))
-        .limit(limit)
-    },
     nextNumber: async (appId: string) =>
       ((
         await db

@@ -24,7 +24,7 @@ import {
   onTheDesk,
   Owner,
   reviewPath,
-  type Step,
+  type DeskStep,
   StepLinks,
 } from './desk-page.tsx'
 
@@ -153,9 +153,9 @@ const steps = {
   suspend: ['suspend', 'Suspend this app', 'Its secrets and tokens stop working until you activate it again.'],
   end: ['end-access', 'End all access', 'Every grant, session and token of the app ends. Users have to consent again.'],
   delete: ['delete', 'Delete this app', 'Its access ends at once, and after 7 days it is removed.'],
-} as const satisfies Record<string, Step>
+} as const satisfies Record<string, DeskStep>
 
-const stepsFor = (app: InspectedApp): readonly Step[] => [
+const stepsFor = (app: InspectedApp): readonly DeskStep[] => [
   steps.transfer,
   ...(app.status === 'active' ? [steps.suspend] : []),
   steps.end,

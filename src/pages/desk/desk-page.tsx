@@ -72,9 +72,9 @@ export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPa
 export const tooLate = 'This install is already decided, or does not exist any more. Nothing was changed.'
 
 /** A step with a page of its own: the last part of its address, its name, and what it does. */
-export type Step = readonly [path: string, name: string, about: string]
+export type DeskStep = readonly [path: string, name: string, about: string]
 
-type StepLinksProps = { readonly steps: readonly Step[]; readonly pathOf: (path: string) => string }
+type StepLinksProps = { readonly steps: readonly DeskStep[]; readonly pathOf: (path: string) => string }
 
 /** Links to the steps that ask before they do anything. */
 export const StepLinks = ({ steps, pathOf }: StepLinksProps) => (

@@ -11,7 +11,7 @@ import { Facts, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, type Step, StepLinks, userPath } from './desk-page.tsx'
+import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, type DeskStep, StepLinks, userPath } from './desk-page.tsx'
 import { UserBadges } from './users.tsx'
 
 const notices = {
@@ -161,9 +161,9 @@ const steps = {
   make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
   withdraw: ['withdraw-operator', 'Remove operator rights', 'They keep their account and their apps.'],
   disable: ['disable', 'Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
-} as const satisfies Record<string, Step>
+} as const satisfies Record<string, DeskStep>
 
-const stepsFor = (user: InspectedUser): readonly Step[] => [
+const stepsFor = (user: InspectedUser): readonly DeskStep[] => [
   ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
   steps.password,
   steps.end,

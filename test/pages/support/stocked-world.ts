@@ -43,8 +43,6 @@ export type StockedWorld = World & {
   readonly disabledUser: Login
   readonly suspendedApp: AppInWorld
   readonly deletedApp: AppInWorld
-  /** A client secret of the first app that works. */
-  readonly liveSecretId: string
   /** An install that waits for the operator. */
   readonly pendingInstallId: string
   /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
