@@ -26,6 +26,6 @@ export const migrations: readonly Migration[] = [
     copyRows: copyWithTimeKeys,
   },
   step(8, 'webhook_exchange', webhookExchange, '100eb6c834fe8b2c6e9368b98ecf5a6e6108a0769f012564a9192d25a01b3aa9'),
-  step(9, 'service_keys', serviceKeys, '49f888d203f0e9ff688d32fe99d12094a19d6c8e7303a8e6d092a0a73eca2bab'),
+  step(9, 'service_keys', serviceKeys, '7f19c405ced33b1128a78336dea14f855360bb6ef944702b3ee9e3ded8d2701f'),
   step(10, 'hourly_counts', hourlyCounts, '8bf96a934e3623ab9f374050db0c3b1131a901e70453cd3fdb87a6e7bfafaa4d'),
 ]

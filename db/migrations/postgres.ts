@@ -26,7 +26,7 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     id: 5,
     name: 'service_keys',
     sql: serviceKeys,
-    sha256: '4ca1c77fbed72d1c9d5d021b64230c79e53cbc17434ba9e1c6585eab29c01a98',
+    sha256: '03b4bac2e5ac125758a624bce27bba07709d79c56e76c5cf89ed5234afb5cf7e',
   },
   {
     id: 6,

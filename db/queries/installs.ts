@@ -128,6 +128,52 @@ export const installQueries = (db: DrizzleConnection) => {
       const asked = { appId, kind, externalId, approval: 'approved', state: 'active', limit: 1 }
       return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
     },
+    /** Installs of apps that are not deleted, before the ID, newest first, with the builder's IDs of owner and place. */
+    forBuilder: async (
+      of: { readonly id?: string; readonly approval?: Install['approval'] | null; readonly userId?: string | null },
+      beforeId: string,
+      limit: number,
+    ) =>
+      await db
+        .select({
+          install: installs,
+          app: { slug: apps.slug, name: apps.name },
+          userExternalId: users.externalId,
+          resourceKind: resources.kind,
+          resourceExternalId: resources.externalId,
+        })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(users, eq(users.id, installs.userId))
+        .where(
+          and(
+            lt(installs.id, beforeId),
+            isNull(apps.deletedAt),
+            of.id === undefined ? undefined : eq(installs.id, of.id),
+            (of.approval ?? null) === null ? undefined : eq(installs.approval, of.approval ?? 'pending'),
+            (of.userId ?? null) === null ? undefined : eq(installs.userId, of.userId ?? ''),
+          ),
+        )
+        .orderBy(desc(installs.id))
+        .limit(limit),
+    /** Ends every open install on a website or store, and returns them with what they were. */
+    endOn: async (resourceId: string, now: number) => {
+      const ending = await db
+        .select({
+          id: installs.id,
+          appId: installs.appId,
+          environment: installs.environment,
+          was: installs.approval,
+        })
+        .from(installs)
+        .where(and(eq(installs.resourceId, resourceId), isOpen))
+      for (const { id, was } of ending) {
+        const approval = was === 'pending' ? 'withdrawn' : was
+        await db.update(installs).set({ approval, state: 'inactive', updatedAt: now }).where(eq(installs.id, id))
+      }
+      return ending
+    },
     /** The install with its website or store. */
     find: (id: string) => find().first({ id }),
     /** Every install, of one app or of all (null), oldest first, with the names of its app, user and place. */

@@ -1,5 +1,5 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
-import { resources } from '../tables/sqlite.ts'
+import { and, asc, eq, getTableColumns, gt, isNull } from 'drizzle-orm'
+import { resources, users } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { finder, inserter, lazyReader, lazyWriter } from './reader.ts'
 
@@ -8,6 +8,7 @@ export type Resource = typeof resources.$inferSelect
 /** Websites and stores. Owner and kind are part of every query. */
 export const resourceQueries = (db: DrizzleConnection) => {
   const find = finder(db, resources, 'ownerId', 'kind', 'slug')
+  const byExternalId = finder(db, resources, 'kind', 'externalId')
   const update = lazyWriter(() =>
     db
       .update(resources)
@@ -36,6 +37,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
           eq(resources.ownerId, given('ownerId')),
           eq(resources.kind, given('kind')),
           gt(resources.slug, given('afterSlug')),
+          isNull(resources.deletedAt),
         ),
       )
       .orderBy(asc(resources.slug))
@@ -47,8 +49,25 @@ export const resourceQueries = (db: DrizzleConnection) => {
     find: (ownerId: string, kind: Resource['kind'], slug: string) => find({ ownerId, kind, slug }),
     update: (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
       update().run({ id, ...change }),
-    setExternalId: async (id: string, externalId: string | null) =>
-      void (await db.update(resources).set({ externalId }).where(eq(resources.id, id))),
+    /** The one that the builder calls so. */
+    byExternalId: (kind: Resource['kind'], externalId: string) => byExternalId({ kind, externalId }),
+    /** Writes every column of a known row. */
+    replace: async ({ id, ...row }: Resource) => void (await db.update(resources).set(row).where(eq(resources.id, id))),
+    /** Forgets what a website or store was called. The row stays, because installs and the audit log name its ID. */
+    forget: async (id: string, now: number) =>
+      void (await db
+        .update(resources)
+        .set({ name: '', slug: id, status: 'archived', externalId: null, deletedAt: now, updatedAt: now })
+        .where(eq(resources.id, id))),
+    /** Those of a kind after the ID, oldest first, with the builder's ID of their owner. */
+    listPage: async (kind: Resource['kind'], afterId: string, limit: number) =>
+      await db
+        .select({ resource: getTableColumns(resources), ownerExternalId: users.externalId })
+        .from(resources)
+        .innerJoin(users, eq(users.id, resources.ownerId))
+        .where(and(eq(resources.kind, kind), gt(resources.id, afterId), isNull(resources.deletedAt)))
+        .orderBy(asc(resources.id))
+        .limit(limit),
     /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       list().all({ ownerId, kind, afterSlug, limit }),

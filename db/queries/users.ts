@@ -47,10 +47,31 @@ export const userQueries = (db: DrizzleConnection) => {
     { locks: users }, // or a sign-in could miss that the password was changed, and its session would stay
   )
   const byEmail = finder(db, users, 'email')
+  const byExternalId = finder(db, users, 'externalId')
 
   return {
     insert: inserter(db, users),
     byId: (id: string) => byId().first({ id }),
+    /** The user that the builder calls so. */
+    byExternalId: (externalId: string) => byExternalId({ externalId }),
+    /** Users after the ID, oldest first; of one address and one status, if given. */
+    listPage: async (
+      { email, status }: { readonly email: string | null; readonly status: User['status'] | null },
+      afterId: string,
+      limit: number,
+    ): Promise<User[]> =>
+      await db
+        .select()
+        .from(users)
+        .where(
+          and(
+            gt(users.id, afterId),
+            email === null ? undefined : eq(users.email, email),
+            status === null ? undefined : eq(users.status, status),
+          ),
+        )
+        .orderBy(asc(users.id))
+        .limit(limit),
     /** `email` is normalised (lower case). */
     byEmail: (email: string) => byEmail({ email }),
     /** Everyone, by address. */
@@ -90,7 +111,7 @@ export const userQueries = (db: DrizzleConnection) => {
         .limit(limit),
     change: async (
       id: string,
-      to: Partial<Pick<User, 'name' | 'email' | 'isOperator' | 'status' | 'externalId'>>,
+      to: Partial<Pick<User, 'name' | 'email' | 'pictureUrl' | 'isOperator' | 'status' | 'externalId'>>,
       now: number,
     ) =>
       void (await db

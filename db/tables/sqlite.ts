@@ -225,6 +225,8 @@ export const resources = sqliteTable('resources', {
   publishedAt: integer('published_at'),
   /** The builder's own ID; null if the builder did not send it. */
   externalId: text('external_id'),
+  /** When the builder removed it: its name is gone, and only its ID stays. */
+  deletedAt: integer('deleted_at'),
 })
 
 /**

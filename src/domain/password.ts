@@ -32,3 +32,6 @@ export const generatedPasswordBytes = 16
 
 /** 128 random bits as 22 letters and digits, so that a shell needs no escapes. */
 export const generatedPassword = (random: Uint8Array): string => encodeBase62(random, 22)
+
+/** Stored in the place of a hash for a person without a password: none matches it. */
+export const noPassword = ''

@@ -19,6 +19,7 @@ const info: DocumentInfo = {
       appToken: bearer('App token (`apat_…`) from POST /api/app-platform/token.'),
       userToken: bearer('User access token (`apua_…`) from POST /api/app-platform/oauth/token.'),
       session: bearer('User session (`apus_…`) from POST /api/session.'),
+      serviceKey: bearer('Service key of the builder (`apok_…`), for the management API and for introspection alone.'),
       embeddedSession: bearer('Session of an app in a frame (`apes_…`), good on pages of its one origin alone.'),
     },
   },

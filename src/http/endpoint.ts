@@ -35,7 +35,7 @@ export type Guard<Caller, Share = null> = {
 const anyone: Guard<null, unknown> = { callers: ['none'], errors: [], admit: () => null }
 
 /** How a query or a body is read. The two steps are apart because Elysia checks between them, by the schema of the route. */
-type Reader<T> = {
+export type Reader<T> = {
   /** The schema of the route, which checks as `check` does; null if nothing is checked. */
   readonly schema: TSchema | null
   readonly read: (door: Door, call: Call) => Awaitable<unknown>
@@ -83,7 +83,7 @@ const parametersOf = (query: string): Iterable<readonly [name: string, value: st
       })
 
 /** The rule is checked by the shell, before anything of the body is read. */
-type BodyReader<T> = Reader<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }
+export type BodyReader<T> = Reader<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }
 
 const noBody: BodyReader<null> = { ...unread, rule: jsonBodies, errors: [] }
 /** The refusals of a JSON body. */
@@ -103,7 +103,15 @@ export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> 
 })
 
 /** No body, or a form that is not read. */
-export const ignoredBody: BodyReader<null> = { ...unread, rule: { ...formBodies, isOptional: true }, errors: [] }
+export const ignoredBody: BodyReader<null> = {
+  ...unread,
+  rule: {
+    limitBytes: formBodies.limitBytes,
+    mediaTypes: [...formBodies.mediaTypes, ...jsonBodies.mediaTypes],
+    isOptional: true,
+  },
+  errors: [],
+}
 
 /** A form of the standard wire format. */
 export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> => ({
@@ -128,7 +136,7 @@ type Received<Caller, Query, Body> = { readonly caller: Caller; readonly query: 
 type Answers = { readonly [status: number]: TSchema }
 
 type Entry<Caller, Share, Query, Body, A extends Answers> = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** Without a guard anyone may call; a client that has to authenticate does so in the body. */
   readonly caller?: Guard<Caller, Share>

@@ -1,6 +1,9 @@
 /** The API: every endpoint for programs, in the order of the contract. Pages for people are in `src/pages`. */
 import type { Endpoint } from './endpoint.ts'
 import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
+import { approveInstall, deactivateInstall, readInstalls, rejectInstall } from './endpoints/management-installs.ts'
+import { putResource, readOneResource, readResources, deleteResource } from './endpoints/management-resources.ts'
+import { endUserAccess, putUser, readUser, readUsers } from './endpoints/management-users.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
 import { listBuilderResources } from './endpoints/resources.ts'
@@ -43,6 +46,19 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   checkToken,
   readUserInfo,
   askUserInfo,
+  // The management API.
+  readUsers,
+  putUser,
+  readUser,
+  endUserAccess,
+  readResources,
+  putResource,
+  readOneResource,
+  deleteResource,
+  readInstalls,
+  approveInstall,
+  rejectInstall,
+  deactivateInstall,
   // For monitors.
   isAlive,
   isReady,

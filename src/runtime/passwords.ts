@@ -1,3 +1,4 @@
+import { noPassword } from '../domain/password.ts'
 import { createFairLine, type PlaceInLine } from './waiting-line.ts'
 
 /** bcrypt for people's passwords only; machine secrets are long and random and need no slow hash (contract section 2). */
@@ -9,7 +10,7 @@ export type Passwords = {
    */
   load(): Promise<void>
   hash(password: string): Promise<string>
-  /** Null stands for an unknown user: false, after as long as a real hash takes. */
+  /** Null stands for an unknown user, `noPassword` for one who has none: false, after as long as a real hash takes. */
   matches(password: string, hash: string | null): Promise<boolean>
   /** The same for a caller from outside, who waits at this place in line. Without it the caller is an operator. */
   inLineAs(place: PlaceInLine): Passwords
@@ -73,8 +74,8 @@ export const createPasswords = ({ cost, longestWaitMs = patienceMs }: PasswordOp
       matches: async (password, storedHash) => {
         const bcrypt = await loadBcrypt()
         return await inTurn(async () => {
-          const matched = await bcrypt.verify(password, storedHash ?? nobody)
-          const isRight = matched && storedHash !== null
+          const known = storedHash === null || storedHash === noPassword ? null : storedHash
+          const isRight = (await bcrypt.verify(password, known ?? nobody)) && known !== null
           if (!isRight && place !== null) line.failed(place) // before the turn ends, which chooses the next caller
           return isRight
         })

@@ -127,6 +127,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       updatedAt: now,
       publishedAt: now,
       externalId: null,
+      deletedAt: null,
     }))
     const install = {
       id: newId('ins_'),

@@ -2,6 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type ApiVersion, apiVersionRefusal } from '../../src/domain/api-version.ts'
 import { type ErrorCode, isErrorCode, PlatformError, statusOf } from '../../src/domain/errors.ts'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { linkUser } from '../../src/operations/users/builder-users.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { findUser } from '../../src/operations/users/find-user.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -66,6 +70,19 @@ const rollBack = async (body: object) => await call(url, 'POST', '/versions/roll
 const asked = async (version: string) =>
   await send(url, 'GET', '/me', { headers: { 'X-Service-Api-Version': version } })
 
+/** A call of the builder, who knows an operator. */
+const manage = async (method: string, path: string, body?: object): Promise<Answer> => {
+  const input = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
+  const { secret } = await createServiceKey(world.platform, trace, operator, input)
+  const boss = { email: 'boss@example.com', name: 'Boss', password: 'correct horse battery', isOperator: true }
+  if ((await findUser(world.platform.database.queries, boss.email)) === null) {
+    await createUser(world.platform, trace, operator, boss)
+    await linkUser(world.platform, trace, operator, { email: boss.email, externalId: 'operator' })
+  }
+  const asked = { token: secret, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  return await send(url, method, `~/api/management${path}`, asked)
+}
+
 /** How each code comes about; each gives the answer that carries it. */
 const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
   invalid_json: async () => await send(url, 'POST', '/token', { body: '{' }),
@@ -112,6 +129,16 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     const body = new URLSearchParams({ token: 'nothing' })
     const refused = await fetch(`${url}/oauth/introspect`, { method: 'POST', body, headers })
     return refused.status === 403 ? 'right_missing' : 'internal_error'
+  },
+  // Codes of the management API.
+  operator_protected: async () => await manage('PUT', '/users/operator', { email: 'x@example.com', name: 'X' }),
+  record_not_found: async () => await manage('GET', '/users/nobody'),
+  email_taken: async () => await manage('PUT', '/users/taken', { email: world.user.email, name: 'X' }),
+  slug_taken: async () => {
+    const stated = { ownerExternalId: 'owner', name: 'X', slug: 'x', status: 'draft' }
+    await manage('PUT', '/users/owner', { email: 'owner@example.com', name: 'X' })
+    await manage('PUT', '/resources/site/1', stated)
+    return await manage('PUT', '/resources/site/2', stated)
   },
   app_inactive: async () => {
     const app = await addApp(world.platform, world.user)

@@ -17,7 +17,7 @@ beforeAll(async () => {
     const now = platform.clock.now()
     const id = recordId('evt_', platform.random.uuid(now))
     const slug = `site-${String((count * 7) % 44).padStart(2, '0')}`
-    const times = { createdAt: now, updatedAt: now, publishedAt: null, externalId: null }
+    const times = { createdAt: now, updatedAt: now, publishedAt: null, externalId: null, deletedAt: null }
     await platform.database.transaction(
       async (q) =>
         await q.resources.insert({ id, ownerId: user.id, kind: 'site', name: slug, slug, status: 'draft', ...times }),

@@ -67,7 +67,7 @@ describe('GET /resources', () => {
     const bob = await addUser(world.platform, 'Bob Example')
     await world.platform.database.transaction(async (q) => {
       const now = world.platform.clock.now()
-      const times = { createdAt: now, updatedAt: now, publishedAt: null, externalId: null }
+      const times = { createdAt: now, updatedAt: now, publishedAt: null, externalId: null, deletedAt: null }
       const id = `evt_${'b'.repeat(32)}`
       await q.resources.insert({
         id,

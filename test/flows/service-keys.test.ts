@@ -52,7 +52,7 @@ const tokenFor = async (resource: string) => {
 await platform.database.transaction(async (q) => {
   await q.users.change(user.id, { externalId: 'ada' }, platform.clock.now())
   const site = await q.resources.find(user.id, 'site', 'my-site')
-  await q.resources.setExternalId(site?.id ?? '', 'blog')
+  if (site !== null) await q.resources.replace({ ...site, externalId: 'blog' })
 })
 const { secret, id: keyId } = await newKey()
 

@@ -47,6 +47,7 @@ export const addUser = async (platform: Platform, name = 'Ada Example'): Promise
           updatedAt: now,
           publishedAt: now,
           externalId: null,
+          deletedAt: null,
         }),
     )
   }

@@ -20,3 +20,5 @@ ALTER TABLE users ADD COLUMN external_id text COLLATE "C";
 CREATE UNIQUE INDEX users_by_external_id ON users (external_id) WHERE external_id IS NOT NULL;
 ALTER TABLE resources ADD COLUMN external_id text COLLATE "C";
 CREATE UNIQUE INDEX resources_by_external_id ON resources (kind, external_id) WHERE external_id IS NOT NULL;
+-- When the builder removed it. The row stays without its name, because installs and the audit log name its ID.
+ALTER TABLE resources ADD COLUMN deleted_at bigint;

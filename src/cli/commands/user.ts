@@ -1,6 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { User } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
+import { linkUser } from '../../operations/users/builder-users.ts'
 import { endUserAccess } from '../../operations/end-access.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
 import { createUser } from '../../operations/users/create-user.ts'
@@ -54,6 +55,14 @@ export const addUserCommands = (program: Command): void => {
     async (session, email: string, { name }: { readonly name: string }) =>
       recordAnswer(userRecord(await renameUser(...session, { email, name }))),
   ).requiredOption('--name <name>', 'the new name')
+  operator(
+    'link <email>',
+    'Join an account to the ID of the same person at the builder.',
+    async (session, email: string, { externalId }: { readonly externalId: string }) => {
+      const { createdAt, updatedAt, pictureUrl: _, ...user } = await linkUser(...session, { email, externalId })
+      return recordAnswer({ ...user, createdAt, updatedAt })
+    },
+  ).requiredOption('--external-id <id>', "the builder's own ID, 1 to 128 visible ASCII characters")
   operator(
     'set-email <email>',
     'Change the address that a user signs in with. Sessions stay.',

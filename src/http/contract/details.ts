@@ -19,7 +19,10 @@ const idempotencyHeader = {
 }
 
 /** The ways to authenticate, as the document names them; `none` needs no header. */
-export type SecurityScheme = 'appToken' | 'userToken' | 'session' | 'embeddedSession' | 'none'
+export type SecurityScheme = 'appToken' | 'userToken' | 'session' | 'embeddedSession' | 'serviceKey' | 'none'
+
+/** A part of the path that the caller chooses. */
+export type PathParameter = { readonly name: string; readonly description: string; readonly example: string }
 
 /** What the OpenAPI document says of an endpoint beyond its schemas. */
 export type Details = {
@@ -29,7 +32,17 @@ export type Details = {
   readonly tag: string
   /** Whether it takes an `Idempotency-Key`. */
   readonly repeatable?: boolean
+  readonly parameters?: readonly PathParameter[]
 }
+
+const pathParameter = ({ name, description, example }: PathParameter) => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string' as const },
+  example,
+})
 
 /** The same in the words of OpenAPI. Endpoints of the contract take the version header. */
 export const openApiDetails = (details: Details, callers: readonly SecurityScheme[], isContract: boolean) => ({
@@ -38,7 +51,9 @@ export const openApiDetails = (details: Details, callers: readonly SecuritySchem
   description: details.description,
   tags: [details.tag],
   security: callers.map((caller): Record<string, string[]> => (caller === 'none' ? {} : { [caller]: [] })),
-  ...(isContract
-    ? { parameters: details.repeatable === true ? [versionHeader, idempotencyHeader] : [versionHeader] }
-    : {}),
+  parameters: [
+    ...(details.parameters ?? []).map(pathParameter),
+    ...(isContract ? [versionHeader] : []),
+    ...(details.repeatable === true ? [idempotencyHeader] : []),
+  ],
 })

@@ -86,7 +86,7 @@ const newRow = (stated: StagedResource, now: number): Resource => {
   const updatedAt = stated.updatedAt ?? now
   const publishedAt = stated.publishedAt ?? (status === 'published' ? now : null)
   const createdAt = stated.createdAt ?? Math.min(now, updatedAt, publishedAt ?? now)
-  return { id, ownerId, kind, name, slug, status, createdAt, updatedAt, publishedAt, externalId: null }
+  return { id, ownerId, kind, name, slug, status, createdAt, updatedAt, publishedAt, externalId: null, deletedAt: null }
 }
 
 /** Times that the line omits keep their stored value. A resource that is published for the first time gets the present. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 test('a website and a store may have the same slug', async () => {
   const { id: ownerId } = await addUser(platform)
-  const times = { createdAt: 1, updatedAt: 1, publishedAt: null, externalId: null }
+  const times = { createdAt: 1, updatedAt: 1, publishedAt: null, externalId: null, deletedAt: null }
   const alike = { ownerId, name: 'Shop', slug: 'shop', status: 'draft', ...times } as const
   for (const kind of ['site', 'store'] as const) {
     await platform.database.transaction(

@@ -1,0 +1,143 @@
+import { Type } from '@sinclair/typebox'
+import { environments } from '../../domain/app.ts'
+import { installApprovals, installStates } from '../../domain/install.ts'
+import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
+import { userStatuses } from '../../domain/user.ts'
+import type { PathParameter } from './details.ts'
+import {
+  count,
+  flag,
+  nextCursor,
+  nullable,
+  nullableText,
+  object,
+  oneOf,
+  pageQuery,
+  recordId,
+  scope,
+  text,
+  time,
+} from './fields.ts'
+
+export const externalIdParameter: PathParameter = {
+  name: 'externalId',
+  description: "The builder's own ID of the record: 1 to 128 visible ASCII characters, percent-encoded.",
+  example: '42',
+}
+export const kindParameter: PathParameter = { name: 'kind', description: 'site or store.', example: 'site' }
+export const installParameter: PathParameter = {
+  name: 'id',
+  description: 'ID of the install.',
+  example: 'ins_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d',
+}
+
+const email = text('Email address; unique on this server.', 'ada@example.com')
+const personName = text('Name of the person.', 'Ada Example')
+const userStatus = oneOf(userStatuses, 'Whether the person can sign in and their tokens work.', 'active')
+const externalId = nullableText("The builder's own ID; null for a record that the builder did not send.", '42')
+
+export const userStatement = Type.Object({
+  email,
+  name: personName,
+  pictureUrl: Type.Optional(
+    nullableText('https: URL of a picture; none if it is missing.', 'https://example.com/ada.png'),
+  ),
+  status: Type.Optional(userStatus),
+})
+
+export const managedUser = object('The user.', {
+  id: recordId('usr', 'ID of the user on this server.'),
+  externalId,
+  email,
+  name: personName,
+  pictureUrl: nullableText('https: URL of a picture.', 'https://example.com/ada.png'),
+  status: userStatus,
+  isOperator: flag('Operators cannot be changed with a service key.', false),
+  hasPassword: flag('Whether the user can sign in with a password.', false),
+  createdAt: time('When the user was created here.'),
+  updatedAt: time('When the user last changed here.'),
+})
+
+export const managedUserList = object('A page of users.', {
+  data: Type.Array(managedUser, { description: 'Users, oldest first.' }),
+  nextCursor,
+})
+
+export const userListQuery = Type.Object({
+  email: Type.Optional(text('Only the user of this address.', 'ada@example.com')),
+  status: Type.Optional(userStatus),
+  ...pageQuery,
+})
+
+export const endAccessRequest = Type.Object({
+  only: Type.Optional(
+    Type.Literal('sessions', { description: 'Ends sessions and leaves grants to apps.', examples: ['sessions'] }),
+  ),
+})
+export const endedAccess = object('How much still worked when it was ended.', {
+  sessions: count('Sessions.', 2),
+  grants: Type.Optional(count('Grants to apps.', 3)),
+  userTokens: Type.Optional(count('Access tokens of those grants.', 3)),
+  authorizationCodes: Type.Optional(count('Unused codes of those grants.', 0)),
+  appTokens: Type.Optional(count('App tokens; never any of a user.', 0)),
+  embeddedSessions: Type.Optional(count('Sessions of apps in frames.', 1)),
+  installSessionCodes: Type.Optional(count('Unused codes of such sessions.', 0)),
+})
+
+const resourceKind = oneOf(resourceKinds, 'Website or store.')
+const resourceStatus = oneOf(resourceStatuses, 'Whether visitors can see it.', 'published')
+const resourceName = text('Name.', 'My bakery')
+const slug = text('Short name, unique per owner and kind.', 'my-bakery')
+
+export const resourceStatement = Type.Object({
+  ownerExternalId: text("The builder's own ID of the owner.", '42'),
+  name: resourceName,
+  slug,
+  status: resourceStatus,
+  createdAt: Type.Optional(time('When it was created; now if it is missing.')),
+  updatedAt: Type.Optional(time('When it last changed; now if it is missing.')),
+})
+
+export const managedResource = object('The website or store.', {
+  kind: resourceKind,
+  externalId,
+  ownerExternalId: nullableText("The builder's own ID of the owner.", '42'),
+  name: resourceName,
+  slug,
+  status: resourceStatus,
+  createdAt: time('When it was created.'),
+  updatedAt: time('When it last changed.'),
+  publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),
+})
+
+export const managedResourceList = object('A page of websites or stores.', {
+  data: Type.Array(managedResource, { description: 'Websites or stores, oldest first.' }),
+  nextCursor,
+})
+export const listQuery = Type.Object({ ...pageQuery })
+export const removedResource = object('What the removal ended.', { installs: count('Installs on it that ended.', 1) })
+
+export const managedInstall = object('The install.', {
+  id: recordId('ins', 'ID of the install.'),
+  appId: recordId('app', 'The installed app.'),
+  app: text('Short name of the app.', 'newsletter'),
+  appName: text('Name of the app.', 'Newsletter'),
+  environment: oneOf(environments, 'Production, or development for the developer of the app alone.', 'production'),
+  userExternalId: nullableText("The builder's own ID of the owner.", '42'),
+  resourceKind,
+  resourceExternalId: nullableText("The builder's own ID of the website or store.", '7'),
+  scope,
+  approval: oneOf(installApprovals, 'The decision about it.', 'approved'),
+  state: oneOf(installStates, 'Whether it is in use.', 'active'),
+  createdAt: time('When it was asked for.'),
+  updatedAt: time('When it last changed.'),
+})
+export const managedInstallList = object('A page of installs.', {
+  data: Type.Array(managedInstall, { description: 'Installs, newest first.' }),
+  nextCursor,
+})
+export const installListQuery = Type.Object({
+  approval: Type.Optional(oneOf(installApprovals, 'Only those with this decision.', 'pending')),
+  userExternalId: Type.Optional(text("Only those of this user, by the builder's own ID.", '42')),
+  ...pageQuery,
+})

@@ -1,0 +1,101 @@
+import { refuse } from '../../domain/errors.ts'
+import {
+  type BuilderUser,
+  endBuilderUserAccess,
+  findBuilderUser,
+  listBuilderUsers,
+  putBuilderUser,
+} from '../../operations/users/builder-users.ts'
+import {
+  endAccessRequest,
+  endedAccess,
+  externalIdParameter,
+  managedUser,
+  managedUserList,
+  userListQuery,
+  userStatement,
+} from '../contract/management.ts'
+import { jsonBody, queryOf } from '../endpoint.ts'
+import { managed } from '../management.ts'
+import { pageRequest, wireCursor } from '../page-request.ts'
+import { wireTime } from '../wire.ts'
+
+const path = '/users/:externalId'
+const parameters = [externalIdParameter]
+
+const wireUser = (user: BuilderUser) => ({
+  ...user,
+  createdAt: wireTime(user.createdAt),
+  updatedAt: wireTime(user.updatedAt),
+})
+
+export const putUser = managed({
+  method: 'PUT',
+  path,
+  right: 'users:write',
+  body: jsonBody(userStatement),
+  answers: { 200: managedUser, 201: managedUser },
+  errors: ['email_taken', 'operator_protected'],
+  id: 'putUser',
+  summary: 'Create a user, or replace what is stored',
+  description:
+    'A new user (201) has no password and signs in through the builder. Disabling ends sessions and leaves apps as they are.',
+  parameters,
+  run: async (door, call, { actor, path: { externalId = '' }, body }) => {
+    const { email, name, pictureUrl = null, status = null } = body
+    const stated = { externalId, email, name, pictureUrl, status }
+    const { user, created } = await putBuilderUser(door.platform, call, actor, stated)
+    call.status = created ? 201 : 200
+    return wireUser(user)
+  },
+})
+
+export const readUser = managed({
+  method: 'GET',
+  path,
+  right: 'users:read',
+  answers: { 200: managedUser },
+  errors: ['record_not_found'],
+  id: 'getUser',
+  summary: 'Read a user',
+  description: 'The user of this external ID.',
+  parameters,
+  run: async (door, _, { path: { externalId = '' } }) => {
+    const user = await findBuilderUser(door.platform, externalId)
+    if (user === null) throw refuse('record_not_found', { param: 'externalId' })
+    return wireUser(user)
+  },
+})
+
+export const readUsers = managed({
+  method: 'GET',
+  path: '/users',
+  right: 'users:read',
+  query: queryOf(userListQuery),
+  answers: { 200: managedUserList },
+  id: 'listUsers',
+  summary: 'List users',
+  description: 'All users, also those that the builder did not send.',
+  run: async (door, _, { query }) => {
+    const asked = { email: query.email ?? null, status: query.status ?? null }
+    const page = await listBuilderUsers(door.platform, asked, pageRequest('users', query))
+    return { data: page.data.map(wireUser), nextCursor: wireCursor('users', page.nextCursor) }
+  },
+})
+
+export const endUserAccess = managed({
+  method: 'POST',
+  path: `${path}/end-access`,
+  right: 'users:write',
+  body: jsonBody(endAccessRequest),
+  answers: { 200: endedAccess },
+  errors: ['record_not_found', 'operator_protected'],
+  id: 'endUserAccess',
+  summary: "End a user's sessions and grants",
+  description: 'Call it with `only: "sessions"` when the session at the builder ends.',
+  parameters,
+  run: async (door, call, { actor, path: { externalId = '' }, body }) => {
+    const asked = { externalId, only: body.only ?? null }
+    return { sessions: 0, ...(await endBuilderUserAccess(door.platform, call, actor, asked)) }
+  },
+})

@@ -1,0 +1,104 @@
+/**
+ * The management API: calls of the builder itself, with a service key. The envelope, codes, cursors and request IDs are those of
+ * the contract; the version header is optional. Records are addressed by the builder's own IDs, so that repeating a call
+ * changes nothing.
+ */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { apiVersionRefusal } from '../domain/api-version.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { ServiceRight } from '../domain/service-key.ts'
+import type { Actor } from '../operations/audit/event.ts'
+import type { ServiceCaller } from '../operations/service-keys/authenticate.ts'
+import type { Call } from './call.ts'
+import type { PathParameter } from './contract/details.ts'
+import type { Door } from './door.ts'
+import { type BodyReader, endpoint, type Endpoint, type Guard, type Reader } from './endpoint.ts'
+import { requireRight, requireServiceKey } from './service-key.ts'
+
+export const managementPath = '/api/management'
+
+type Answers = { readonly [status: number]: TSchema }
+
+type Managed<Query, Body, A extends Answers> = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** After `/api/management`. */
+  readonly path: string
+  readonly right: ServiceRight
+  readonly query?: Reader<Query>
+  readonly body?: BodyReader<Body>
+  readonly answers: A
+  readonly errors?: readonly ErrorCode[]
+  readonly id: string
+  readonly summary: string
+  readonly description: string
+  readonly parameters?: readonly PathParameter[]
+  readonly run: (
+    door: Door,
+    call: Call,
+    received: {
+      readonly actor: Actor
+      readonly caller: ServiceCaller
+      /** The parameters of the path, decoded. */
+      readonly path: Readonly<Record<string, string>>
+      readonly query: Query
+      readonly body: Body
+    },
+  ) => Promise<Static<A[keyof A & number]> | Response>
+}
+
+/** A live service key, within its share of calls. */
+const serviceKey: Guard<ServiceCaller> = {
+  callers: ['serviceKey'],
+  errors: ['invalid_token', 'right_missing'],
+  admit: (door, call) => {
+    const version = call.request.headers.get('x-service-api-version')
+    const refusal = version === null ? null : apiVersionRefusal(version)
+    if (refusal !== null) throw refusal
+    return requireServiceKey(door, call)
+  },
+}
+
+/** An endpoint of the management API. The right is checked after the query and the body (contract section 1). */
+export function managed<Query = null, Body = null, const A extends Answers = Answers>(
+  entry: Managed<Query, Body, A>,
+): Endpoint {
+  const {
+    method,
+    path,
+    right,
+    query,
+    body,
+    answers,
+    errors = [],
+    id,
+    summary,
+    description,
+    parameters = [],
+    run,
+  } = entry
+  return endpoint({
+    method,
+    path: managementPath + path,
+    caller: serviceKey,
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
+    answers,
+    errors: ['api_version_unsupported', 'api_version_retired', ...errors],
+    details: { id, summary, description: `${description} Needs the right ${right}.`, tag: 'Management', parameters },
+    run: async (door, call, received) => {
+      const { caller } = received
+      await requireRight(door, call, caller, right)
+      const actor = { kind: 'service', id: caller.id } as const
+      return await run(door, call, { ...received, actor, path: pathParametersOf(call) })
+    },
+  })
+}
+
+/** The parameters of the route in the path of the call. The router has checked that they can be decoded. */
+const pathParametersOf = ({ route, path }: Call): Readonly<Record<string, string>> => {
+  const given = path.split('/')
+  const named = route.split('/').flatMap((segment, index): [string, string][] => {
+    return segment.startsWith(':') ? [[segment.slice(1), decodeURIComponent(given[index] ?? '')]] : []
+  })
+  return Object.fromEntries(named)
+}

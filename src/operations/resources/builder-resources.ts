@@ -1,0 +1,169 @@
+// Websites and stores as the builder sends them, one at a time.
+
+import type { Queries, Resource } from '../../../db/database.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { isExternalId } from '../../domain/external-id.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { isSlug, nameFault } from '../../domain/name.ts'
+import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
+import { badInput, decideAt, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { pageOf, type PageRequest } from '../page.ts'
+import type { Platform } from '../platform.ts'
+import { externalIdRule } from '../users/builder-users.ts'
+
+/** A website or store as the builder sees it. */
+export type BuilderResource = ReturnType<typeof builderResource>
+
+const builderResource = (row: Resource, ownerExternalId: string | null) => ({
+  kind: row.kind,
+  externalId: row.externalId,
+  ownerExternalId,
+  name: row.name,
+  slug: row.slug,
+  status: row.status,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+  publishedAt: row.publishedAt,
+})
+
+type Named = { readonly kind: ResourceKind; readonly externalId: string }
+
+type StatedResource = Named & {
+  readonly ownerExternalId: string
+  readonly name: string
+  readonly slug: string
+  readonly status: ResourceStatus
+  /** Epoch milliseconds; null: now, or as stored. */
+  readonly createdAt: number | null
+  readonly updatedAt: number | null
+}
+
+/**
+ * Creates the website or store of this external ID, or replaces what is stored. Repeated, it changes nothing. One that was
+ * imported without an external ID is recognised by owner, kind and slug. A change of owner ends the installs on it.
+ * @throws invalid_request, slug_taken
+ */
+export const putBuilderResource: Operation<
+  StatedResource,
+  { readonly resource: BuilderResource; readonly created: boolean }
+> = async (platform, trace, actor, stated) => {
+  if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
+  refuseFault('name', nameFault(stated.name))
+  refuseFault('slug', isSlug(stated.slug) ? null : 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
+  const { createdAt, updatedAt } = stated
+  if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
+    throw badInput('updatedAt', 'This is before createdAt.')
+  }
+  const now = platform.clock.now()
+  const id = recordId('res_', platform.random.uuid(now))
+  return await decideAt(platform, trace, actor, now, async (change) => {
+    const { q, record } = change
+    const owner = await q.users.byExternalId(stated.ownerExternalId)
+    if (owner === null) return badInput('ownerExternalId', 'There is no user of this external ID.')
+    const known = await q.resources.byExternalId(stated.kind, stated.externalId)
+    const namesake = await q.resources.find(owner.id, stated.kind, stated.slug)
+    const before = known ?? (namesake?.externalId === null ? namesake : null)
+    if (namesake !== null && namesake.id !== before?.id) return refuse('slug_taken', { param: 'slug' })
+    const after = rowOf(stated, before, { id, ownerId: owner.id, now })
+    if (before === null) {
+      await q.resources.insert(after)
+      await record({ action: 'resource.created', target: id, detail: facts(stated) })
+    } else if (isChanged(before, after)) {
+      await q.resources.replace(after)
+      const installs = before.ownerId === after.ownerId ? 0 : await endInstallsOn(change, before.id)
+      await record({ action: 'resource.changed', target: before.id, detail: { ...facts(stated), installs } })
+    }
+    const resource = builderResource(before === null || isChanged(before, after) ? after : before, owner.externalId)
+    return { resource, created: before === null }
+  })
+}
+
+const facts = ({ kind, externalId }: Named) => ({ kind, externalId })
+
+const rowOf = (
+  stated: StatedResource,
+  before: Resource | null,
+  { id, ownerId, now }: { readonly id: string; readonly ownerId: string; readonly now: number },
+): Resource => {
+  const { kind, externalId, name, slug, status } = stated
+  const createdAt = stated.createdAt ?? before?.createdAt ?? Math.min(now, stated.updatedAt ?? now)
+  const updatedAt = stated.updatedAt ?? now
+  const kept = status === 'draft' ? null : (before?.publishedAt ?? null)
+  const publishedAt = kept ?? (status === 'published' ? updatedAt : null)
+  return {
+    id: before?.id ?? id,
+    ownerId,
+    kind,
+    externalId,
+    name,
+    slug,
+    status,
+    createdAt,
+    updatedAt,
+    publishedAt,
+    deletedAt: null,
+  }
+}
+
+const compared = ['ownerId', 'externalId', 'name', 'slug', 'status', 'createdAt', 'deletedAt'] as const
+const isChanged = (before: Resource, after: Resource): boolean =>
+  compared.some((field) => before[field] !== after[field])
+
+/** Ends every install on a website or store, undecided ones too. Returns how many. */
+const endInstallsOn = async ({ q, now, record }: OpenChange, resourceId: string): Promise<number> => {
+  const ended = await q.installs.endOn(resourceId, now)
+  for (const { id, appId, environment, was } of ended) {
+    await record({
+      action: `install.${was === 'pending' ? 'withdrawn' : 'deactivated'}`,
+      appId,
+      environment,
+      target: id,
+    })
+  }
+  return ended.length
+}
+
+/**
+ * Removes a website or store: its installs end, its name and slug are forgotten, and only its ID stays for the audit log.
+ * @throws record_not_found
+ */
+export const deleteBuilderResource: Operation<Named, { readonly installs: number }> = async (
+  platform,
+  trace,
+  actor,
+  { kind, externalId },
+) =>
+  await decideToEnd(platform, trace, actor, async (change) => {
+    const found = await change.q.resources.byExternalId(kind, externalId)
+    return found === null ? unknownResource() : { installs: await removeResource(change, found) }
+  })
+
+export const unknownResource = (): PlatformError => refuse('record_not_found', { param: 'externalId' })
+
+/** Returns how many installs ended. */
+export const removeResource = async (change: OpenChange, row: Resource): Promise<number> => {
+  const installs = await endInstallsOn(change, row.id)
+  await change.q.resources.forget(row.id, change.now)
+  await change.record({ action: 'resource.deleted', target: row.id, detail: { kind: row.kind, installs } })
+  return installs
+}
+
+/** The website or store of an external ID; null if there is none. */
+export const findBuilderResource = async (
+  { database }: Platform,
+  { kind, externalId }: Named,
+): Promise<BuilderResource | null> => {
+  const q = database.queries
+  const row = await q.resources.byExternalId(kind, externalId)
+  return row === null ? null : builderResource(row, await ownerOf(q, row))
+}
+
+const ownerOf = async (q: Queries, { ownerId }: Resource): Promise<string | null> =>
+  (await q.users.byId(ownerId))?.externalId ?? null
+
+/** All websites or stores, oldest first, also those that the builder did not send. */
+export const listBuilderResources = async ({ database }: Platform, kind: ResourceKind, page: PageRequest) => {
+  const rows = await database.queries.resources.listPage(kind, page.cursor ?? '', page.limit + 1)
+  const { data, nextCursor } = pageOf(rows, page.limit, ({ resource }) => resource.id)
+  return { data: data.map(({ resource, ownerExternalId }) => builderResource(resource, ownerExternalId)), nextCursor }
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'bun:test'
+import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { setOperator } from '../../src/operations/users/change-user.ts'
+import { auditEvents } from '../support/audit-events.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addUser, exchange, authorize, installApp, signIn } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { send } from './support/send.ts'
+
+const world = await worldOfFile()
+const { platform, app } = world
+const { url } = world.server
+
+const newKey = async (rights: readonly string[], networks: readonly string[] = []) =>
+  await createServiceKey(platform, trace, operator, { name: 'Builder', rights, networks, expiresInDays: null })
+const { secret } = await newKey(serviceRights)
+
+const ask = async (method: string, path: string, body?: object, key = secret) =>
+  await send(url, method, `~/api/management${path}`, {
+    headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+const ada = { email: 'ada@builder.example', name: 'Ada Builder' }
+const bakery = { ownerExternalId: 'u/1', name: 'Bakery', slug: 'bakery', status: 'published' }
+const eventCount = async () => (await auditEvents(platform)).length
+
+describe('a user of the builder', () => {
+  test('is created, and the same call again changes nothing', async () => {
+    const first = await ask('PUT', '/users/u%2F1', ada)
+    expect(first.status).toBe(201)
+    expect(first.body).toMatchObject({
+      externalId: 'u/1',
+      ...ada,
+      pictureUrl: null,
+      status: 'active',
+      hasPassword: false,
+    })
+    const events = await eventCount()
+    const again = await ask('PUT', '/users/u%2F1', ada)
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect(await eventCount()).toBe(events)
+    expect((await ask('GET', '/users/u%2F1')).body).toEqual(first.body)
+  })
+
+  test('who has no password cannot sign in with one', async () => {
+    for (const password of ['x', 'correct horse battery']) {
+      const body = JSON.stringify({ email: ada.email, password })
+      const answer = await send(url, 'POST', '~/api/session', { body })
+      expect(answer.body.error.code).toBe('invalid_login')
+    }
+  })
+
+  test('is changed in one field, and the audit row names the field and not its value', async () => {
+    expect((await ask('PUT', '/users/u%2F1', { ...ada, name: 'Ada Renamed' })).body.name).toBe('Ada Renamed')
+    const row = (await auditEvents(platform)).findLast(({ action }) => action === 'user.changed')
+    expect(row?.detail).toBe('{"fields":["name"]}')
+    await ask('PUT', '/users/u%2F1', ada)
+  })
+
+  test('is refused with an address that another user has', async () => {
+    expectRefusal(await ask('PUT', '/users/2', { ...ada, email: world.user.email }), 'email_taken', 'email')
+    expectRefusal(await ask('GET', '/users/2'), 'record_not_found')
+  })
+
+  test('is refused with a malformed field', async () => {
+    for (const [field, value] of [
+      ['email', 'nobody'],
+      ['name', ''],
+      ['pictureUrl', 'http://example.com/a.png'],
+      ['status', 'erased'],
+    ]) {
+      expectRefusal(
+        await ask('PUT', '/users/2', { ...ada, email: 'b@builder.example', [field ?? '']: value }),
+        'invalid_request',
+        field,
+      )
+    }
+    expectRefusal(await ask('PUT', `/users/${'x'.repeat(129)}`, ada), 'invalid_request', 'externalId')
+    expectRefusal(await ask('PUT', '/users/%C3%A4', ada), 'invalid_request', 'externalId')
+  })
+
+  test('is found by address and listed in pages', async () => {
+    const found = await ask('GET', `/users?email=${ada.email}`)
+    expect(found.body.data.map((user: { externalId: string }) => user.externalId)).toEqual(['u/1'])
+    const first = await ask('GET', '/users?limit=1')
+    const second = await ask('GET', `/users?limit=1&cursor=${first.body.nextCursor}`)
+    expect([first.body.data[0].email, second.body.data[0].email]).toEqual([world.user.email, ada.email])
+  })
+
+  test('who is disabled loses the sessions, and keeps being disabled when the status is not sent', async () => {
+    const user = await addUser(platform)
+    await platform.database.transaction(
+      async (q) => await q.users.change(user.id, { externalId: 'd' }, platform.clock.now()),
+    )
+    const session = await signIn(url, user)
+    const stated = { email: user.email, name: 'Ada Example' }
+    expect((await ask('PUT', '/users/d', { ...stated, status: 'disabled' })).body.status).toBe('disabled')
+    expect((await send(url, 'GET', '~/api/session', { token: session })).status).toBe(401)
+    expect((await ask('PUT', '/users/d', stated)).body.status).toBe('disabled')
+  })
+
+  test('who is an operator cannot be changed or ended by any key', async () => {
+    const user = await addUser(platform)
+    await setOperator(platform, trace, operator, { userId: user.id, isOperator: true })
+    await platform.database.transaction(
+      async (q) => await q.users.change(user.id, { externalId: 'op' }, platform.clock.now()),
+    )
+    const session = await signIn(url, user)
+    const stated = { email: user.email, name: 'Another Name' }
+    expectRefusal(await ask('PUT', '/users/op', stated), 'operator_protected')
+    expectRefusal(await ask('POST', '/users/op/end-access', {}), 'operator_protected')
+    expect((await send(url, 'GET', '~/api/session', { token: session })).status).toBe(200)
+  })
+})
+
+test('ending the access of a user ends sessions alone, or everything', async () => {
+  const user = await addUser(platform)
+  await platform.database.transaction(
+    async (q) => await q.users.change(user.id, { externalId: 'e' }, platform.clock.now()),
+  )
+  const session = await signIn(url, user)
+  const { body: tokens } = await exchange(url, app, await authorize(url, session, app))
+  const whoIs = async () => (await send(url, 'GET', '/oauth/me', { token: tokens.accessToken })).status
+  expect((await ask('POST', '/users/e/end-access', { only: 'sessions' })).body).toEqual({ sessions: 1 })
+  expect([(await send(url, 'GET', '~/api/session', { token: session })).status, await whoIs()]).toEqual([401, 200])
+  expect((await ask('POST', '/users/e/end-access', {})).body).toMatchObject({ sessions: 0, grants: 1 })
+  expect(await whoIs()).toBe(401)
+})
+
+describe('a website of the builder', () => {
+  test('is created, read, listed, and the same call again changes nothing', async () => {
+    const first = await ask('PUT', '/resources/site/7', bakery)
+    expect([first.status, first.body]).toMatchObject([201, { kind: 'site', externalId: '7', ...bakery }])
+    const events = await eventCount()
+    expect((await ask('PUT', '/resources/site/7', bakery)).body).toEqual(first.body)
+    expect(await eventCount()).toBe(events)
+    expect((await ask('GET', '/resources/site/7')).body).toEqual(first.body)
+    expect((await ask('GET', '/resources/site?limit=100')).body.data).toContainEqual(first.body)
+  })
+
+  test('cannot take the slug of another one of its owner', async () => {
+    expectRefusal(await ask('PUT', '/resources/site/8', bakery), 'slug_taken', 'slug')
+  })
+
+  test('joins one that was imported without an external ID', async () => {
+    await platform.database.transaction(
+      async (q) => await q.users.change(world.user.id, { externalId: 'w' }, platform.clock.now()),
+    )
+    const stated = { ownerExternalId: 'w', name: 'My site', slug: 'my-site', status: 'published' }
+    expect((await ask('PUT', '/resources/site/joined', stated)).status).toBe(200)
+  })
+
+  test('loses its installs when its owner changes, and when it is removed', async () => {
+    const site = async () => (await ask('GET', '/resources/site/joined')).body
+    await ask('PUT', '/resources/site/joined', { ...(await site()), ownerExternalId: 'u/1' })
+    const states = async () =>
+      (await ask('GET', '/installs?limit=100')).body.data.map(({ state }: { state: string }) => state)
+    expect(await states()).toEqual(['inactive'])
+    await ask('PUT', '/resources/site/joined', { ...(await site()), ownerExternalId: 'w' })
+    await installApp(platform, app, world.user)
+    expect((await ask('DELETE', '/resources/site/joined')).body).toEqual({ installs: 1 })
+    expect(await states()).toEqual(['inactive', 'inactive'])
+    expectRefusal(await ask('GET', '/resources/site/joined'), 'record_not_found')
+    expectRefusal(await ask('DELETE', '/resources/site/joined'), 'record_not_found')
+  })
+
+  test('needs an owner that the builder has sent, and a kind that exists', async () => {
+    const unknown = { ...bakery, ownerExternalId: 'nobody' }
+    expectRefusal(await ask('PUT', '/resources/site/9', unknown), 'invalid_request', 'ownerExternalId')
+    expectRefusal(await ask('PUT', '/resources/blog/9', bakery), 'route_not_found')
+  })
+})
+
+const calls: readonly (readonly [right: string, method: string, path: string, body?: object])[] = [
+  ['users:write', 'PUT', '/users/guarded', { ...ada, email: 'guarded@builder.example' }],
+  ['users:read', 'GET', '/users/u%2F1'],
+  ['users:read', 'GET', '/users'],
+  ['users:write', 'POST', '/users/u%2F1/end-access', {}],
+  ['resources:write', 'PUT', '/resources/site/guarded', { ...bakery, slug: 'guarded' }],
+  ['resources:read', 'GET', '/resources/site/7'],
+  ['resources:read', 'GET', '/resources/site'],
+  ['resources:write', 'DELETE', '/resources/site/7'],
+  ['installs:read', 'GET', '/installs'],
+  ['installs:write', 'POST', '/installs/ins_x/approve'],
+  ['installs:write', 'POST', '/installs/ins_x/reject'],
+  ['installs:write', 'POST', '/installs/ins_x/deactivate'],
+]
+
+describe('a call of the management API', () => {
+  for (const [right, method, path, body] of calls) {
+    test(`${method} ${path} without ${right}, from another network and with a revoked key is refused and audited`, async () => {
+      const others = await newKey(serviceRights.filter((each) => each !== right))
+      const distant = await newKey(serviceRights, ['203.0.113.0/24'])
+      const revoked = await newKey(serviceRights)
+      await revokeServiceKey(platform, trace, operator, revoked.id)
+      const before = await auditEvents(platform)
+      expectRefusal(await ask(method, path, body, others.secret), 'right_missing')
+      expectRefusal(await ask(method, path, body, distant.secret), 'invalid_token')
+      expectRefusal(await ask(method, path, body, revoked.secret), 'invalid_token')
+      const after = (await auditEvents(platform)).slice(before.length)
+      expect(after.map(({ target, outcome }) => [target, outcome])).toEqual([
+        [others.id, 'refused'],
+        [distant.id, 'refused'],
+        [revoked.id, 'refused'],
+      ])
+    })
+  }
+
+  test('takes no other kind of token, and needs none of its own on the contract', async () => {
+    const session = await signIn(url, world.user)
+    expectRefusal(await ask('GET', '/users', undefined, session), 'invalid_token')
+    expect((await send(url, 'GET', '~/api/management/users')).status).toBe(401)
+  })
+
+  test('may name the version, and only one that is served', async () => {
+    const headers = { Authorization: `Bearer ${secret}` }
+    const ofVersion = async (version: string) =>
+      await send(url, 'GET', '~/api/management/users', { headers: { ...headers, 'X-Service-Api-Version': version } })
+    expect((await ofVersion('2026-08')).status).toBe(200)
+    expectRefusal(await ofVersion('2099-01'), 'api_version_unsupported')
+  })
+
+  test('answers with no secret', async () => {
+    const texts = await Promise.all(
+      calls.filter(([, method]) => method === 'GET').map(async ([, , path]) => (await ask('GET', path)).text),
+    )
+    expect(texts.join('\n')).not.toMatch(/ap(?:ok|us|ua|ur|at|co|es|ic|s_dev|s_live)_[0-9A-Za-z]{20}|\$2b\$/)
+  })
+})
