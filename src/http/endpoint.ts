@@ -35,7 +35,7 @@ export type Guard<Caller, Share = null> = {
 const anyone: Guard<null, unknown> = { callers: ['none'], errors: [], admit: () => null }
 
 /** How a query or a body is read. The two steps are apart because Elysia checks between them, by the schema of the route. */
-export type Reader<T> = {
+export type RequestPart<T> = {
   /** The schema of the route, which checks as `check` does; null if nothing is checked. */
   readonly schema: TSchema | null
   readonly read: (door: Door, call: Call) => Awaitable<unknown>
@@ -43,10 +43,10 @@ export type Reader<T> = {
   readonly receive: (door: Door, call: Call) => Awaitable<T>
 }
 
-const unread: Reader<null> = { schema: null, read: () => null, receive: () => null }
+const unread: RequestPart<null> = { schema: null, read: () => null, receive: () => null }
 
 /** What `read` gives, if it follows the schema. */
-const readerOf = <T extends TSchema>(schema: T, read: Reader<Static<T>>['read']): Reader<Static<T>> => {
+const readerOf = <T extends TSchema>(schema: T, read: RequestPart<Static<T>>['read']): RequestPart<Static<T>> => {
   const check = checkOf(schema)
   return {
     schema: asRouteSchema(schema, check),
@@ -56,7 +56,7 @@ const readerOf = <T extends TSchema>(schema: T, read: Reader<Static<T>>['read'])
 }
 
 /** The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). */
-export const queryOf = <T extends TObject>(schema: T): Reader<Static<T>> => {
+export const queryOf = <T extends TObject>(schema: T): RequestPart<Static<T>> => {
   const names = Object.keys(schema.properties)
   return readerOf(schema, (_, call) => readQuery(call.request.url, names))
 }
@@ -83,7 +83,7 @@ const parametersOf = (query: string): Iterable<readonly [name: string, value: st
       })
 
 /** The rule is checked by the shell, before anything of the body is read. */
-export type BodyReader<T> = Reader<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }
+export type BodyReader<T> = RequestPart<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }
 
 const noBody: BodyReader<null> = { ...unread, rule: jsonBodies, errors: [] }
 /** The refusals of a JSON body. */
@@ -142,7 +142,7 @@ type Entry<Caller, Share, Query, Body, A extends Answers> = {
   readonly caller?: Guard<Caller, Share>
   /** The limit that the caller's calls count against. */
   readonly share?: Share
-  readonly query?: Reader<Query>
+  readonly query?: RequestPart<Query>
   readonly body?: BodyReader<Body>
   /** Bodies of answers, by status. */
   readonly answers: A

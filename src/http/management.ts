@@ -12,7 +12,7 @@ import type { ServiceCaller } from '../operations/service-keys/authenticate.ts'
 import type { Call } from './call.ts'
 import type { PathParameter } from './contract/details.ts'
 import type { Door } from './door.ts'
-import { type BodyReader, endpoint, type Endpoint, type Guard, type Reader } from './endpoint.ts'
+import { type BodyReader, endpoint, type Endpoint, type Guard, type RequestPart } from './endpoint.ts'
 import { requireRight, requireServiceKey } from './service-key.ts'
 
 export const managementPath = '/api/management'
@@ -24,7 +24,7 @@ type Managed<Query, Body, A extends Answers> = {
   /** After `/api/management`. */
   readonly path: string
   readonly right: ServiceRight
-  readonly query?: Reader<Query>
+  readonly query?: RequestPart<Query>
   readonly body?: BodyReader<Body>
   readonly answers: A
   readonly errors?: readonly ErrorCode[]

@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
 import { approveInstall, deactivateInstall, readInstalls, rejectInstall } from './endpoints/management-installs.ts'
 import { putResource, readOneResource, readResources, deleteResource } from './endpoints/management-resources.ts'
-import { endUserAccess, putUser, readUser, readUsers } from './endpoints/management-users.ts'
+import { endAccessOfUser, putUser, readUser, readUsers } from './endpoints/management-users.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
 import { listBuilderResources } from './endpoints/resources.ts'
@@ -50,7 +50,7 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   readUsers,
   putUser,
   readUser,
-  endUserAccess,
+  endAccessOfUser,
   readResources,
   putResource,
   readOneResource,

@@ -5,7 +5,7 @@ import {
   type BuilderResource,
   deleteBuilderResource,
   findBuilderResource,
-  listBuilderResources,
+  listManagedResources,
   putBuilderResource,
   unknownResource,
 } from '../../operations/resources/builder-resources.ts'
@@ -114,7 +114,7 @@ export const readResources = managed({
   description: 'All of one kind, also those that the builder did not send.',
   parameters: [kindParameter],
   run: async (door, _, { path: place, query }) => {
-    const page = await listBuilderResources(door.platform, kindIn(place), pageRequest('resources-of-builder', query))
+    const page = await listManagedResources(door.platform, kindIn(place), pageRequest('resources-of-builder', query))
     return { data: page.data.map(wireResource), nextCursor: wireCursor('resources-of-builder', page.nextCursor) }
   },
 })

@@ -83,7 +83,7 @@ export const readUsers = managed({
   },
 })
 
-export const endUserAccess = managed({
+export const endAccessOfUser = managed({
   method: 'POST',
   path: `${path}/end-access`,
   right: 'users:write',

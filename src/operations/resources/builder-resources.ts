@@ -162,7 +162,7 @@ const ownerOf = async (q: Queries, { ownerId }: Resource): Promise<string | null
   (await q.users.byId(ownerId))?.externalId ?? null
 
 /** All websites or stores, oldest first, also those that the builder did not send. */
-export const listBuilderResources = async ({ database }: Platform, kind: ResourceKind, page: PageRequest) => {
+export const listManagedResources = async ({ database }: Platform, kind: ResourceKind, page: PageRequest) => {
   const rows = await database.queries.resources.listPage(kind, page.cursor ?? '', page.limit + 1)
   const { data, nextCursor } = pageOf(rows, page.limit, ({ resource }) => resource.id)
   return { data: data.map(({ resource, ownerExternalId }) => builderResource(resource, ownerExternalId)), nextCursor }
