@@ -356,13 +356,8 @@ test('no file except the tables of the store has more than 300 lines', async () 
   expect(long).toEqual([])
 })
 
-<<<<<<< HEAD
-test('the program has at most 470 files: small ones of one noun belong together', () => {
-  expect(sources.length).toBeLessThanOrEqual(470)
-=======
 test('the program has at most 480 files: small ones of one noun belong together', () => {
   expect(sources.length).toBeLessThanOrEqual(480)
->>>>>>> f5e3082 (Let the builder send its users, websites and stores, and decide on installs)
 })
 
 test('nothing is stored in a WeakMap: what belongs to a request is in its Call', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'

@@ -1,4 +1,4 @@
-import { and, type AnyColumn, asc, desc, eq, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
 import { devices, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'

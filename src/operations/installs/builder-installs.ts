@@ -4,7 +4,7 @@ import type { Install } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { installSteps, type InstallStep } from '../../domain/install.ts'
 import type { Actor } from '../audit/event.ts'
-import { newestFirst, type PageRequest } from '../page.ts'
+import { beyondEveryId, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { moveInstall } from './move-install.ts'
 
@@ -16,9 +16,8 @@ export const listBuilderInstalls = async ({ database }: Platform, asked: Asked, 
   const user = asked.userExternalId === null ? null : await q.users.byExternalId(asked.userExternalId)
   if (asked.userExternalId !== null && user === null) return { data: [], nextCursor: null }
   const of = { approval: asked.approval, userId: user?.id ?? null }
-  return await newestFirst(page, async (before, rows) =>
-    (await q.installs.forBuilder(of, before, rows)).map(builderInstall),
-  )
+  const rows = await q.installs.forBuilder(of, page.cursor ?? beyondEveryId, page.limit + 1)
+  return pageOf(rows.map(builderInstall), page.limit, ({ id }) => id)
 }
 
 type Row = Awaited<ReturnType<Platform['database']['queries']['installs']['forBuilder']>>[number]
@@ -60,7 +59,7 @@ export const moveBuilderInstall = async (
       throw refuse('version_not_eligible', { message: otherState })
     await moveInstall(platform, trace, actor, { id, step })
   }
-  const [row] = await installs.forBuilder({ id }, '~', 1)
+  const [row] = await installs.forBuilder({ id }, beyondEveryId, 1)
   if (row === undefined) throw refuse('record_not_found', { param: 'id' })
   return builderInstall(row)
 }
