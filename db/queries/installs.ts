@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
@@ -15,14 +15,13 @@ import {
   type StateCounts,
 } from './install-filter.ts'
 import { inserter, lazyReader } from './reader.ts'
-import type { Resource } from './resources.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
 
 /** A literal, as in the partial index `installs_open`: SQLite uses that index only if the condition is the same. */
-const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
+export const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
 
 const publishers = alias(users, 'publishers')
 
@@ -42,28 +41,6 @@ export const installQueries = (db: DrizzleConnection) => {
       )
       .limit(givenLimit('limit')),
   )
-
-  /** Live installs of an app on the resource that the builder calls so. */
-  const on = (...conditions: readonly SQL[]) =>
-    lazyReader(() =>
-      db
-        .select({ id: installs.id })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(
-          and(
-            eq(resources.kind, given('kind')),
-            eq(resources.externalId, given('externalId')),
-            eq(installs.appId, given('appId')),
-            eq(installs.approval, given('approval')),
-            eq(installs.state, given('state')),
-            ...conditions,
-          ),
-        )
-        .limit(givenLimit('limit')),
-    )
-  const onOfAnyone = on()
-  const onOfUser = on(eq(installs.userId, given('userId')))
 
   const open = lazyReader(() =>
     db
@@ -100,80 +77,6 @@ export const installQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, installs),
-    /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */
-    externalPlaces: async (appId: string, userId: string | null, limit: number): Promise<readonly string[]> => {
-      const rows = await db
-        .select({ kind: resources.kind, externalId: resources.externalId })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(
-          and(
-            eq(installs.appId, appId),
-            userId === null ? undefined : eq(installs.userId, userId),
-            eq(installs.approval, 'approved'),
-            eq(installs.state, 'active'),
-            isNotNull(resources.externalId),
-          ),
-        )
-        .orderBy(asc(resources.kind), asc(resources.externalId))
-        .limit(limit)
-      return rows.map(({ kind, externalId }) => `${kind}:${externalId ?? ''}`)
-    },
-    /** Whether the app has an approved, active install on the resource; of this user, or of anyone (null). */
-    isOn: (
-      appId: string,
-      userId: string | null,
-      { kind, externalId }: { kind: Resource['kind']; externalId: string },
-    ) => {
-      const asked = { appId, kind, externalId, approval: 'approved', state: 'active', limit: 1 }
-      return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
-    },
-    /** Installs of apps that are not deleted, before the ID, newest first, with the builder's IDs of owner and place. */
-    forBuilder: async (
-      of: { readonly id?: string; readonly approval?: Install['approval'] | null; readonly userId?: string | null },
-      beforeId: string,
-      limit: number,
-    ) =>
-      await db
-        .select({
-          install: installs,
-          app: { slug: apps.slug, name: apps.name },
-          userExternalId: users.externalId,
-          resourceKind: resources.kind,
-          resourceExternalId: resources.externalId,
-        })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .innerJoin(users, eq(users.id, installs.userId))
-        .where(
-          and(
-            lt(installs.id, beforeId),
-            isNull(apps.deletedAt),
-            of.id === undefined ? undefined : eq(installs.id, of.id),
-            (of.approval ?? null) === null ? undefined : eq(installs.approval, of.approval ?? 'pending'),
-            (of.userId ?? null) === null ? undefined : eq(installs.userId, of.userId ?? ''),
-          ),
-        )
-        .orderBy(desc(installs.id))
-        .limit(limit),
-    /** Ends every open install on a website or store, and returns them with what they were. */
-    endOn: async (resourceId: string, now: number) => {
-      const ending = await db
-        .select({
-          id: installs.id,
-          appId: installs.appId,
-          environment: installs.environment,
-          was: installs.approval,
-        })
-        .from(installs)
-        .where(and(eq(installs.resourceId, resourceId), isOpen))
-      for (const { id, was } of ending) {
-        const approval = was === 'pending' ? 'withdrawn' : was
-        await db.update(installs).set({ approval, state: 'inactive', updatedAt: now }).where(eq(installs.id, id))
-      }
-      return ending
-    },
     /** The install with its website or store. */
     find: (id: string) => find().first({ id }),
     /** Every install, of one app or of all (null), oldest first, with the names of its app, user and place. */

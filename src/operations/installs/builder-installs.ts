@@ -16,11 +16,11 @@ export const listBuilderInstalls = async ({ database }: Platform, asked: Asked, 
   const user = asked.userExternalId === null ? null : await q.users.byExternalId(asked.userExternalId)
   if (asked.userExternalId !== null && user === null) return { data: [], nextCursor: null }
   const of = { approval: asked.approval, userId: user?.id ?? null }
-  const rows = await q.installs.forBuilder(of, page.cursor ?? beyondEveryId, page.limit + 1)
+  const rows = await q.builderInstalls.forBuilder(of, page.cursor ?? beyondEveryId, page.limit + 1)
   return pageOf(rows.map(builderInstall), page.limit, ({ id }) => id)
 }
 
-type Row = Awaited<ReturnType<Platform['database']['queries']['installs']['forBuilder']>>[number]
+type Row = Awaited<ReturnType<Platform['database']['queries']['builderInstalls']['forBuilder']>>[number]
 
 /** An install as the builder sees it. */
 export type BuilderInstall = ReturnType<typeof builderInstall>
@@ -49,7 +49,7 @@ export const moveBuilderInstall = async (
   actor: Actor,
   { id, step }: { readonly id: string; readonly step: Exclude<InstallStep, 'withdraw'> },
 ): Promise<BuilderInstall> => {
-  const { installs } = platform.database.queries
+  const { installs, builderInstalls } = platform.database.queries
   const before = await installs.find(id)
   if (before === null) throw refuse('record_not_found', { param: 'id' })
   if (!isTaken(before.install, step)) {
@@ -59,7 +59,7 @@ export const moveBuilderInstall = async (
       throw refuse('version_not_eligible', { message: otherState })
     await moveInstall(platform, trace, actor, { id, step })
   }
-  const [row] = await installs.forBuilder({ id }, beyondEveryId, 1)
+  const [row] = await builderInstalls.forBuilder({ id }, beyondEveryId, 1)
   if (row === undefined) throw refuse('record_not_found', { param: 'id' })
   return builderInstall(row)
 }

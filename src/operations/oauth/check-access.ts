@@ -38,10 +38,13 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
   const [kind, externalId] = splitResource(asked.resource)
   if (!isResourceKind(kind) || externalId === '') throw refuse('invalid_request', { param: 'resource' })
   const userId = caller.kind === 'app' ? null : caller.user.id
-  return andThen(platform.database.queries.installs.isOn(access.appId, userId, { kind, externalId }), (isInstalled) => {
-    if (!isInstalled) throw refuse('install_required')
-    return access
-  })
+  return andThen(
+    platform.database.queries.builderInstalls.isOn(access.appId, userId, { kind, externalId }),
+    (isInstalled) => {
+      if (!isInstalled) throw refuse('install_required')
+      return access
+    },
+  )
 }
 
 const splitResource = (text: string): readonly [kind: string, externalId: string] => {

@@ -78,7 +78,7 @@ export const introspectForBuilder = async (platform: Platform, text: string): Pr
   const found = token === null ? null : await q.apps.byClient(token.clientId)
   if (token === null || environment === null || found === null || found.app.status !== 'active') return null
   const user = token.kind === 'app_token' ? null : await q.users.byId(token.subject)
-  const resources = await q.installs.externalPlaces(found.app.id, user?.id ?? null, mostResources)
+  const resources = await q.builderInstalls.externalPlaces(found.app.id, user?.id ?? null, mostResources)
   return { ...token, appId: found.app.id, environment, userExternalId: user?.externalId ?? null, resources }
 }
 
