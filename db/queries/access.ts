@@ -142,6 +142,7 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
       .select({
         clientId: grants.clientId,
         scopes: grants.scopes,
+        appId: apps.id,
         appName: apps.name,
         appStatus: apps.status,
         publisher: users.name,
@@ -155,7 +156,7 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
       .innerJoin(users, eq(users.id, apps.ownerId))
       .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey)) // a grant that has only a code has no pair
       .where(isLive(userId, now))
-      .groupBy(grants.clientId, grants.scopes, apps.name, apps.status, users.name),
+      .groupBy(grants.clientId, grants.scopes, apps.id, apps.name, apps.status, users.name),
   /** The user's live grants of one client beside the ID, newest first. */
   grantsOf: async (
     userId: string,

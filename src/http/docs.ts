@@ -89,18 +89,36 @@ export const docsRoutes = (): Elysia => {
   return plugin
 }
 
-/** No inline script, and nothing from another server. */
+/** No inline script, and nothing from another server. The dark look of the reference needs a class, which the script sets. */
 const docsPage = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>App platform API</title>
-    <link rel="icon" href="data:," />
+    <meta name="color-scheme" content="light dark" />
+    <title>API reference</title>
+    <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%233451d1'/%3E%3Cpath d='M9 9h6v6H9zM17 17h6v6h-6zM9 17h6v6H9z' fill='%23fff'/%3E%3Cpath d='M20 7l5 5-5 5-5-5z' fill='%23b9c5ff'/%3E%3C/svg%3E" />
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <style>
+      body { margin: 0; }
+      header { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: center; padding: 12px 20px; border-bottom: 1px solid light-dark(#e2e4e9, #2a2d34); background: light-dark(#f6f7f8, #0e0f11); font: 500 14px/1.55 system-ui, sans-serif; }
+      header a { padding: 4px 0; color: light-dark(#5b606c, #a0a5b1); text-decoration: none; }
+      header a:is(:hover, [aria-current]) { color: light-dark(#191b20, #e9eaed); }
+      header a:focus-visible { outline: 2px solid light-dark(#3451d1, #93a5ff); outline-offset: 2px; }
+      noscript { display: block; padding: 20px; font: 14px/1.55 system-ui, sans-serif; }
+      html.dark-mode, html.dark-mode .swagger-ui { background: #141518; }
+      .swagger-ui .wrapper { box-sizing: border-box; max-width: 1200px; }
+      .swagger-ui .info { margin: 32px 0; }
+      .swagger-ui .info .title { font-size: 28px; }
+    </style>
   </head>
   <body>
-    <p><a href="/docs/guides">Guides</a></p>
+    <header>
+      <a href="/">Home</a>
+      <a href="/docs/guides">Guides</a>
+      <a href="/docs" aria-current="page">API reference</a>
+      <a href="/openapi.json">OpenAPI document</a>
+    </header>
     <div id="swagger-ui"></div>
     <noscript>This page needs scripts. The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>
@@ -109,6 +127,11 @@ const docsPage = `<!doctype html>
 </html>
 `
 
-const docsScript = `// No validator: the page calls no other server.
+const docsScript = `// Dark or light as the reader's system is, also when it changes.
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', follow)
+follow()
+// No validator: the page calls no other server.
 SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
 `

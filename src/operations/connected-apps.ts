@@ -35,6 +35,7 @@ const connectedApp = (rows: readonly Row[]) => {
   const fetched = rows.flatMap(({ newestPairAt }) => newestPairAt ?? [])
   return {
     clientId: first.clientId,
+    appId: first.appId,
     name: first.appName,
     /** The name of the app's owner. */
     publisher: first.publisher,

@@ -24,7 +24,9 @@ export const refusalPage =
       <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
         <p>{error.status === 404 ? 'There is nothing at this address, or you have no access to it.' : error.message}</p>
         <p>
-          <a href="/">Go to the start page</a>
+          <a class="button" href="/">
+            Go to the start page
+          </a>
         </p>
         <RequestLine requestId={call.requestId} />
       </Layout>,

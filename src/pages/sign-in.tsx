@@ -86,7 +86,9 @@ const showForm = (door: Door, request: Request, { returnTo, email, error }: Show
           name="password"
           input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
         />
-        <button type="submit">Sign in</button>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
       </Form>
       <p class="muted">
         The operator of this server creates accounts. Ask them if you have no account or cannot sign in.

@@ -122,6 +122,7 @@ describe('the consent page', () => {
   test('names the app, its publisher and the exact scopes', async () => {
     expect(await prepare({ scope: 'site:read profile:read site:read' })).toMatchObject({ request: requestWith() })
     expect(await consentFor({ scope: 'site:read profile:read site:read' })).toEqual({
+      appId: expect.stringMatching(/^app_/),
       appName: 'Newsletter',
       publisher: 'Grace Publisher',
       environment: 'development',

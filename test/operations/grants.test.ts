@@ -85,6 +85,7 @@ describe('the list of connected apps', () => {
     expect(live).toMatchObject({ clientId: app.production.clientId, environment: 'production', authorizations: 1 })
     expect(development).toEqual({
       clientId: app.development.clientId,
+      appId: expect.stringMatching(/^app_/),
       name: 'Newsletter',
       publisher: 'Grace Publisher',
       environment: 'development',

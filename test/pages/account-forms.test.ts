@@ -232,12 +232,12 @@ describe('revoking', () => {
     for (const { refreshToken } of issued) {
       expect(codeOf(await refresh(url, world.app, refreshToken))).toBe('invalid_grant')
     }
-    expect((await browser.get('/account/apps')).text).toContain('No app can act for you.')
+    expect((await browser.get('/account/apps')).text).toContain('No app can act for you')
   })
 
   test('ends a code that has not been exchanged yet', async () => {
     const code = await authorize(url, await signIn(url, user), world.app)
-    expect((await browser.get('/account/apps')).text).toContain('Never')
+    expect((await browser.get('/account/apps')).text).toContain('Never fetched a token')
     await browser.submit('/account/apps', `/account/apps/${clientId()}/revoke`)
     expect(codeOf(await exchange(url, world.app, code))).toBe('invalid_grant')
   })

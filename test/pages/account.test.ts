@@ -113,22 +113,22 @@ describe('sessions', () => {
     const [first, second, third] = [await signIn(url, user), await signIn(url, user), await signIn(url, user)]
     const page = await enter(user, kind)
     await page.goto('/account/sessions')
-    const cards = page.getByRole('article')
-    expect(await cards.count()).toBe(4)
-    expect(await cards.first().textContent()).toContain('This session')
-    expect(await cards.first().textContent()).toContain('Chrome on ')
-    expect(await cards.last().textContent()).toContain('127.0.0.1')
-    expect(await cards.getByText('This session').count()).toBe(1)
+    const rows = page.locator('.row')
+    expect(await rows.count()).toBe(4)
+    expect(await rows.first().textContent()).toContain('This session')
+    expect(await rows.first().textContent()).toContain('Chrome on ')
+    expect(await rows.last().textContent()).toContain('127.0.0.1')
+    expect(await rows.getByText('This session').count()).toBe(1)
     await look(page, kind, 'sessions')
 
-    await confirm(page, cards.last().getByRole('link'))
+    await confirm(page, rows.last().getByRole('link'))
     expect(await noticeOn(page)).toContain('The session has ended.')
-    expect(await cards.count()).toBe(3)
+    expect(await rows.count()).toBe(3)
     expect([await isSignedIn(first), await isSignedIn(second), await isSignedIn(third)]).toEqual([false, true, true])
 
     await confirm(page, page.getByRole('link', { name: 'End all other sessions' }))
     expect(await noticeOn(page)).toBe('Every other session has ended.')
-    expect(await cards.count()).toBe(1)
+    expect(await rows.count()).toBe(1)
     expect(await page.getByRole('link', { name: 'End all other sessions' }).count()).toBe(0)
     expect([await isSignedIn(second), await isSignedIn(third)]).toEqual([false, false])
     await look(page, kind, 'one session')
@@ -178,10 +178,10 @@ describe('connected apps', () => {
     await setAppStatus(world.platform, trace, operator, { slug: other.app.slug, status: 'suspended' })
     const page = await enter(user, kind)
     await page.goto('/account/apps')
-    const cards = page.getByRole('article')
-    expect(await cards.count()).toBe(2)
-    const [suspended, connected] = [cards.first(), cards.last()]
-    expect(await suspended.textContent()).toMatch(/Suspended.*See your name and picture.*Grace Publisher/)
+    const rows = page.locator('.row')
+    expect(await rows.count()).toBe(2)
+    const [suspended, connected] = [rows.first(), rows.last()]
+    expect(await suspended.textContent()).toMatch(/Suspended.*Grace Publisher.*See your name and picture/)
     expect(await connected.getByRole('listitem').allTextContents()).toEqual([
       'See your email address',
       'List your websites',
@@ -192,10 +192,10 @@ describe('connected apps', () => {
 
     await connected.getByRole('link').first().click()
     await page.waitForURL(`**/${world.app.development.clientId}`)
-    expect(await cards.count()).toBe(2)
-    expect(await cards.last().textContent()).toContain('See your email address')
+    expect(await rows.count()).toBe(2)
+    expect(await rows.last().textContent()).toContain('See your email address')
     await look(page, kind, 'app')
-    await confirm(page, cards.last().getByRole('link'))
+    await confirm(page, rows.last().getByRole('link'))
     expect(await noticeOn(page)).toContain('This authorization is revoked.')
     expect([await works(email.accessToken), await works(sites.accessToken)]).toEqual([false, true])
 
@@ -203,10 +203,10 @@ describe('connected apps', () => {
     expect(pathOf(page)).toBe('/account/apps')
     expect(await noticeOn(page)).toContain('Access revoked.')
     expect(await works(sites.accessToken)).toBe(false)
-    expect(await cards.count()).toBe(1)
+    expect(await rows.count()).toBe(1)
 
     await confirm(page, page.getByRole('link', { name: 'Revoke access' }))
-    expect(await page.getByRole('main').textContent()).toContain('No app can act for you.')
+    expect(await page.getByRole('main').textContent()).toContain('No app can act for you')
     await setAppStatus(world.platform, trace, operator, { slug: other.app.slug, status: 'active' })
     expect(await works(profile.accessToken)).toBe(false)
     await look(page, kind, 'no apps')
@@ -226,7 +226,7 @@ describe('connected apps', () => {
     await page.goto(`/account/apps/${other.app.development.clientId}`)
     await confirm(page, page.getByRole('link', { name: 'Revoke this one' }))
     expect(pathOf(page)).toBe('/account/apps')
-    expect(await page.getByRole('article').count()).toBe(0)
+    expect(await page.locator('.row').count()).toBe(0)
   })
 
   test('with hostile names are shown as text, within their place', async () => {

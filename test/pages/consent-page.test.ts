@@ -25,6 +25,7 @@ beforeAll(async () => {
 })
 
 const plain: Consent = {
+  appId: 'app_1',
   appName: 'Newsletter',
   publisher: 'Dora Developer',
   environment: 'production',

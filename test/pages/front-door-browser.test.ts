@@ -97,17 +97,24 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(await grantsOf(user)).toBe(0)
   })
 
-  test('both buttons look the same, and neither is preselected', async () => {
+  test('both buttons have one size and are in sight at once, Allow is filled and Deny is not, and neither is preselected', async () => {
     const { page } = await asked(kind)
-    const [deny, allow, ...others] = await page.evaluate<string[]>(
+    const seen = await page.evaluate<Record<'size' | 'filling' | 'place', string>[]>(
       `[...document.querySelectorAll('form.decision button')].map((button) => {
-        const { width, height, top } = button.getBoundingClientRect()
-        const { color, backgroundColor, borderColor, fontSize, fontWeight } = getComputedStyle(button)
-        return JSON.stringify([width, height, top, color, backgroundColor, borderColor, fontSize, fontWeight])
+        const { width, height, top, bottom } = button.getBoundingClientRect()
+        const isInSight = top >= 0 && bottom <= innerHeight
+        const { backgroundColor: filling, fontSize } = getComputedStyle(button)
+        return { size: [width, height, fontSize].join(), filling, place: [top, isInSight].join() }
       })`,
     )
+    const [deny, allow, ...others] = seen
     expect(others).toEqual([])
-    expect(allow).toBe(deny ?? '')
+    expect(allow).toMatchObject({ size: deny?.size ?? '', place: deny?.place ?? '' })
+    expect(allow?.place).toEndWith('true')
+    expect(deny?.filling).toBe(
+      await page.evaluate<string>('getComputedStyle(document.querySelector("main")).backgroundColor'),
+    )
+    expect(allow?.filling).not.toBe(deny?.filling ?? '')
     expect(await page.locator('main input:not([type=hidden]), main select, [autofocus]').count()).toBe(0)
   })
 

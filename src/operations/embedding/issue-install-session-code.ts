@@ -52,7 +52,7 @@ export const issueInstallSessionCode = async (
     })
     const { environment } = install
     await record({ action: 'install_session_code.issued', appId: app.id, environment, target: installId })
-    return { name: app.name, embed, code, expiresInSeconds }
+    return { appId: app.id, name: app.name, embed, code, expiresInSeconds }
   })
 }
 

@@ -37,9 +37,9 @@ export const prepareInstall = async (
   const version = await currentVersion(q, app, environment)
   if (version === null) return null
   const publisher = (await q.users.byId(app.ownerId))?.name ?? ''
-  const { name } = app
+  const { id, name } = app
   return {
-    app: { slug, name, publisher, version: version.version, scopes: parseStoredScope(version.scopes) },
+    app: { id, slug, name, publisher, version: version.version, scopes: parseStoredScope(version.scopes) },
     environment,
     places: await placesAfter(q, caller.user.id, cursor),
   }

@@ -97,6 +97,7 @@ const consentFor = async (
   /** Whether this client already has access to the user's account. */
   const isKnown = granted.length > 0
   return {
+    appId: app.id,
     appName: app.name,
     publisher: owner?.name ?? 'Unknown',
     environment: client.environment,

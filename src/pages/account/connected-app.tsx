@@ -7,15 +7,16 @@ import {
   listAuthorizations,
   listConnectedApps,
 } from '../../operations/connected-apps.ts'
+import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
+import { Crumbs } from '../design/shell.tsx'
 import { Pager } from '../design/list-tools.tsx'
-import { Cards } from '../design/table.tsx'
-import { Facts, Time } from '../design/values.tsx'
+import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
-import { ConnectedAppBadges, ConnectedAppFacts } from './connected-apps.tsx'
+import { ConnectedAppBadges, ConnectedAppFacts, lastFetched } from './connected-apps.tsx'
 
 const notices = { 'revoked-one': 'This authorization is revoked. All its tokens have stopped working.' } as const
 
@@ -30,24 +31,40 @@ export const connectedAppRoutes = (door: Door) =>
       listAuthorizations(door.platform, visit.session, clientId, part),
     )
     return page(
-      <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notices={notices}>
-        <ConnectedAppBadges app={app} />
-        <p>In total, it may:</p>
-        <ScopeList scopes={app.scopes} />
-        <ConnectedAppFacts app={app} />
-        <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
-        <p>
-          <a class="button small outline" href={revokeAppPath(app.clientId)}>
+      <AccountPage
+        title={app.name}
+        avatarId={app.appId}
+        about={
+          app.status === 'suspended'
+            ? 'This app can do nothing until an operator activates it again.'
+            : 'This app can act for you until you revoke its access.'
+        }
+        above={<Crumbs links={[{ href: accountPaths.apps, name: 'Connected apps' }]} />}
+        actions={
+          <a class="button danger" href={revokeAppPath(app.clientId)}>
             Revoke all its access
           </a>
+        }
+        visit={visit}
+        tab={accountPaths.apps}
+        notices={notices}
+      >
+        <p>
+          <ConnectedAppBadges app={app} />
         </p>
+        <ConnectedAppFacts app={app} />
+        <h2>Permissions</h2>
+        <ScopeList scopes={app.scopes} />
         <h2>Authorizations</h2>
-        <p>There is one for each time that you allowed the app, usually one for each device or browser.</p>
-        <Cards
+        <p class="muted">
+          There is one for each time that you allowed the app, usually one for each device or browser.
+        </p>
+        <RowList
           rows={authorizations.rows}
-          card={(one) => <AuthorizationCard clientId={app.clientId} authorization={one} />}
+          row={(one) => <AuthorizationRow clientId={app.clientId} authorization={one} />}
         />
         <Pager {...authorizations} shown={authorizations.rows.length} />
+        <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
       </AccountPage>,
     )
   })
@@ -55,28 +72,33 @@ export const connectedAppRoutes = (door: Door) =>
 const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
   (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
-type AuthorizationCardProps = {
+type AuthorizationRowProps = {
   readonly clientId: string
   readonly authorization: ConnectedGrant
 }
 
-const AuthorizationCard = ({ clientId, authorization }: AuthorizationCardProps) => (
-  <article>
-    <h3>
-      Allowed <Time at={authorization.since} />
-    </h3>
-    <ScopeList scopes={authorization.scopes} />
-    <Facts
-      of={{
-        'Last fetched a token': <Time at={authorization.lastFetchedAt} otherwise="Never" />,
-        'Ends if unused': <Time at={authorization.expiresAt} />,
-      }}
-    />
-    <a class="button small outline" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
-      Revoke this one
-      <span class="unseen">
-        , allowed <Time at={authorization.since} />
-      </span>
-    </a>
-  </article>
+const AuthorizationRow = ({ clientId, authorization }: AuthorizationRowProps) => (
+  <Row
+    title={
+      <>
+        Allowed <Time at={authorization.since} />
+      </>
+    }
+    facts={[
+      lastFetched(authorization.lastFetchedAt),
+      <>
+        Ends <Time at={authorization.expiresAt} /> if unused
+      </>,
+    ]}
+    actions={
+      <a class="button small danger" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
+        Revoke this one
+        <span class="unseen">
+          , allowed <Time at={authorization.since} />
+        </span>
+      </a>
+    }
+  >
+    <ScopeList class="inline" scopes={authorization.scopes} />
+  </Row>
 )

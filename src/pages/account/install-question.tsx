@@ -6,6 +6,7 @@ import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsApp } from '../../operations/acting-as.ts'
 import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/create-install.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Form, Problem } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
@@ -55,21 +56,24 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
   return page(
     <Layout title="Install this app?" visit={visit} section="account" width="narrow">
       <Problem error={error} />
-      <article class="asker">
-        <p>
-          <strong>
-            <bdi>{app.name}</bdi>
-          </strong>
-        </p>
-        <p class="muted">
-          Published by <bdi>{app.publisher}</bdi>, version <code>{app.version}</code>
-        </p>
-        {environment === 'development' ? (
+      <div class="asker">
+        <Avatar id={app.id} name={app.name} />
+        <div>
           <p>
-            <Badge tone="waiting">Test of your own app: the development head, not reviewed</Badge>
+            <strong>
+              <bdi>{app.name}</bdi>
+            </strong>
           </p>
-        ) : null}
-      </article>
+          <p class="muted">
+            Published by <bdi>{app.publisher}</bdi>, version <code>{app.version}</code>
+          </p>
+          {environment === 'development' ? (
+            <p>
+              <Badge tone="waiting">Test of your own app: the development head, not reviewed</Badge>
+            </p>
+          ) : null}
+        </div>
+      </div>
       <h2>It may</h2>
       <ScopeList scopes={app.scopes} />
       <h2>Good to know</h2>
@@ -129,7 +133,9 @@ const PlaceForm = ({ visit, question: { app, environment, places }, error }: Pla
           ))}
         </select>
       </div>
-      <button type="submit">Agree and install</button>
+      <button type="submit" class="primary">
+        Agree and install
+      </button>
     </Form>
   )
 }

@@ -5,16 +5,17 @@ import type { Door } from '../../http/door.ts'
 import { ownsInstall } from '../../operations/installs/install-record.ts'
 import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
 import { agreeToScopes } from '../../operations/installs/move-install.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { Problem } from '../design/field.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { Cards } from '../design/table.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, agreePath, installLivePath } from './account-page.tsx'
-import { InstallCard } from './install-card.tsx'
+import { InstallRow } from './install-row.tsx'
 
 const notices = {
   pending: 'You agreed. The install now waits for an operator’s approval.',
@@ -78,9 +79,9 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
           ]}
         />
       )}
-      <Cards
+      <RowList
         rows={installs.rows}
-        card={(install) => <InstallCard visit={visit} install={install} />}
+        row={(install) => <InstallRow visit={visit} install={install} />}
         empty={noMatch(installs, status !== null, 'You have no installs. Choose an app below.')}
       />
       <Pager {...installs} shown={installs.rows.length} label="Pages of your installs" />
@@ -94,9 +95,9 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
           fields={[{ kind: 'search', name: 'q', label: 'Name or slug of an app', value: part }]}
         />
       )}
-      <Cards
+      <RowList
         rows={apps.rows}
-        card={(app) => <OfferedAppCard app={app} />}
+        row={(app) => <OfferedAppRow app={app} />}
         empty={noMatch(apps, part !== '', nothingOffered)}
       />
       <Pager {...apps} shown={apps.rows.length} label="Pages of apps" />
@@ -105,22 +106,25 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   )
 }
 
-const OfferedAppCard = ({ app }: { readonly app: OfferedApp }) => (
-  <article>
-    <h3>
-      <bdi>{app.name}</bdi>
-    </h3>
-    <p class="muted">
-      Published by <bdi>{app.publisher}</bdi>
-    </p>
-    <p>It may:</p>
-    <ScopeList scopes={app.scopes} />
-    <a class="button small outline" href={installLivePath(app.slug)}>
-      Install
-      <span class="unseen">
-        {': '}
-        <bdi>{app.name}</bdi>
-      </span>
-    </a>
-  </article>
+const OfferedAppRow = ({ app }: { readonly app: OfferedApp }) => (
+  <Row
+    avatar={<Avatar id={app.id} name={app.name} />}
+    title={<bdi>{app.name}</bdi>}
+    facts={[
+      <>
+        Published by <bdi>{app.publisher}</bdi>
+      </>,
+    ]}
+    actions={
+      <a class="button small" href={installLivePath(app.slug)}>
+        Install
+        <span class="unseen">
+          {': '}
+          <bdi>{app.name}</bdi>
+        </span>
+      </a>
+    }
+  >
+    <ScopeList class="inline" scopes={app.scopes} />
+  </Row>
 )

@@ -4,7 +4,7 @@ import { takeShare } from '../../http/limits.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/issue-install-session-code.ts'
 import { embedScript } from '../assets.ts'
 import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
-import { Layout } from '../design/shell.tsx'
+import { Crumbs, Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { accountPaths, installCodePath, openInstallPath } from './account-page.tsx'
@@ -16,10 +16,18 @@ export const openAppRoutes = (door: Door) =>
       const visit = await requireVisit(door, request)
       const opened = await open(visit, id)
       return page(
-        <Layout title={opened.name} visit={visit} section="account">
-          <p>
-            <a href={accountPaths.installs}>All installs</a> · <a href={openInstallPath(id)}>Reload the app</a>
-          </p>
+        <Layout
+          title={opened.name}
+          above={<Crumbs links={[{ href: accountPaths.installs, name: 'Installs' }]} />}
+          avatarId={opened.appId}
+          actions={
+            <a class="button small" href={openInstallPath(id)}>
+              Reload the app
+            </a>
+          }
+          visit={visit}
+          section="account"
+        >
           <p id="ended" class="problem" role="alert" hidden>
             The app cannot continue. Reload it, or check your installs.
           </p>

@@ -2,9 +2,10 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
-import { Facts } from '../design/values.tsx'
+import { Avatar } from '../design/avatar.tsx'
+import { IconTile } from '../design/icon.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
-import { LinkCards } from '../design/shell.tsx'
 import { requireVisit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
@@ -23,20 +24,45 @@ export const accountOverviewRoutes = (door: Door) =>
     const hasMore = sessions.nextCursor !== null
     return page(
       <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
-        <Facts
-          of={{ Name: <bdi>{visit.session.user.name}</bdi>, 'Email address': <bdi>{visit.session.user.email}</bdi> }}
+        <div class="profile">
+          <Avatar id={visit.userId} name={visit.session.user.name} />
+          <div>
+            <p>
+              <strong>
+                <bdi>{visit.session.user.name}</bdi>
+              </strong>
+            </p>
+            <p class="muted">
+              <bdi>{visit.session.user.email}</bdi>
+            </p>
+          </div>
+        </div>
+        <RowList
+          label="Your account"
+          rows={
+            [
+              { href: accountPaths.apps, name: 'Connected apps', icon: 'link', fact: appsSentence(apps.length) },
+              { href: accountPaths.installs, name: 'Installs', icon: 'box', fact: installsSentence },
+              {
+                href: accountPaths.sessions,
+                name: 'Sessions',
+                icon: 'screen',
+                fact: sessionsSentence(others, hasMore),
+              },
+              { href: accountPaths.password, name: 'Password', icon: 'lock', fact: passwordSentence },
+            ] as const
+          }
+          row={({ href, name, icon, fact }) => (
+            <Row href={href} avatar={<IconTile name={icon} />} title={name} facts={[fact]} />
+          )}
         />
-        <p class="muted">The operator of this server sets both.</p>
-        <LinkCards
-          links={[
-            { href: accountPaths.apps, name: 'Connected apps', about: appsSentence(apps.length) },
-            { href: accountPaths.sessions, name: 'Sessions', about: sessionsSentence(others, hasMore) },
-            { href: accountPaths.password, name: 'Password', about: 'Change it if somebody else may know it.' },
-          ]}
-        />
+        <p class="muted">The operator of this server sets your name and your email address.</p>
       </AccountPage>,
     )
   })
+
+const installsSentence = 'The apps on your websites and stores, and the apps that you can install.'
+const passwordSentence = 'Change it if somebody else may know it.'
 
 const appsSentence = (count: number): string => {
   if (count === 0) return 'No app can act for you.'

@@ -43,7 +43,13 @@ export const passwordRoutes = (door: Door) =>
 /** Passwords are never sent back: after a refusal the person types all three again. */
 const show = (visit: Visit, error: PlatformError | null): Response =>
   page(
-    <AccountPage title="Change password" visit={visit} tab={accountPaths.password} notices={notices}>
+    <AccountPage
+      title="Change password"
+      about="You stay signed in here, and all your other sessions end at once."
+      visit={visit}
+      tab={accountPaths.password}
+      notices={notices}
+    >
       <Problem error={error} />
       <Form action={accountPaths.password} visit={visit} class="measure">
         {/* Tells password managers whose password this is. */}
@@ -57,12 +63,13 @@ const show = (visit: Visit, error: PlatformError | null): Response =>
           input={newPassword}
         />
         <Field label="Repeat the new password" name="repeated" error={error} input={newPassword} />
-        <p>
-          You stay signed in here, and all your other sessions end at once. Connected apps stay connected, because they
-          never knew your password. If somebody else has used your account, check{' '}
-          <a href={accountPaths.apps}>your connected apps</a> as well.
+        <p class="muted">
+          Connected apps stay connected, because they never knew your password. If somebody else has used your account,
+          check <a href={accountPaths.apps}>your connected apps</a> as well.
         </p>
-        <button type="submit">Change password</button>
+        <button type="submit" class="primary">
+          Change password
+        </button>
       </Form>
     </AccountPage>,
     { refusal: error },

@@ -45,3 +45,10 @@ export const Mark = () => (
     <path class="mark-free" d="M20 7l5 5-5 5-5-5z" />
   </svg>
 )
+
+/** A picture in the place of an avatar, for things that are nobody's. */
+export const IconTile = ({ name }: { readonly name: IconName }) => (
+  <span class="avatar plain">
+    <Icon name={name} />
+  </span>
+)

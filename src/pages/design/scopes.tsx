@@ -6,7 +6,8 @@ type ScopeListProps = {
   readonly scopes: readonly ScopeName[]
   /** The scopes that were agreed to before; the others are marked as new. Null marks nothing. */
   readonly agreed?: readonly ScopeName[] | null
-  readonly class?: string
+  /** `inline` shows them in one line, for rows. */
+  readonly class?: 'asked' | 'inline'
 }
 
 /** What an app may do, in words. */

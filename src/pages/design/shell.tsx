@@ -22,6 +22,8 @@ type LayoutProps = {
   readonly nav?: AreaNavigation
   /** Above the heading: breadcrumbs. */
   readonly above?: ComponentChildren
+  /** The ID of what the heading names, for its avatar. */
+  readonly avatarId?: string
   /** Links and buttons on the right of the heading. */
   readonly actions?: ComponentChildren
   /** One sentence below the heading. */
@@ -34,7 +36,10 @@ type LayoutProps = {
 }
 
 /** What the frame of an area leaves to its pages. */
-export type FrameProps = Pick<LayoutProps, 'title' | 'notices' | 'children' | 'actions' | 'about'> & {
+export type FrameProps = Pick<
+  LayoutProps,
+  'title' | 'notices' | 'children' | 'above' | 'avatarId' | 'actions' | 'about'
+> & {
   readonly visit: Visit
 }
 
@@ -58,7 +63,20 @@ export type AreaNavigation = {
 
 /** The frame of every page: header, navigation, one heading and one main part. */
 export const Layout = (props: LayoutProps) => {
-  const { title, belongsTo, nav, above, actions, about, visit, section, notices, width = 'wide', children } = props
+  const {
+    title,
+    belongsTo,
+    nav,
+    above,
+    avatarId,
+    actions,
+    about,
+    visit,
+    section,
+    notices,
+    width = 'wide',
+    children,
+  } = props
   const isSignedIn = 'session' in visit
   return (
     <html lang="en">
@@ -87,13 +105,14 @@ export const Layout = (props: LayoutProps) => {
         <main id="main" class={width} tabIndex={-1}>
           {above}
           <div class="page-head">
+            {avatarId === undefined ? null : <Avatar id={avatarId} name={title} />}
             <div class="page-title">
               <h1>
                 <bdi>{title}</bdi>
               </h1>
               {about === undefined ? null : <p class="about">{about}</p>}
             </div>
-            {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+            {actions === undefined || actions === null ? null : <div class="page-actions">{actions}</div>}
           </div>
           {notices !== undefined && isSignedIn ? <Notice text={noticeFor(visit, notices)} /> : null}
           {children}

@@ -10,6 +10,7 @@ import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { type Consent, prepareConsent } from '../../operations/oauth/consent.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Form } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
@@ -78,22 +79,25 @@ export const ConsentPage = ({ request, consent, visit, lifetimes }: ConsentPageP
 type Asked = Pick<ConsentPageProps, 'request' | 'visit'>
 
 const Asker = ({ consent }: { readonly consent: Consent }) => (
-  <article class="asker">
-    <p>
-      <strong>
-        <bdi>{consent.appName}</bdi>
-      </strong>{' '}
-      wants access to your account.
-    </p>
-    <p class="muted">
-      Published by <bdi>{consent.publisher}</bdi>
-    </p>
-    {consent.environment === 'development' ? (
+  <div class="asker">
+    <Avatar id={consent.appId} name={consent.appName} />
+    <div>
       <p>
-        <Badge tone="waiting">Development: for testing by its developers</Badge>
+        <strong>
+          <bdi>{consent.appName}</bdi>
+        </strong>{' '}
+        wants access to your account.
       </p>
-    ) : null}
-  </article>
+      <p class="muted">
+        Published by <bdi>{consent.publisher}</bdi>
+      </p>
+      {consent.environment === 'development' ? (
+        <p>
+          <Badge tone="waiting">Development: for testing by its developers</Badge>
+        </p>
+      ) : null}
+    </div>
+  </div>
 )
 
 const SignedInAs = ({ request, visit }: Asked) => (
@@ -104,7 +108,7 @@ const SignedInAs = ({ request, visit }: Asked) => (
     <Form action={switchAccountPath} visit={visit} class="inline">
       <input type="hidden" name="request" value={authorizationQueryOf(request)} />
       <span>Not you?</span>{' '}
-      <button type="submit" class="outline secondary small">
+      <button type="submit" class="small">
         Sign out and use another account
       </button>
     </Form>
@@ -156,7 +160,7 @@ const Terms = ({ request, lifetimes }: Pick<ConsentPageProps, 'request' | 'lifet
   </ul>
 )
 
-/** Both buttons look the same, so that the page suggests neither, and Enter chooses the safe one, which is first. */
+/** Both buttons have one size and stay in sight while the page scrolls. Enter chooses the safe one, which is first. */
 const Decision = ({ request, visit }: Asked) => {
   const query = authorizationQueryOf(request)
   return (
@@ -165,7 +169,7 @@ const Decision = ({ request, visit }: Asked) => {
       <button type="submit" name="decision" value="deny">
         Deny
       </button>
-      <button type="submit" name="decision" value="allow">
+      <button type="submit" name="decision" value="allow" class="primary">
         Allow
       </button>
     </Form>

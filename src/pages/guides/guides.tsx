@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { Layout } from '../design/shell.tsx'
+import { Crumbs, Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { findVisit } from '../visit.ts'
 
@@ -15,22 +15,30 @@ export const guideRoutes = (door: Door) => {
     .get(path, async ({ request }) => {
       const { guideAreas } = await import('../../guides/index.ts') // imported at first use: most servers are never asked
       return page(
-        <Layout title="Guides" visit={await reader(request)}>
-          <p>
-            The <a href="/docs">API reference</a> describes every endpoint.
-          </p>
-          {guideAreas.map(({ name, guides }) => (
-            <section>
-              <h2>{name}</h2>
-              <ul>
-                {guides.map(({ topic, title }) => (
-                  <li>
-                    <a href={`${path}/${topic}`}>{title}</a>
-                  </li>
-                ))}
-              </ul>
-            </section>
-          ))}
+        <Layout
+          title="Guides"
+          about="How to run this platform, to build apps for it, and to join it to a builder of websites."
+          actions={
+            <a class="button" href="/docs">
+              API reference
+            </a>
+          }
+          visit={await reader(request)}
+        >
+          <div class="guide-areas">
+            {guideAreas.map(({ name, guides }) => (
+              <section>
+                <h2>{name}</h2>
+                <ul>
+                  {guides.map(({ topic, title }) => (
+                    <li>
+                      <a href={`${path}/${topic}`}>{title}</a>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            ))}
+          </div>
         </Layout>,
       )
     })
@@ -42,14 +50,16 @@ export const guideRoutes = (door: Door) => {
       ])
       const guide = findGuide(topic)
       if (guide === null) throw refuse('route_not_found')
-      const above = (
-        <nav aria-label="Guides">
-          <a href={path}>Guides</a>
-        </nav>
-      )
       return page(
-        <Layout title={guide.title} belongsTo="Guides" above={above} visit={visit}>
-          <Markdown text={guide.text} />
+        <Layout
+          title={guide.title}
+          belongsTo="Guides"
+          above={<Crumbs links={[{ href: path, name: 'Guides' }]} />}
+          visit={visit}
+        >
+          <div class="guide">
+            <Markdown text={guide.text} />
+          </div>
         </Layout>,
       )
     })

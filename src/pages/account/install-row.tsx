@@ -1,58 +1,56 @@
 import { endingStep } from '../../domain/install.ts'
 import { formatScope, isSubset } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
-import { approvalWords, Badge, StateBadge } from '../design/badge.tsx'
+import { Avatar } from '../design/avatar.tsx'
+import { Badge, InstallStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/field.tsx'
+import { Row } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Facts, Time } from '../design/values.tsx'
+import { Time } from '../design/values.tsx'
 import type { Visit } from '../visit.ts'
-import { resourceKindInSentence } from '../words.ts'
+import { resourceKindWords } from '../words.ts'
 import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
 
-type InstallCardProps = { readonly visit: Visit; readonly install: OwnInstall }
+type InstallRowProps = { readonly visit: Visit; readonly install: OwnInstall }
 
 /** One install: its place, its permissions, its status, and what its owner can do with it. */
-export const InstallCard = ({ visit, install }: InstallCardProps) => (
-  <article>
-    <h3>
-      <bdi>{install.appName}</bdi>
-    </h3>
-    <States install={install} />
-    <p>It may:</p>
-    <ScopeList scopes={install.scopes} />
-    <Facts
-      of={{
-        [`On your ${resourceKindInSentence(install.kind)}`]: (
-          <>
-            <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
-          </>
-        ),
-        'Published by': <bdi>{install.publisher}</bdi>,
-        Since: <Time at={install.createdAt} />,
-      }}
-    />
+export const InstallRow = ({ visit, install }: InstallRowProps) => (
+  <Row
+    avatar={<Avatar id={install.appId} name={install.appName} />}
+    title={<bdi>{install.appName}</bdi>}
+    badge={<States install={install} />}
+    facts={[
+      <>
+        {resourceKindWords[install.kind]} <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
+      </>,
+      <>
+        Published by <bdi>{install.publisher}</bdi>
+      </>,
+      <>
+        Since <Time at={install.createdAt} />
+      </>,
+    ]}
+    actions={<Actions install={install} />}
+  >
+    <ScopeList class="inline" scopes={install.scopes} />
     <NewScopes visit={visit} install={install} />
-    <Actions install={install} />
-  </article>
+  </Row>
 )
 
 const States = ({ install }: { readonly install: OwnInstall }) => (
-  <p class="beside">
-    <StateBadge of={approvalWords[install.approval]} />{' '}
-    <Badge tone={install.state === 'active' ? 'good' : 'plain'}>
-      {install.state === 'active' ? 'Active' : 'Inactive'}
-    </Badge>{' '}
+  <>
+    <InstallStatusBadge install={install} />{' '}
     {install.environment === 'development' ? <Badge tone="waiting">Test of your own app</Badge> : null}{' '}
     {install.appStatus === 'suspended' ? <Badge tone="bad">App suspended</Badge> : null}
-  </p>
+  </>
 )
 
 /** A newer version asks for more scopes. Until the owner agrees, the install keeps the scopes it has. */
-const NewScopes = ({ visit, install }: InstallCardProps) => {
+const NewScopes = ({ visit, install }: InstallRowProps) => {
   const { asked, scopes } = install
   if (asked === null || isSubset(asked, scopes) || endingStep(install) === null) return null
   return (
-    <section aria-label={`What ${install.appName} asks for now`}>
+    <section class="asks-more" aria-label={`What ${install.appName} asks for now`}>
       <p>
         <strong>It asks for more now.</strong> It keeps its present permissions and gets new ones only if you agree to
         all of these:
@@ -72,7 +70,7 @@ const NewScopes = ({ visit, install }: InstallCardProps) => {
   )
 }
 
-const Actions = ({ install }: Pick<InstallCardProps, 'install'>) => {
+const Actions = ({ install }: Pick<InstallRowProps, 'install'>) => {
   const step = endingStep(install)
   if (step === null) return null
   const named = (
@@ -82,16 +80,16 @@ const Actions = ({ install }: Pick<InstallCardProps, 'install'>) => {
     </span>
   )
   return (
-    <div class="beside">
+    <>
       {step === 'deactivate' && install.appStatus === 'active' ? (
         <a class="button small" href={openInstallPath(install.id)}>
           Open{named}
         </a>
       ) : null}
-      <a class="button outline secondary small" href={endInstallPath(install.id)}>
+      <a class="button danger small" href={endInstallPath(install.id)}>
         {step === 'deactivate' ? 'End this install' : 'Withdraw'}
         {named}
       </a>
-    </div>
+    </>
   )
 }
