@@ -71,6 +71,8 @@ export type ErrorFacts = {
   readonly retryAfterSeconds?: number
   /** A more exact sentence than the default. Never built from a value of the request. */
   readonly message?: string
+  /** The errors of further fields, for the page of the form. Answers to programs name only the first. */
+  readonly also?: readonly PlatformError[]
   /** It repeats the refusal of an earlier request with the same idempotency key. */
   readonly replayed?: true
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { type RowKey, uuidTimeOfKey } from './identifier.ts'
 import { readSignedKey, signedKey } from './signed-key.ts'
 
@@ -34,3 +35,12 @@ export const readFormTicket = (
   const age = moment.now - uuidTimeOfKey(key)
   return age >= -toleratedAheadMs && age < moment.lifetimeMs ? key : null
 }
+
+/**
+ * Stands for the account that a form is shown to, without naming it. Only this server can make one. It needs no session, so a
+ * form that is sent too late still says whose it is.
+ */
+export const ownerTag = (serverKey: Uint8Array, userId: string): string =>
+  createHmac('sha256', serverKey)
+    .update(JSON.stringify(['form-owner', userId]))
+    .digest('base64url')

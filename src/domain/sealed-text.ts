@@ -14,14 +14,22 @@ const keyOf = ({ server, browser, place }: SealPurpose): Buffer =>
     .digest()
 
 /** The text, readable only by this server and for this purpose. The nonce must never be used twice: take it at random. */
-export const sealText = (purpose: SealPurpose, text: string, nonce: Uint8Array): string => {
+export const sealText = (purpose: SealPurpose, text: string, nonce: Uint8Array): string =>
+  sealBytes(purpose, Buffer.from(text), nonce)
+
+/** The same for bytes. */
+export const sealBytes = (purpose: SealPurpose, bytes: Uint8Array, nonce: Uint8Array): string => {
   const cipher = createCipheriv(algorithm, keyOf(purpose), nonce)
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
 }
 
 /** The text that was sealed for this purpose; null for anything else. */
-export const openText = (purpose: SealPurpose, sealed: string): string | null => {
+export const openText = (purpose: SealPurpose, sealed: string): string | null =>
+  openBytes(purpose, sealed)?.toString('utf8') ?? null
+
+/** The same for bytes. */
+export const openBytes = (purpose: SealPurpose, sealed: string): Buffer | null => {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < nonceBytes + tagBytes) return null
   const decipher = createDecipheriv(algorithm, keyOf(purpose), bytes.subarray(0, nonceBytes), {
@@ -29,7 +37,7 @@ export const openText = (purpose: SealPurpose, sealed: string): string | null =>
   })
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
   try {
-    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8')
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
   } catch {
     return null // altered, or sealed for something else
   }

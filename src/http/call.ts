@@ -52,6 +52,8 @@ export type Call = Trace & {
   status: number
   /** Further headers of the answer; a list is sent as several lines. */
   headers: Record<string, string | readonly string[]> | null
+  /** Cookies that the answer of a page sets in addition to its own. */
+  cookies: readonly string[] | null
   /** The other origin whose page may read the answer (CORS). */
   openTo: string | null
   /** The file of an upload. */

@@ -94,6 +94,7 @@ export const createShell = (options: ShellOptions): Shell => {
       rateLimit: limiter.take('address', limitKey),
       status: 200,
       headers: null,
+      cookies: null,
       openTo: null,
       file: null,
       release: null,
@@ -231,6 +232,7 @@ const createResponses = (publicUrl: string, version: ApiVersion) => {
     setCrossOriginHeaders(call, headers)
     headers.set('x-request-id', call.requestId)
     headers.set('x-content-type-options', 'nosniff')
+    for (const cookie of call.cookies ?? []) headers.append('set-cookie', cookie)
     if (!headers.has('referrer-policy')) headers.set('referrer-policy', 'no-referrer')
     if (isSecure) headers.set('strict-transport-security', 'max-age=31536000')
     const isContract = isContractPath(call.path)

@@ -168,6 +168,17 @@ export const refuseFault = (param: string, fault: string | null): void => {
 }
 
 /**
+ * The refusal of an input with several fields; null without a fault. It is that of the first field at fault, with those of the
+ * others, which the page of the form shows as well.
+ */
+export const refusalOfFaults = (faults: Readonly<Record<string, string | null>>): PlatformError | null => {
+  const errors = Object.entries(faults).flatMap(([param, fault]) => (fault === null ? [] : [badInput(param, fault)]))
+  const [first, ...also] = errors
+  if (first === undefined) return null
+  return also.length === 0 ? first : refuse('invalid_request', { ...first.facts, also })
+}
+
+/**
  * An operation that an operator, an owner or the system asks for. `actor` is who, and `trace` where from; the audit has
  * both. Whether the actor may is checked before, by the command line or by `actingAs`.
  */

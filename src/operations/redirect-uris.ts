@@ -21,7 +21,9 @@ export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async 
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
     const registered = await q.redirectUris.find(change.uri)
     if (registered !== null && registered.clientId !== client.id) {
-      return badInput('uri', 'This redirect URI belongs to another app or environment.')
+      const { redirectUris } = await redirectUrisOf(q, client.appId)
+      const isOwn = Object.values(redirectUris).flat().includes(change.uri)
+      return badInput('uri', isOwn ? inOtherEnvironment : cannotBeRegistered)
     }
     if (registered === null) {
       if ((await q.redirectUris.countOfClient(client.id)) >= maximumRedirectUris) {
@@ -33,6 +35,10 @@ export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async 
     return await redirectUrisOf(q, client.appId)
   })
 }
+
+const inOtherEnvironment = 'This app has this redirect URI in its other environment. Each environment needs its own.'
+/** It does not say whether another app has the URI: developers must not learn what others have registered. */
+const cannotBeRegistered = 'This redirect URI cannot be registered. Choose an address that is only for this app.'
 
 /**
  * Removes a redirect URI; it is refused from now on. Nothing changes when it is not registered.

@@ -1,4 +1,5 @@
 import type { TProperties } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { Elysia } from 'elysia'
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../domain/errors.ts'
@@ -80,7 +81,7 @@ export const confirmed = <const Path extends string, T extends TProperties>(
         typeName={name}
         visit={visit}
         section={section}
-        fields={fields?.(refused?.fields ?? null, error)}
+        fields={fields?.(refused?.fields ?? keptFields(visit, form), error)}
         back={{ name: nameOfPlace, href: placeOf(href, given('from')) }}
         action={visit.call.path}
         error={error}
@@ -124,6 +125,12 @@ export const confirmed = <const Path extends string, T extends TProperties>(
 }
 
 const otherName = 'This is not the name above. Nothing was done.'
+
+/** The fields as they were when the session ended; null without them. */
+const keptFields = <T extends TProperties>({ kept, call }: Visit, form: FormShape<T>) => {
+  const values = { ...kept?.values, ticket: '' }
+  return kept?.action === call.path && Value.Check(form.schema, values) ? values : null
+}
 
 type Given = (name: string) => string
 type Refused<T extends TProperties> = { readonly fields: Submission<T>['fields']; readonly error: PlatformError | null }

@@ -3,13 +3,14 @@ import { Value } from '@sinclair/typebox/value'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
-import type { Call } from '../http/call.ts'
+import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { readForm } from '../http/strict-body.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
 import { ownsActiveApp } from '../operations/apps/app-record.ts'
+import { forgetKeptForm, keptFormCookie } from './kept-form.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
 /**
@@ -26,8 +27,12 @@ export type FormShape<T extends TProperties> = {
   readonly lists: readonly string[]
   /** Fields that the ticket binds: they must come back with the value that the page showed. */
   readonly bound: readonly string[]
+  /** Fields that are never kept: passwords, and what belongs to the form itself. */
+  readonly secrets: readonly string[]
 }
 
+/** A password. */
+export const secretText = Type.String({ secret: true })
 export const text = Type.String()
 export const optionalText = Type.Optional(Type.String())
 export const texts = Type.Array(Type.String())
@@ -36,6 +41,7 @@ export const formOf = <T extends TProperties>(fields: T, bound: readonly string[
   schema: Type.Object({ ...fields, ticket: Type.String() }),
   lists: Object.keys(fields).filter((name) => fields[name]?.['type'] === 'array'),
   bound,
+  secrets: ['ticket', 'owner', ...Object.keys(fields).filter((name) => fields[name]?.['secret'] === true)],
 })
 
 /** A form that has only a button. */
@@ -59,20 +65,48 @@ export const receiveFromUser = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-): Promise<Submission<T>> => await receive(await requireVisit(door, request), form)
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit), form)
 
 /** The same for operators. @throws also route_not_found for everybody else */
 export const receiveFromOperator = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-): Promise<Submission<T>> => await receive(await requireOperator(door, request), form)
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator), form)
+
+/** The signed-in person. Without a live session the form is kept, to be shown again after the sign-in. */
+const visitOr = async (door: Door, request: Request, form: KeptShape, require: typeof requireVisit): Promise<Visit> => {
+  try {
+    return await require(door, request)
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.code !== 'login_required') throw error
+    const kept = await keepForm(door, callOf(request), form)
+    throw kept === 'nothing' ? error : refuse('login_required', { details: { form: kept } })
+  }
+}
+
+type KeptShape = Pick<FormShape<TProperties>, 'lists' | 'secrets'>
+
+/** Keeps what was typed into a form of ours, without passwords. Nothing else is done with it. */
+const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept' | 'lost' | 'nothing'> => {
+  if (!isFromSameOrigin(door, call.request)) return 'nothing'
+  const sent = await outcomeOf(readValues(call, form))
+  const tag = sent.kind === 'done' ? textOf(sent.value['owner']) : ''
+  if (sent.kind === 'refused' || tag === '') return 'nothing'
+  const typed = Object.entries(sent.value).filter(([name]) => !form.secrets.includes(name))
+  const { pathname: action } = new URL(call.request.url)
+  const cookie = keptFormCookie(door, tag, { action, values: Object.fromEntries(typed) })
+  if (cookie === null) return 'lost'
+  call.cookies = [cookie]
+  return 'kept'
+}
 
 const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>): Promise<Submission<T>> => {
   const { door, call, tickets } = visit
   const values = await readValues(call, form)
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
+  if (visit.kept?.action === new URL(call.request.url).pathname) call.cookies = [forgetKeptForm(door)]
   return { visit, fields: fieldsOf(form, values), sent: values, ticket }
 }
 

@@ -3,6 +3,7 @@ import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
 import { Layout, RequestLine } from './design/shell.tsx'
 import { page, seeOther } from './page.ts'
+import { refusalInWords } from './words.ts'
 
 /** Whether the route with this pattern is a page for people. */
 export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !programPaths.test(pattern)
@@ -18,11 +19,15 @@ export const refusalPage =
   (error, call) => {
     if (!isForPeople(call)) return null
     call.notes.errorCode = error.code
-    if (error.code === 'login_required')
-      return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(call.request))}`)
+    if (error.code === 'login_required') return seeOther(signInAddress(call.request, error.facts.details?.['form']))
+    if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
     return page(
       <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
-        <p>{error.status === 404 ? 'There is nothing at this address, or you have no access to it.' : error.message}</p>
+        <p>
+          {error.status === 404
+            ? 'There is nothing at this address, or you have no access to it.'
+            : refusalInWords(error)}
+        </p>
         <p>
           <a class="button" href="/">
             Go to the start page
@@ -34,12 +39,24 @@ export const refusalPage =
     )
   }
 
+const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+
+/** The page above an address that only takes forms. So the answer to a refused form can be loaded again. */
+const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
+
+/** The sign-in page, which leads back. `form` says whether a form that was sent is kept. */
+const signInAddress = (request: Request, form: unknown): string => {
+  const query = new URLSearchParams({ return_to: pageOf(request) })
+  if (typeof form === 'string') query.set('form', form)
+  return `/sign-in?${query.toString()}`
+}
+
 /** The requested page; for a form, the page that it is on, which the browser names in the referrer. */
 const pageOf = (request: Request): string => {
   const url = new URL(request.url)
-  if (request.method === 'GET' || request.method === 'HEAD') return url.pathname + url.search
+  if (isReading(request)) return url.pathname + url.search
   const from = URL.parse(request.headers.get('referer') ?? '')
-  return from !== null && from.host === url.host ? from.pathname + from.search : '/'
+  return from !== null && from.host === url.host ? from.pathname + from.search : url.pathname
 }
 
 const titleOf = (status: number): string =>

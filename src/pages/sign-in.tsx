@@ -14,12 +14,14 @@ import {
   formOf,
   readValues,
   receiveFromUser,
+  secretText,
   staleForm,
   text,
   ticketKey,
 } from './form.ts'
 import { Layout } from './design/shell.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
+import { choiceParameter } from './query.ts'
 import { findVisit, type TicketBook, ticketBook } from './visit.ts'
 
 /** Signing in to the pages, and signing out. */
@@ -38,10 +40,10 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
-  return showForm(door, request, { returnTo, email: '', error: null }, deleted)
+  return showForm(door, request, { returnTo, email: '', error: null, form: formIn(request) }, deleted)
 }
 
-const signInForm = formOf({ email: text, password: text, return_to: text })
+const signInForm = formOf({ email: text, password: secretText, return_to: text })
 
 /** Only a form that this browser was shown signs it in. Otherwise another site could sign a visitor in as somebody else. */
 const signIn = async (door: Door, request: Request): Promise<Response> => {
@@ -49,7 +51,7 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   const values = await readValues(call, signInForm)
   const { email, password, return_to } = fieldsOf(signInForm, values)
   const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
-  const refused = (error: PlatformError) => showForm(door, request, { returnTo, email, error })
+  const refused = (error: PlatformError) => showForm(door, request, { returnTo, email, error, form: null })
   if (ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values) === null) {
     return refused(refuse('origin_not_allowed', { message: staleForm }))
   }
@@ -63,9 +65,27 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   })
 }
 
-type Shown = { readonly returnTo: string; readonly email: string; readonly error: PlatformError | null }
+type Shown = {
+  readonly returnTo: string
+  readonly email: string
+  readonly error: PlatformError | null
+  /** What happened to a form that was sent after its session had ended; null without one. */
+  readonly form: keyof typeof formWords | null
+}
 
-const showForm = (door: Door, request: Request, { returnTo, email, error }: Shown, more: readonly string[] = []) => {
+const formWords = {
+  kept: 'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in.',
+  lost: 'Your session has ended, and nothing was sent. What you typed is too long to be kept: go back in your browser and copy it before you sign in.',
+} as const
+
+const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost'] as const)
+
+const showForm = (
+  door: Door,
+  request: Request,
+  { returnTo, email, error, form }: Shown,
+  more: readonly string[] = [],
+) => {
   const { tickets, cookies } = visitorOf(door, request)
   // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)
@@ -73,6 +93,11 @@ const showForm = (door: Door, request: Request, { returnTo, email, error }: Show
   return page(
     <Layout title="Sign in" visit={{ platformName }} width="narrow">
       <Problem error={error} />
+      {form === null ? null : (
+        <p class="notice" role="status">
+          {formWords[form]}
+        </p>
+      )}
       {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
       <Form action="/sign-in" visit={{ tickets }}>
         <input type="hidden" name="return_to" value={returnTo} />

@@ -1,11 +1,12 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { formTicket, readFormTicket } from '../domain/form-ticket.ts'
+import { formTicket, ownerTag, readFormTicket } from '../domain/form-ticket.ts'
 import { type RowKey, rowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie } from '../http/session-cookie.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
+import { type KeptForm, keptFormOf } from './kept-form.ts'
 
 /**
  * A signed-in person and the request that they sent. A screen finds it once, with one read of the session, and passes it on to
@@ -18,6 +19,8 @@ export type Visit = {
   readonly userId: string
   readonly sessionToken: string
   readonly tickets: TicketBook
+  /** A form that this person sent after their session had ended, until they send it again. */
+  readonly kept: KeptForm | null
   readonly platformName: string
 }
 
@@ -35,7 +38,8 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
     session,
     userId: session.user.id,
     sessionToken,
-    tickets: ticketBook(door, sessionToken),
+    tickets: ticketBook(door, sessionToken, ownerTag(door.serverKey, session.user.id)),
+    kept: keptFormOf(door, request, session.user.id),
     platformName: door.platform.platformName,
   }
 }
@@ -71,6 +75,8 @@ export const requireOperator = async (door: Door, request: Request): Promise<Vis
 
 /** Issues and reads the tickets of one browser's forms. `action` is the path that a form is sent to. */
 export type TicketBook = {
+  /** Stands for the account that the forms are shown to; null before the sign-in. */
+  readonly owner: string | null
   issue(action: string, bound?: readonly string[]): string
   /** The key of a genuine ticket that has not expired; null for anything else. */
   read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): RowKey | null
@@ -80,10 +86,12 @@ export type TicketBook = {
 export const ticketBook = (
   { platform, serverKey }: Pick<Door, 'platform' | 'serverKey'>,
   browser: string,
+  owner: string | null = null,
 ): TicketBook => {
   const { clock, random, lifetimes } = platform
   const keys = { server: serverKey, browser }
   return {
+    owner,
     issue: (action, bound = []) => formTicket(keys, { action, bound }, rowKey(random.uuid(clock.now()))),
     read: (action, bound, ticket, lifetimeSeconds = lifetimes.session) =>
       readFormTicket(keys, { action, bound }, ticket, { now: clock.now(), lifetimeMs: lifetimeSeconds * 1000 }),

@@ -1,3 +1,4 @@
+import type { PlatformError } from '../domain/errors.ts'
 import type { ResourceKind } from '../domain/resource.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
 import type { AppOverview } from '../operations/apps/overview.ts'
@@ -40,6 +41,13 @@ export const durationInWords = (seconds: number): string => {
     return count === 0 ? [] : [counted(count, unit)]
   })
   return words.length === 0 ? '0 seconds' : words.slice(0, 2).join(' ')
+}
+
+/** Why something was refused. After too many tries it says how long to wait: `Try again in 4 minutes.` */
+export const refusalInWords = ({ message, facts: { retryAfterSeconds } }: PlatformError): string => {
+  if (retryAfterSeconds === undefined) return message
+  const wait = retryAfterSeconds < 60 ? Math.max(1, Math.ceil(retryAfterSeconds)) : Math.ceil(retryAfterSeconds / 60)
+  return `${message} Try again in ${counted(wait, retryAfterSeconds < 60 ? 'second' : 'minute')}.`
 }
 
 /** A time that a person typed, in UTC: a day, a day and a time, or a full RFC 3339 timestamp. Null for anything else. */

@@ -155,7 +155,8 @@ describe('every form', () => {
     await call(url, 'DELETE', '~/api/session', { token: sessionOf(browser) })
     for (const [index, { action, fields }] of forms.entries()) {
       const { status, headers } = await browser.post(action, { ...fields, ...tickets[index] })
-      expect(`${action} ${status} ${headers.get('location')}`).toBe(`${action} 303 /sign-in?return_to=%2F`)
+      const back = `/sign-in?return_to=${encodeURIComponent(action)}&form=kept`
+      expect(`${action} ${status} ${headers.get('location')}`).toBe(`${action} 303 ${back}`)
     }
     expect([await works(tokens), await isSignedIn(other), await isSignedIn(await signIn(url, user))]).toEqual([
       true,

@@ -20,6 +20,7 @@ beforeAll(async () => {
     userId: session.user.id,
     sessionToken: '',
     tickets: ticketBook(door, 'a'),
+    kept: null,
     platformName: 'Acme',
   }
 })

@@ -156,7 +156,7 @@ describe('creating an app', () => {
     [{ name: 'x'.repeat(201), slug: 'good' }, 'The name is longer than 200 characters.'],
     [{ name: 'Fine', slug: 'Not a slug' }, 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
     [{ name: 'Fine', slug: 'new' }, 'This slug is reserved.'],
-    [{ name: 'Fine', slug: 'good', scopes: [] as string[] }, 'The scopes are empty or name one that does not exist.'],
+    [{ name: 'Fine', slug: 'good', scopes: [] as string[] }, 'Choose at least one scope.'],
     [{ name: 'Fine', slug: 'good', scopes: ['customers:read'] }, 'A scope is planned or restricted'],
   ])('with %j is refused in words next to the field, and keeps what was typed', async (change, sentence) => {
     const answer = await owner.submit('/console/new', '/console/new', { ...fields, ...change })
@@ -165,6 +165,25 @@ describe('creating an app', () => {
     expect(answer.text).toContain('class="fault"')
     expect((await owner.get('/console/good')).status).toBe(404)
     if (change.slug === 'good') expect(answer.text).toContain('value="good"')
+  })
+
+  test('names all faults at once, and the first field at fault has the focus', async () => {
+    const wrong = { name: ' ', slug: 'Not a slug', scopes: [] }
+    const { status, text } = await owner.submit('/console/new', '/console/new', wrong)
+    expect(status).toBe(400)
+    for (const fault of ['The name is empty.', 'A slug is 1 to 63 of', 'Choose at least one scope.']) {
+      expect(text).toContain(fault)
+    }
+    for (const name of ['name', 'slug', 'scopes']) expect(text).toContain(`id="${name}-fault"`)
+    expect([...text.matchAll(/<input[^>]* autofocus/g)].map(([input]) => /id="(\w+)"/.exec(input)?.[1])).toEqual([
+      'name',
+    ])
+    const noScopes = await owner.submit('/console/new', '/console/new', { name: 'Fine', slug: 'good', scopes: [] })
+    expect(noScopes.text).toMatch(/<fieldset[^>]* autofocus/)
+  })
+
+  test('offers the scope that says who somebody is', async () => {
+    expect((await owner.get('/console/new')).text).toMatch(/value="profile:read" checked/)
   })
 
   test('with a slug that is taken is refused', async () => {
@@ -280,7 +299,7 @@ describe('a redirect URI', () => {
     const app = await freshApp()
     const taken = { environment: 'development', uri: strangersApp.redirectUri }
     const refused = await send(app, '/redirect-uris', '/redirect-uris', taken)
-    expect(refused.text).toContain('This redirect URI belongs to another app or environment.')
+    expect(refused.text).toContain('This redirect URI cannot be registered.')
     const uri = `https://${app.slug}.example/it's?a=1&amp=2`
     const added = await send(app, '/redirect-uris', '/redirect-uris', { environment: 'production', uri: ` ${uri}\n` })
     expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?done=uri-added'))

@@ -130,6 +130,19 @@ test('every form that requires a session leads a visitor to the sign-in page, an
   expect(await fingerprint(world.server.database)).toEqual(before)
 })
 
+test('every address that takes a form can also be loaded, and leads to a page', async () => {
+  const faults: string[] = []
+  // The decision about a request is never shown again. The page that removes a URI has the URI in its query.
+  const others = /^\/oauth\/authorize|\/redirect-uris\/remove$/
+  for (const { action, who } of [...found.values()].filter((form) => !others.test(form.action))) {
+    const browser = browserOf(who)
+    let answer = await browser.get(action)
+    for (let steps = 0; steps < 3 && answer.status === 303; steps += 1) answer = await browser.follow(answer)
+    if (answer.status !== 200) faults.push(`${action} answers ${answer.status}`)
+  }
+  expect(faults).toEqual([])
+})
+
 test('no form changes what belongs to somebody else, even with a genuine ticket', async () => {
   const stranger = await signedInBrowser(world.server.url, world.stranger)
   const faults: string[] = []

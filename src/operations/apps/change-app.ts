@@ -1,9 +1,9 @@
 import type { App } from '../../../db/database.ts'
 import { appNameFault } from '../../domain/name.ts'
-import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { formatScope, parseStoredScope } from '../../domain/scope.ts'
+import { decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
-import { scopeFaults } from './create-app.ts'
+import { readScopes } from './create-app.ts'
 
 type NewAppName = { readonly slug: string; readonly name: string }
 
@@ -32,8 +32,8 @@ type NewAppScopes = { readonly slug: string; readonly scopes: string }
  * @throws invalid_request for scopes that cannot be registered, or an unknown slug
  */
 export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platform, trace, actor, input) => {
-  const asked = parseScope(input.scopes)
-  if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
+  const asked = readScopes(input.scopes)
+  refuseFault('scopes', asked.fault)
   const scopes = formatScope(asked.scopes)
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)

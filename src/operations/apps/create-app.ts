@@ -4,8 +4,8 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { appNameFault, isSlug } from '../../domain/name.ts'
-import { formatScope, parseScope } from '../../domain/scope.ts'
-import { badInput, decideAt, type Operation, refuseFault } from '../decision.ts'
+import { formatScope, parseScope, type ScopeName } from '../../domain/scope.ts'
+import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -22,12 +22,13 @@ type NewApp = {
  */
 export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, actor, input) => {
   const name = input.name.trim()
-  refuseFault('name', appNameFault(name, platform.platformName))
-  if (!isSlug(input.slug)) throw badInput('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
-  // The console's page for a new app has this path.
-  if (input.slug === 'new') throw badInput('slug', 'This slug is reserved.')
-  const asked = parseScope(input.scopes)
-  if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
+  const asked = readScopes(input.scopes)
+  const faults = { name: appNameFault(name, platform.platformName), slug: slugFault(input.slug), scopes: asked.fault }
+  if (Object.values(faults).some((fault) => fault !== null)) {
+    // A slug that is taken alone is refused in the transaction.
+    const isTaken = faults.slug === null && (await platform.database.queries.apps.bySlug(input.slug)) !== null
+    throw refusalOfFaults({ ...faults, ...(isTaken ? { slug: slugTaken } : {}) })
+  }
   const now = platform.clock.now()
   const id = recordId('app_', platform.random.uuid(now))
   const clients = environments.map((environment) => ({
@@ -42,7 +43,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     if (owner === null || owner.status !== 'active') return badInput('owner', 'There is no such active user.')
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)
     if (overQuota !== null) return overQuota
-    if ((await q.apps.bySlug(input.slug)) !== null) return badInput('slug', 'This slug is taken.')
+    if ((await q.apps.bySlug(input.slug)) !== null) return badInput('slug', slugTaken)
     const app: App = {
       id,
       ownerId: owner.id,
@@ -63,6 +64,14 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
   })
 }
 
+const slugFault = (slug: string): string | null => {
+  if (!isSlug(slug)) return 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'
+  // The console's page for a new app has this path.
+  return slug === 'new' ? 'This slug is reserved.' : null
+}
+
+const slugTaken = 'This slug is taken.'
+
 /**
  * The refusal when `more` apps would exceed the account's quota (QUOTA_APPS); null when they fit. Call it in the
  * transaction that gives the account the apps.
@@ -78,8 +87,16 @@ export const refusalIfQuotaFull = async (
   return refuse('quota_exceeded', { param: 'owner', details: { maximum: quotas.apps }, message })
 }
 
-/** Why the scopes of an app cannot be registered. */
-export const scopeFaults = {
-  invalid_scope: 'The scopes are empty or name one that does not exist.',
+/** The scopes that an app asks to register, or why they cannot be registered. */
+export const readScopes = (text: string): { readonly scopes: readonly ScopeName[]; readonly fault: string | null } => {
+  if (text.trim() === '') return { scopes: [], fault: 'Choose at least one scope.' }
+  const parsed = parseScope(text)
+  return parsed.kind === 'scopes'
+    ? { scopes: parsed.scopes, fault: null }
+    : { scopes: [], fault: scopeFaults[parsed.code] }
+}
+
+const scopeFaults = {
+  invalid_scope: 'One of the scopes does not exist.',
   scope_not_available: 'A scope is planned or restricted and cannot be registered yet.',
 } as const

@@ -26,7 +26,8 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   actor,
   input,
 ) => {
-  refuseFault('label', input.label === null ? null : nameFault(input.label))
+  const label = input.label?.trim() ?? null
+  refuseFault('label', label === null ? null : nameFault(label))
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)
 
@@ -35,7 +36,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
     if (fullness !== null) return fullness
-    const row = minted.rowFor(client.id, input.label)
+    const row = minted.rowFor(client.id, label)
     await q.credentials.insert(row)
     const { environment } = input
     await record({ action: 'credential.created', appId: app.id, environment, target: row.id })

@@ -15,14 +15,15 @@ type NewUserName = { readonly email: string; readonly name: string }
  * @throws invalid_request for an unknown address or a name that cannot be shown
  */
 export const renameUser: Operation<NewUserName, User> = async (platform, trace, actor, input) => {
-  refuseFault('name', personNameFault(input.name))
+  const name = input.name.trim()
+  refuseFault('name', personNameFault(name))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const user = await knownUser(q, input.email)
     if (user instanceof PlatformError) return user
-    if (user.name === input.name) return user
-    await q.users.change(user.id, { name: input.name }, now)
+    if (user.name === name) return user
+    await q.users.change(user.id, { name }, now)
     await record({ action: 'user.renamed', target: user.id })
-    return { ...user, name: input.name, updatedAt: now }
+    return { ...user, name, updatedAt: now }
   })
 }
 

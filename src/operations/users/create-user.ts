@@ -3,7 +3,9 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { badInput, decideAt, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
+
+const taken = 'This email address has a user already.'
 
 type NewUser = {
   readonly email: string
@@ -18,15 +20,24 @@ type NewUser = {
  */
 export const createUser: Operation<NewUser, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.email)
-  if (email === null) throw badInput('email', 'The email address is malformed.')
-  refuseFault('name', personNameFault(input.name))
-  refuseFault('password', newPasswordFault(input.password))
+  const name = input.name.trim()
+  const faults = {
+    email: email === null ? 'The email address is malformed.' : null,
+    name: personNameFault(name),
+    password: newPasswordFault(input.password),
+  }
+  const refusal = refusalOfFaults(faults)
+  if (email === null || refusal !== null) {
+    // An address that is taken alone is refused in the transaction.
+    const isTaken = email !== null && (await platform.database.queries.users.byEmail(email)) !== null
+    throw (isTaken ? refusalOfFaults({ ...faults, email: taken }) : refusal) ?? badInput('email', taken)
+  }
   const passwordHash = await platform.passwords.hash(input.password)
   const now = platform.clock.now()
   const user: User = {
     id: recordId('usr_', platform.random.uuid(now)),
     email,
-    name: input.name,
+    name,
     pictureUrl: null,
     passwordHash,
     isOperator: input.isOperator,
@@ -37,7 +48,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
     updatedAt: now,
   }
   return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
-    if ((await q.users.byEmail(email)) !== null) return badInput('email', 'This email address has a user already.')
+    if ((await q.users.byEmail(email)) !== null) return badInput('email', taken)
     await q.users.insert(user)
     await record({ action: 'user.created', target: user.id, detail: { operator: input.isOperator } })
     return user

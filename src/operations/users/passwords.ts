@@ -7,7 +7,15 @@ import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, decide, decideAt, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import {
+  badInput,
+  decide,
+  decideAt,
+  type OpenChange,
+  type Operation,
+  refusalOfFaults,
+  refuseFault,
+} from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
@@ -56,12 +64,11 @@ export const changePassword = async (
 }
 
 /** The fault of the form itself, which does not depend on whether the current password is right. */
-const faultOf = ({ current, next, repeated }: PasswordChange): PlatformError | null => {
-  const weakness = newPasswordFault(next)
-  if (weakness !== null) return badInput('password', weakness)
-  if (next === current) return badInput('password', 'The new password is the same as the current one.')
-  return next === repeated ? null : badInput('repeated', 'The two new passwords differ.')
-}
+const faultOf = ({ current, next, repeated }: PasswordChange): PlatformError | null =>
+  refusalOfFaults({
+    password: newPasswordFault(next) ?? (next === current ? 'The new password is the same as the current one.' : null),
+    repeated: next === repeated ? null : 'The two new passwords differ.',
+  })
 
 const wrongPassword = async ({ record }: OpenChange, userId: string): Promise<PlatformError> => {
   await record({ action: 'user.change_password', target: userId, refusedWith: 'invalid_login' })

@@ -7,11 +7,10 @@ import {
   isWebhookKind,
   maximumEndpoints,
   parseStoredKinds,
-  type WebhookKind,
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decide, decideAt, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideAt, type Operation, refusalOfFaults, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { type EndpointRecord, endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
@@ -30,8 +29,9 @@ type NewEndpoint = {
  */
 export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (platform, trace, actor, input) => {
   const { slug, environment, url, kinds } = input
-  const chosen = checkedKinds(kinds)
-  await checkEndpointUrl(platform, url)
+  const refusal = refusalOfFaults({ url: await urlFault(platform, url), kinds: kindsFault(kinds) })
+  if (refusal !== null) throw refusal
+  const chosen = kinds.filter(isWebhookKind)
   const now = platform.clock.now()
   const id = recordId('whk_', platform.random.uuid(now))
   const secret = mintWebhookSecret(platform, id, now)
@@ -74,9 +74,14 @@ type EndpointChange = {
  */
 export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (platform, trace, actor, change) => {
   const { id, url } = change
-  const kinds = formatKinds(checkedKinds(change.kinds))
   const shown = await findEndpoint(platform.database.queries, id)
-  if (shown.endpoint.url !== url) await checkEndpointUrl(platform, url)
+  const isSame = shown.endpoint.url === url
+  const refusal = refusalOfFaults({
+    url: isSame ? null : await urlFault(platform, url),
+    kinds: kindsFault(change.kinds),
+  })
+  if (refusal !== null) throw refusal
+  const kinds = formatKinds(change.kinds.filter(isWebhookKind))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const isMoved = endpoint.url !== url
@@ -94,13 +99,9 @@ export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (
   })
 }
 
-const checkedKinds = (kinds: readonly string[]): readonly WebhookKind[] => {
-  const known = kinds.filter(isWebhookKind)
-  if (known.length < kinds.length) {
-    throw badInput('kinds', `There is no such kind of event. The kinds are ${webhookKinds.join(', ')}.`)
-  }
-  if (known.length === 0) throw badInput('kinds', 'Choose at least one kind of event.')
-  return known
+const kindsFault = (kinds: readonly string[]): string | null => {
+  if (kinds.length === 0) return 'Choose at least one kind of event.'
+  return kinds.every(isWebhookKind) ? null : `There is no such kind of event. The kinds are ${webhookKinds.join(', ')}.`
 }
 
 /**
@@ -108,9 +109,14 @@ const checkedKinds = (kinds: readonly string[]): readonly WebhookKind[] => {
  * @throws invalid_request
  */
 export const checkEndpointUrl = async (platform: Platform, url: string): Promise<void> => {
-  refuseFault('url', webhookUrlFault(url))
+  refuseFault('url', await urlFault(platform, url))
+}
+
+const urlFault = async (platform: Platform, url: string): Promise<string | null> => {
+  const fault = webhookUrlFault(url)
+  if (fault !== null) return fault
   const wrong = await platform.webhooks.check(url)
-  if (wrong !== null) throw badInput('url', placeFaults[wrong])
+  return wrong === null ? null : placeFaults[wrong]
 }
 
 /** Never says what the address answers, so that nobody can use this check to explore a private network. */

@@ -19,7 +19,7 @@ import { confirmed } from '../confirmation.tsx'
 import { Time } from '../design/values.tsx'
 import { asUser, emptyForm, onOwnAccount } from '../form.ts'
 import { seeOther } from '../page.ts'
-import type { Visit } from '../visit.ts'
+import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import {
   accountPaths,
@@ -38,6 +38,11 @@ const installs = () => ({ href: accountPaths.installs, name: 'Installs' })
 /** Everything that a person can end in their account. */
 export const accountConfirmations = (door: Door) =>
   new Elysia()
+    // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
+    .get('/installs/:id', async ({ request }) => {
+      await requireVisit(door, request)
+      return seeOther(accountPaths.installs)
+    })
     .use(
       confirmed(door, revokeAppPath(':clientId'), {
         section,

@@ -6,14 +6,14 @@ import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
-import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, secretText } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
 const notices = { changed: 'Your password is changed, and every other session has ended.' } as const
 
-const passwordForm = formOf({ current: text, password: text, repeated: text })
+const passwordForm = formOf({ current: secretText, password: secretText, repeated: secretText })
 
 export const passwordRoutes = (door: Door) =>
   new Elysia()

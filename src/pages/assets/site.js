@@ -6,14 +6,20 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
+// Leads to what is wrong in a form, if the page itself has not done so.
+const wrong = document.querySelector('[aria-invalid=true], .problem[tabindex]')
+if (wrong !== null && document.querySelector('[autofocus]') === null) wrong.focus()
+
 // Shows the copy buttons if the browser can copy.
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (navigator.clipboard === undefined) continue
   button.hidden = false
+  const words = button.textContent
   button.addEventListener('click', async () => {
     const source = document.getElementById(button.dataset.copy)
     await navigator.clipboard.writeText(source.value ?? source.textContent)
     button.textContent = 'Copied'
+    setTimeout(() => (button.textContent = words), 2000)
   })
 }
 

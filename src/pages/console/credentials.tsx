@@ -51,7 +51,7 @@ const create = async (door: Door, request: Request, slug: string): Promise<Respo
   const { visit, fields, ticket } = await receiveFromUser(door, request, createForm)
   const { environment, label } = fields
   const own = await ownAppOf(visit, slug)
-  const input = { slug, environment, label: label === '' ? null : label }
+  const input = { slug, environment, label: label.trim() === '' ? null : label }
   return await answerForm(createCredential(...asOwner(visit, slug, ticket), input), {
     done: (created) => showOnce(visit, newSecretPath(slug, created.id), created.clientSecret),
     refused: async (error) => await show(own, { environment, value: label, error }),

@@ -15,7 +15,8 @@ import { ScopeChoice } from '../design/scopes.tsx'
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })
 
 type NewAppValues = { readonly name: string; readonly slug: string; readonly scopes: readonly string[] }
-const emptyValues: NewAppValues = { name: '', slug: '', scopes: [] }
+/** Nearly every app that people sign in to asks who they are. */
+const emptyValues: NewAppValues = { name: '', slug: '', scopes: ['profile:read'] }
 
 /** The form that registers an app. */
 export const newAppRoutes = (door: Door) =>

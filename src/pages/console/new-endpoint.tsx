@@ -40,8 +40,7 @@ const ask = ({ visit, app }: OwnApp, values: NewEndpointValues, error: PlatformE
       <p>
         <EnvironmentBadge environment={values.environment} />
       </p>
-      <Form action={consoleAppPath(app.slug, 'webhooks')} visit={visit}>
-        <input type="hidden" name="environment" value={values.environment} />
+      <Form action={consoleAppPath(app.slug, 'webhooks')} visit={visit} hidden={{ environment: values.environment }}>
         <Field
           label="URL"
           name="url"

@@ -119,8 +119,7 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
 type AddUriProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedUri | null }
 
 const AddUri = ({ visit, app, environment, refused }: AddUriProps) => (
-  <Form action={consoleAppPath(app.slug, 'redirect-uris')} visit={visit}>
-    <input type="hidden" name="environment" value={environment} />
+  <Form action={consoleAppPath(app.slug, 'redirect-uris')} visit={visit} hidden={{ environment }}>
     <Field
       id={`uri-${environment}`}
       label={`New redirect URI for ${environment}`}
@@ -149,7 +148,7 @@ const Rules = () => (
         Written as browsers write it: the host in lower case, no default port, no <code>..</code> in the path.
       </li>
       <li>No code, state, iss or error in the query, because the answer adds them.</li>
-      <li>{`Not registered for another app, and at most ${maximumRedirectUris} in each environment.`}</li>
+      <li>{`Only for this app and this environment, and at most ${maximumRedirectUris} in each environment.`}</li>
     </ul>
     <p class="muted">
       When you remove a URI, sign-ins that are in progress with it fail, and codes that were sent to it are invalid.

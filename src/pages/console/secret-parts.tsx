@@ -17,8 +17,7 @@ export type RefusedSecret = {
 type SecretFormProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedSecret | null }
 
 export const CreateSecret = ({ visit, app, environment, refused }: SecretFormProps) => (
-  <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit}>
-    <input type="hidden" name="environment" value={environment} />
+  <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit} hidden={{ environment }}>
     <Field
       id={`label-${environment}`}
       label={`Label of a new ${environment} secret`}

@@ -1,11 +1,16 @@
 import type { ComponentChildren } from 'preact'
+import { useContext } from 'preact/hooks'
 import type { PlatformError } from '../../domain/errors.ts'
+import { type KeptForm, KeptValues } from '../kept-form.ts'
 import type { TicketBook } from '../visit.ts'
+import { refusalInWords } from '../words.ts'
 
 type FormProps = {
   /** The path that the form is sent to; its ticket is valid for this path only. */
   readonly action: string
-  readonly visit: { readonly tickets: TicketBook }
+  readonly visit: { readonly tickets: TicketBook; readonly kept?: KeptForm | null }
+  /** Hidden fields. They tell apart forms that are sent to one path. */
+  readonly hidden?: Readonly<Record<string, string>>
   /** Values that the ticket binds: they must come back as this page shows them. */
   readonly bound?: readonly string[]
   readonly class?: string
@@ -14,13 +19,32 @@ type FormProps = {
   readonly children: ComponentChildren
 }
 
-/** A form that changes something, with the ticket that protects it against CSRF. */
-export const Form = ({ action, visit, bound, class: name, upload = false, children }: FormProps) => (
-  <form method="post" action={action} class={name} encType={upload ? 'multipart/form-data' : undefined} data-once>
-    <input type="hidden" name="ticket" value={visit.tickets.issue(action, bound)} />
-    {children}
-  </form>
-)
+/**
+ * A form that changes something, with the ticket that protects it against CSRF. If it was sent after the session had ended, it
+ * is filled in as it was then.
+ */
+export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = false, children }: FormProps) => {
+  const { tickets, kept = null } = visit
+  const isSame = Object.entries(hidden).every(([name, value]) => kept?.values[name] === value)
+  const values = kept?.action === action && isSame ? kept.values : null
+  return (
+    <KeptValues.Provider value={values}>
+      <form method="post" action={action} class={name} encType={upload ? 'multipart/form-data' : undefined} data-once>
+        <input type="hidden" name="ticket" value={tickets.issue(action, bound)} />
+        {tickets.owner === null ? null : <input type="hidden" name="owner" value={tickets.owner} />}
+        {Object.entries(hidden).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        {values === null ? null : (
+          <p class="notice" role="status">
+            This form is filled in as it was when your session ended. It has not been sent.
+          </p>
+        )}
+        {children}
+      </form>
+    </KeptValues.Provider>
+  )
+}
 
 type ButtonFormProps = Pick<FormProps, 'action' | 'visit'> & {
   /** The classes of the button. */
@@ -30,7 +54,7 @@ type ButtonFormProps = Pick<FormProps, 'action' | 'visit'> & {
 
 /** A form that has only a button. */
 export const ButtonForm = ({ action, visit, look, children }: ButtonFormProps) => (
-  <Form action={action} visit={visit}>
+  <Form action={action} visit={{ tickets: { ...visit.tickets, owner: null } }}>
     <button type="submit" class={look}>
       {children}
     </button>
@@ -42,7 +66,8 @@ export type FormErrors = PlatformError | readonly PlatformError[] | null | undef
 
 const listOf = (error: FormErrors): readonly PlatformError[] => {
   if (error === null || error === undefined) return []
-  return 'length' in error ? error : [error]
+  const given = 'length' in error ? error : [error]
+  return given.flatMap((one) => [one, ...(one.facts.also ?? [])])
 }
 
 /** What a form says about the field with this name. The first field with an error gets the focus. */
@@ -128,14 +153,24 @@ const Labelled = ({ label, name, id = name, hint, error, control }: LabelledCont
 }
 
 /** A field for text. */
-export const Field = ({ rows, input: { type = 'text', ...rules } = {}, ...labelled }: FieldProps) => (
-  <Labelled
-    {...labelled}
-    control={(shared) =>
-      rows === undefined ? inputs[type]({ ...rules, ...shared }) : <textarea rows={rows} {...rules} {...shared} />
-    }
-  />
-)
+export const Field = ({ rows, input: { type = 'text', ...given } = {}, ...labelled }: FieldProps) => {
+  const [kept] = useKept(labelled.name)
+  const rules = kept === undefined || type === 'password' ? given : { ...given, value: kept }
+  return (
+    <Labelled
+      {...labelled}
+      control={(shared) =>
+        rows === undefined ? inputs[type]({ ...rules, ...shared }) : <textarea rows={rows} {...rules} {...shared} />
+      }
+    />
+  )
+}
+
+/** What was typed into the field before the session ended; nothing in any other form. */
+const useKept = (name: string): readonly string[] => {
+  const value = useContext(KeptValues)?.[name]
+  return typeof value === 'string' ? [value] : (value ?? [])
+}
 
 type FileFieldProps = LabelledProps & {
   /** The file types that the browser offers first. */
@@ -154,20 +189,23 @@ type SelectFieldProps = LabelledProps & {
 }
 
 /** One of several values. */
-export const SelectField = ({ options, value, ...labelled }: SelectFieldProps) => (
-  <Labelled
-    {...labelled}
-    control={(shared) => (
-      <select {...shared}>
-        {options.map(([of, words]) => (
-          <option key={of} value={of} selected={of === value}>
-            {words}
-          </option>
-        ))}
-      </select>
-    )}
-  />
-)
+export const SelectField = ({ options, value, ...labelled }: SelectFieldProps) => {
+  const [kept = value] = useKept(labelled.name)
+  return (
+    <Labelled
+      {...labelled}
+      control={(shared) => (
+        <select {...shared}>
+          {options.map(([of, words]) => (
+            <option key={of} value={of} selected={of === kept}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    />
+  )
+}
 
 /** Why the form below was refused. Screen readers announce it. */
 export const Problem = ({ error }: { readonly error: FormErrors }) => {
@@ -175,8 +213,8 @@ export const Problem = ({ error }: { readonly error: FormErrors }) => {
   if (first === undefined) return null
   if (others.length === 0) {
     return (
-      <p class="problem" role="alert">
-        {first.message}
+      <p class="problem" role="alert" tabIndex={-1} autofocus={isAboutNoField(first) || undefined}>
+        {refusalInWords(first)}
       </p>
     )
   }
@@ -192,6 +230,9 @@ export const Problem = ({ error }: { readonly error: FormErrors }) => {
   )
 }
 
+/** Without a field, the focus goes to the sentence itself. */
+const isAboutNoField = ({ facts }: PlatformError): boolean => facts.param === undefined
+
 type ChoiceSetProps = {
   readonly legend: string
   readonly name: string
@@ -201,9 +242,14 @@ type ChoiceSetProps = {
 
 /** A group of choices, with the error that is about them. */
 export const ChoiceSet = ({ legend, name, error, children }: ChoiceSetProps) => {
-  const { fault } = faultOf(error, name)
+  const { fault, isFirst } = faultOf(error, name)
   return (
-    <fieldset class="scopes" aria-describedby={fault === null ? undefined : `${name}-fault`}>
+    <fieldset
+      class="scopes"
+      tabIndex={isFirst ? -1 : undefined}
+      autofocus={isFirst || undefined}
+      aria-describedby={fault === null ? undefined : `${name}-fault`}
+    >
       <legend>{legend}</legend>
       {fault === null ? null : (
         <p id={`${name}-fault`} class="fault">
@@ -228,7 +274,15 @@ type ChoiceProps = {
 /** One choice of a group, with a line about it. */
 export const Choice = ({ type, name, value, checked, about, children }: ChoiceProps) => {
   const id = `${name}-${value}`
-  const shared = { id, name, value, checked, 'aria-describedby': `about-${id}` }
+  const isKept = useContext(KeptValues) !== null
+  const kept = useKept(name)
+  const shared = {
+    id,
+    name,
+    value,
+    checked: isKept ? kept.includes(value) : checked,
+    'aria-describedby': `about-${id}`,
+  }
   return (
     <div class="scope">
       {type === 'checkbox' ? <input type="checkbox" {...shared} /> : <input type="radio" {...shared} />}

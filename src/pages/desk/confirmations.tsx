@@ -14,7 +14,9 @@ import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Choice, ChoiceSet, Field } from '../design/field.tsx'
 import { emptyForm, formOf, optionalText, outcomeOf } from '../form.ts'
+import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
+import { requireOperator } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
 import { newPasswordPath } from './new-user.tsx'
@@ -28,6 +30,11 @@ const sessionsEnd = ['session ends', 'sessions end'] as const
 /** Everything that an operator can end, and what gives or takes rights. */
 export const deskConfirmations = (door: Door) =>
   new Elysia()
+    // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
+    .get('/desk/installs/:id', async ({ request }) => {
+      await requireOperator(door, request)
+      return seeOther(deskPaths.installs)
+    })
     .use(installConfirmation(door, 'reject'))
     .use(installConfirmation(door, 'deactivate'))
     .use(suspension(door))

@@ -6,13 +6,13 @@ import { createUser } from '../../operations/users/create-user.ts'
 import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Secret } from '../design/values.tsx'
-import { answerForm, formOf, optionalText, receiveFromOperator, text } from '../form.ts'
+import { answerForm, formOf, optionalText, receiveFromOperator, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { onTheDesk, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
-const newUserForm = formOf({ email: text, name: text, password: text, operator: optionalText })
+const newUserForm = formOf({ email: text, name: text, password: secretText, operator: optionalText })
 
 /** What was typed, except the password, which is never shown again. */
 type NewUserValues = { readonly email: string; readonly name: string; readonly isOperator: boolean }

@@ -42,6 +42,7 @@ export const callWith = (request: Request, known: Partial<Call> = {}): Call => {
     rateLimit: null,
     status: 200,
     headers: null,
+    cookies: null,
     openTo: null,
     file: null,
     release: null,

@@ -94,6 +94,13 @@ export const siteMap: readonly Site[] = [
   { pattern: '/account/sessions/end-others', who: 'user', paths: () => ['/account/sessions/end-others'] },
   { pattern: '/installs', who: 'user', paths: () => ['/installs'] },
   {
+    pattern: '/installs/:id',
+    who: 'user',
+    paths: ({ openableInstallId }) => [`/installs/${openableInstallId}`],
+    leadsOn: true,
+    isForEverybody: true,
+  },
+  {
     pattern: '/installs/:id/end',
     who: 'user',
     paths: ({ openableInstallId }) => [`/installs/${openableInstallId}/end`],
@@ -202,6 +209,12 @@ export const siteMap: readonly Site[] = [
     pattern: '/desk/reviews/:slug/:version/reject',
     who: 'operator',
     paths: inReviews('2.0.0/reject'),
+  },
+  {
+    pattern: '/desk/installs/:id',
+    who: 'operator',
+    paths: ({ pendingInstallId }) => [`/desk/installs/${pendingInstallId}`],
+    leadsOn: true,
   },
   {
     pattern: '/desk/installs/:id/reject',

@@ -1,0 +1,60 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { createContext } from 'preact'
+import { ownerTag } from '../domain/form-ticket.ts'
+import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
+import type { Door } from '../http/door.ts'
+import { readCookie, setCookie } from '../http/session-cookie.ts'
+
+// A form that was sent after its session had ended is not lost. Its fields, without passwords, go into a cookie that only this
+// server can read, and only for the account that the form was shown to. After the sign-in the page of the form shows
+// them again. Nothing is sent by itself, and the server stores nothing.
+
+type Values = Readonly<Record<string, string | readonly string[]>>
+
+/** A form as it was sent, and the path that it was sent to. */
+export type KeptForm = { readonly action: string; readonly values: Values }
+
+const lifetimeSeconds = 900
+/** Browsers refuse a cookie of more than 4,096 characters. */
+const longestCookie = 4_000
+/** More than any form has. */
+const longestForm = 1024 * 1024
+
+const purposeOf = ({ serverKey }: Pick<Door, 'serverKey'>, tag: string) => ({
+  server: serverKey,
+  browser: tag,
+  place: 'kept-form',
+})
+
+/** The cookie with this form for the account with this tag; null if the form is too long. */
+export const keptFormCookie = (door: Door, tag: string, { action, values }: KeptForm): string | null => {
+  const { clock, random } = door.platform
+  const packed = deflateRawSync(Buffer.from(JSON.stringify([clock.now(), action, values])))
+  const sealed = sealBytes(purposeOf(door, tag), packed, random.bytes(sealNonceBytes))
+  return sealed.length > longestCookie ? null : setCookie(door, 'kept', sealed, lifetimeSeconds)
+}
+
+/** The cookie that forgets it. */
+export const forgetKeptForm = (door: Door): string => setCookie(door, 'kept', '', 0)
+
+const content = Type.Tuple([
+  Type.Number(),
+  Type.String(),
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])),
+])
+
+/** The form that was kept for this account in this browser; null without one. */
+export const keptFormOf = (door: Door, request: Request, userId: string): KeptForm | null => {
+  const sealed = readCookie(door, request, 'kept')
+  const packed = sealed === null ? null : openBytes(purposeOf(door, ownerTag(door.serverKey, userId)), sealed)
+  if (packed === null) return null
+  const found: unknown = JSON.parse(inflateRawSync(packed, { maxOutputLength: longestForm }).toString('utf8'))
+  if (!Value.Check(content, found)) return null
+  const [at, action, values] = found
+  return door.platform.clock.now() - at < lifetimeSeconds * 1000 ? { action, values } : null
+}
+
+/** The kept values of the form around a field; null in every other form. */
+export const KeptValues = createContext<Values | null>(null)

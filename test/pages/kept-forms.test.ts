@@ -1,0 +1,95 @@
+import { beforeEach, expect, test } from 'bun:test'
+import { call } from '../support/call.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addUser, type Login } from '../support/world.ts'
+import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+
+// A form that is sent after its session has ended, and the way back to it.
+
+const world = await worldOfFile()
+const { url } = world.server
+const newApp = '/console/new'
+const typed = { name: 'Typed with care', slug: 'typed-slug', scopes: ['site:read'] }
+const queries = () => world.platform.database.queries
+
+let user: Login
+let browser: PlainBrowser
+beforeEach(async () => {
+  user = await addUser(world.platform)
+  browser = await signedInBrowser(url, user)
+})
+
+const endSession = async () =>
+  await call(url, 'DELETE', '~/api/session', { token: browser.cookies.get('session') ?? '' })
+/** Fills in the form at a path, ends the session, and sends the form. */
+const sendTooLate = async (
+  fields: Readonly<Record<string, string | readonly string[]>>,
+  path = newApp,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Seen> => {
+  const hidden = await browser.formOn(path, path)
+  await endSession()
+  return await browser.post(path, { ...hidden, ...fields }, headers)
+}
+const locationOf = ({ headers }: Seen) => headers.get('location') ?? ''
+const signIn = async ({ email, password }: Login, page: string): Promise<Seen> =>
+  await browser.follow(await browser.submit(page, '/sign-in', { email, password }))
+
+test('a form that was sent after the session had ended is shown again after the sign-in, filled in and not sent', async () => {
+  const refused = await sendTooLate(typed)
+  expect([refused.status, locationOf(refused)]).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fnew&form=kept'])
+  expect((await browser.get(locationOf(refused))).text).toContain('Sign in to see your form again')
+  const { status, text } = await signIn(user, locationOf(refused))
+  expect(status).toBe(200)
+  expect(text).toContain('This form is filled in as it was when your session ended.')
+  expect(text).toContain('value="Typed with care"')
+  expect(text).toContain('value="typed-slug"')
+  expect(text).toMatch(/value="site:read" checked/)
+  expect(text).not.toMatch(/value="profile:read" checked/)
+  expect(await queries().apps.bySlug('typed-slug')).toBeNull()
+
+  expect((await browser.submit(newApp, newApp, typed)).status).toBe(303)
+  expect((await browser.get(newApp)).text).not.toContain('Typed with care')
+})
+
+test('what was typed is in no address and readable in no cookie, and a password is not kept at all', async () => {
+  const refused = await sendTooLate(
+    { current: user.password, password: 'a secret word', repeated: 'a secret word' },
+    '/account/password',
+  )
+  const { text } = await signIn(user, locationOf(refused))
+  expect(text).not.toContain('a secret word')
+  await sendTooLate(typed)
+  const kept = browser.cookies.get('kept') ?? ''
+  expect(kept).not.toBe('')
+  expect(Buffer.from(kept, 'base64url').toString('latin1')).not.toContain('Typed')
+})
+
+test('nobody else sees it, although they use the same browser', async () => {
+  const refused = await sendTooLate(typed)
+  const other = await addUser(world.platform)
+  expect((await signIn(other, locationOf(refused))).text).not.toContain('Typed with care')
+})
+
+test.each([{ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, { 'sec-fetch-site': 'none' }])(
+  'no other site can fill in a form: %j',
+  async (headers) => {
+    const refused = await sendTooLate(typed, newApp, headers)
+    expect(locationOf(refused)).toBe('/sign-in?return_to=%2Fconsole%2Fnew')
+    expect(browser.cookies.has('kept')).toBe(false)
+  },
+)
+
+test('a form without the mark of its account, or with a wrong one, is not filled in', async () => {
+  for (const owner of ['', 'somebody']) {
+    const refused = await sendTooLate({ ...typed, owner })
+    expect((await signIn(user, locationOf(refused))).text).not.toContain('Typed with care')
+  }
+})
+
+test('the sign-in page says when a form is too long to be kept', async () => {
+  const random = Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString('hex')
+  const refused = await sendTooLate({ ...typed, name: random })
+  expect(locationOf(refused)).toEndWith('&form=lost')
+  expect((await browser.get(locationOf(refused))).text).toContain('What you typed is too long to be kept')
+})
