@@ -67,7 +67,7 @@ export type FormErrors = PlatformError | readonly PlatformError[] | null | undef
 const listOf = (error: FormErrors): readonly PlatformError[] => {
   if (error === null || error === undefined) return []
   const given = 'length' in error ? error : [error]
-  return given.flatMap((one) => [one, ...(one.facts.also ?? [])])
+  return given.flatMap((one) => [one].concat(one.facts.also ?? []))
 }
 
 /** What a form says about the field with this name. The first field with an error gets the focus. */
