@@ -32,6 +32,7 @@ export const importedTables = [
   'rollbacks',
   'idempotency_keys',
   'audit_events',
+  'audit_positions',
   'webhook_endpoints',
   'webhook_secrets',
   'webhook_events',

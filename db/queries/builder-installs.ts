@@ -87,6 +87,9 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
         )
         .orderBy(desc(installs.id))
         .limit(limit),
+    /** Every install of a user, also ended ones, oldest first. */
+    everyOfUser: async (userId: string): Promise<Install[]> =>
+      await db.select().from(installs).where(eq(installs.userId, userId)).orderBy(asc(installs.id)),
     /** Ends every open install on a website or store, and returns them with what they were. */
     endOn: async (resourceId: string, now: number) => {
       const ending = await db

@@ -154,6 +154,9 @@ export const grantQueries = (db: DrizzleConnection) => {
      */
     advance: (key: TimeKey, presentedKey: TimeKey, step: GrantStep) =>
       advance().hasChanged({ key, presentedKey, ...step }),
+    /** Every grant of the user, also ended ones, oldest first. */
+    everyOfUser: async (userId: string): Promise<Grant[]> =>
+      await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(asc(grants.key)),
     /** Revokes the grant, and with it every code and token of it; false if it was revoked before. */
     revoke: async (id: string, now: number) =>
       await changeOne(db, grants, { revokedAt: now, ...noRetry }, eq(grants.id, id), isNull(grants.revokedAt)),

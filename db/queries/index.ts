@@ -6,6 +6,7 @@ import { auditQueries } from './audit.ts'
 import { countedQueries } from './counted.ts'
 import { countQueries } from './counts.ts'
 import type { DrizzleConnection } from './connection.ts'
+import { auditReadingQueries } from './audit-reading.ts'
 import { builderInstallQueries } from './builder-installs.ts'
 import { credentialQueries } from './credentials.ts'
 import { deviceQueries, userQueries } from './users.ts'
@@ -50,6 +51,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   apps: appQueries(db),
   artifacts: artifactQueries(db),
   audit: auditQueries(db),
+  auditReading: auditReadingQueries(db),
   builderInstalls: builderInstallQueries(db),
   connectedApps: connectedAppQueries(db),
   counted: countedQueries(db),

@@ -59,6 +59,13 @@ export const resourceQueries = (db: DrizzleConnection) => {
         .update(resources)
         .set({ name: '', slug: id, status: 'archived', externalId: null, deletedAt: now, updatedAt: now })
         .where(eq(resources.id, id))),
+    /** Everything that a user has, by ID. */
+    ofOwner: async (ownerId: string): Promise<Resource[]> =>
+      await db
+        .select()
+        .from(resources)
+        .where(and(eq(resources.ownerId, ownerId), isNull(resources.deletedAt)))
+        .orderBy(asc(resources.id)),
     /** Those of a kind after the ID, oldest first, with the builder's ID of their owner. */
     listPage: async (kind: Resource['kind'], afterId: string, limit: number) =>
       await db

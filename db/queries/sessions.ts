@@ -55,6 +55,12 @@ export const sessionQueries = (db: DrizzleConnection) => {
     /** Ends the session; false if it had already ended. */
     end: async (key: string, now: number) =>
       await changeOne(db, sessions, { endedAt: now }, eq(sessions.key, key), isNull(sessions.endedAt)),
+    /** Every session of the user, also ended ones. */
+    everyOfUser: async (userId: string): Promise<Session[]> =>
+      await db.select().from(sessions).where(eq(sessions.userId, userId)).orderBy(asc(sessions.key)),
+    /** Forgets from where the user signed in, and with what. */
+    forgetOrigins: async (userId: string) =>
+      void (await db.update(sessions).set({ address: '', agent: null }).where(eq(sessions.userId, userId))),
     /** Ends the user's sessions and forgets every known browser. Returns how many sessions had neither ended nor expired. */
     endAllOfUser: async (userId: string, now: number) => {
       await forgetDevices(userId)

@@ -1,4 +1,5 @@
 import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import { noPassword } from '../../src/domain/password.ts'
 import { devices, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
@@ -6,6 +7,9 @@ import { type Counted, countedRows, hitCounts, hitOf, lookThrough, readCounts, t
 import { finder, inserter, lazyReader } from './reader.ts'
 
 export type User = typeof users.$inferSelect
+
+/** Stands for the name of a person who was erased. */
+const erasedName = 'Erased user'
 
 /** Which users are asked for. Null matches everything; `part` is text in the name or address. */
 export type UserQuestion = {
@@ -52,6 +56,22 @@ export const userQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, users),
     byId: (id: string) => byId().first({ id }),
+    /** Removes everything personal. The address cannot be written by anybody (RFC 2606). */
+    erase: async (id: string, now: number) =>
+      void (await db
+        .update(users)
+        .set({
+          email: `${id}@erased.invalid`,
+          name: erasedName,
+          pictureUrl: null,
+          passwordHash: noPassword,
+          passwordSuspendedAt: null,
+          status: 'disabled',
+          externalId: null,
+          erasedAt: now,
+          updatedAt: now,
+        })
+        .where(eq(users.id, id))),
     /** The user that the builder calls so. */
     byExternalId: (externalId: string) => byExternalId({ externalId }),
     /** Users after the ID, oldest first; of one address and one status, if given. */
@@ -163,6 +183,8 @@ export const deviceQueries = (db: DrizzleConnection) => ({
         .returning({ failures: devices.failures }),
     )?.failures ?? null,
   end: async (id: string) => void (await db.delete(devices).where(eq(devices.id, id))),
+  ofUser: async (userId: string): Promise<Device[]> =>
+    await db.select().from(devices).where(eq(devices.userId, userId)),
   /** Removes up to `limit` browsers that became known before the key, and returns how many. */
   purge: async (before: string, limit: number) =>
     await removeSome(db, devices.id, lt(devices.id, before), limit, asc(devices.id)),

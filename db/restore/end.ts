@@ -9,6 +9,7 @@ export const nothingCarriedOver = {
   passwords: 0,
   operators: 0,
   installs: 0,
+  resources: 0,
   scopes: 0,
   versions: 0,
   redirectUris: 0,
@@ -26,6 +27,7 @@ export type Told = {
     | 'apps'
     | 'credentials'
     | 'installs'
+    | 'resources'
     | 'versions'
     | 'rollbacks'
     | 'webhook_endpoints'

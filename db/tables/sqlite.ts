@@ -46,6 +46,8 @@ export const users = sqliteTable('users', {
   passwordSuspendedAt: integer('password_suspended_at'),
   /** The builder's own ID of the person; null if the builder did not send them. */
   externalId: text('external_id'),
+  /** When everything personal was removed. */
+  erasedAt: integer('erased_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -351,6 +353,12 @@ export const auditEvents = sqliteTable('audit_events', {
   detail: text(),
   requestId: text('request_id').notNull(),
   address: text().notNull(),
+})
+
+/** The order in which readers of the audit log got to see its events: from 1, without gaps. */
+export const auditPositions = sqliteTable('audit_positions', {
+  position: integer().primaryKey(),
+  eventId: text('event_id').notNull(),
 })
 
 /** Where apps get their events. `kinds` are names with one space between; `failingSince` is null while deliveries succeed. */

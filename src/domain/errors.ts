@@ -44,6 +44,7 @@ const errorCodes = {
   too_many_secrets: [409, 'This environment already has two live secrets.'],
   email_taken: [409, 'Another user has this email address.'],
   slug_taken: [409, 'The owner has another website or store of this slug.'],
+  owns_apps: [409, 'The user owns apps: transfer or delete them first.'],
   quota_exceeded: [409, 'The quota of the account or app is used up.'],
   api_version_retired: [410, 'This API version has been retired.'],
   payload_too_large: [413, 'The request body is too large.'],

@@ -3,7 +3,15 @@ import type { Endpoint } from './endpoint.ts'
 import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
 import { approveInstall, deactivateInstall, readInstalls, rejectInstall } from './endpoints/management-installs.ts'
 import { putResource, readOneResource, readResources, deleteResource } from './endpoints/management-resources.ts'
-import { endAccessOfUser, putUser, readUser, readUsers } from './endpoints/management-users.ts'
+import { exportAudit } from './endpoints/management-audit.ts'
+import {
+  endAccessOfUser,
+  eraseOneUser,
+  putUser,
+  readPersonalData,
+  readUser,
+  readUsers,
+} from './endpoints/management-users.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
 import { listBuilderResources } from './endpoints/resources.ts'
@@ -50,6 +58,8 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   readUsers,
   putUser,
   readUser,
+  eraseOneUser,
+  readPersonalData,
   endAccessOfUser,
   readResources,
   putResource,
@@ -59,6 +69,7 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   approveInstall,
   rejectInstall,
   deactivateInstall,
+  exportAudit,
   // For monitors.
   isAlive,
   isReady,

@@ -112,6 +112,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       isOperator: false,
       status: 'active',
       passwordSuspendedAt: null,
+      erasedAt: null,
       externalId: null,
       createdAt: now,
       updatedAt: now,

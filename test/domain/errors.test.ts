@@ -44,6 +44,7 @@ const promised: Readonly<Record<ErrorCode, number>> = {
   too_many_secrets: 409,
   email_taken: 409,
   slug_taken: 409,
+  owns_apps: 409,
   quota_exceeded: 409,
   api_version_retired: 410,
   payload_too_large: 413,

@@ -231,6 +231,7 @@ describe('a purge', () => {
       deleted_apps: 0,
       anonymous_refusals: 0,
       audit_events: 0,
+      audit_positions: 0,
       hourly_counts: expect.any(Number),
       daily_users: expect.any(Number),
     })

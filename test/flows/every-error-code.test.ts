@@ -140,6 +140,10 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     await manage('PUT', '/resources/site/1', stated)
     return await manage('PUT', '/resources/site/2', stated)
   },
+  owns_apps: async () => {
+    await linkUser(world.platform, trace, operator, { email: world.user.email, externalId: 'developer' })
+    return await manage('DELETE', '/users/developer')
+  },
   app_inactive: async () => {
     const app = await addApp(world.platform, world.user)
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })

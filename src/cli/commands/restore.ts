@@ -75,7 +75,7 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, service keys ${carriedOver.serviceKeys}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
           `passwords ${carriedOver.passwords}, addresses ${carriedOver.emails} and app owners ${carriedOver.owners}, ` +
-          `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, ` +
+          `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, websites and stores ${carriedOver.resources}, ` +
           `scopes of apps and installs ${carriedOver.scopes}, ` +
           `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +
           `${carriedOver.webhooks}. What has ended and this backup does not know is remembered, should a newer one be ` +

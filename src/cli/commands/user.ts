@@ -1,6 +1,8 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { User } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
+import { eraseUser } from '../../operations/users/erase-user.ts'
+import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
 import { linkUser } from '../../operations/users/builder-users.ts'
 import { endUserAccess } from '../../operations/end-access.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
@@ -63,6 +65,15 @@ export const addUserCommands = (program: Command): void => {
       return recordAnswer({ ...user, createdAt, updatedAt })
     },
   ).requiredOption('--external-id <id>', "the builder's own ID, 1 to 128 visible ASCII characters")
+  operator('export <email>', 'Print everything that is stored about a person.', async ([platform], email: string) => {
+    const data = await exportUser(platform, email)
+    return { value: JSON.parse(personalDataText(data)), text: personalDataText(data, 2) }
+  })
+  operator(
+    'erase <email>',
+    'Erase a person: ends everything, and removes name, address and picture everywhere.',
+    async (session, email: string) => recordAnswer({ ...(await eraseUser(...session, { email })) }),
+  ).requiredOption('--yes', 'this cannot be undone')
   operator(
     'set-email <email>',
     'Change the address that a user signs in with. Sessions stay.',

@@ -141,3 +141,55 @@ export const installListQuery = Type.Object({
   userExternalId: Type.Optional(text("Only those of this user, by the builder's own ID.", '42')),
   ...pageQuery,
 })
+
+const rows = (description: string) =>
+  Type.Array(Type.Record(Type.String(), Type.Unknown()), { description, examples: [[]] })
+
+export const personalData = object('Everything that is stored about a person.', {
+  user: managedUser,
+  identities: rows('Accounts at identity providers.'),
+  sessions: rows('Sessions with the addresses and browsers they came from.'),
+  knownBrowsers: rows('Browsers in which the person has signed in.'),
+  grants: rows('Grants to apps.'),
+  resources: rows('Websites and stores.'),
+  installs: rows('Installs of apps.'),
+  apps: rows('Apps that the person owns.'),
+  audit: rows('Events that the person caused or that are about them, oldest first.'),
+})
+
+export const erasedUser = object('What was removed with the person.', {
+  id: recordId('usr', 'The ID, which stays in the audit log.'),
+  resources: count('Websites and stores.', 2),
+  installs: count('Installs that ended.', 1),
+})
+
+export const auditQuery = Type.Object({
+  after: Type.Optional(text('The `next` of the answer before; 0 or nothing begins with the oldest event.', '0')),
+  limit: Type.Optional(text('1 to 1000, 100 unless stated.', '100')),
+})
+
+export const auditEventList = object('Events of the audit log.', {
+  data: Type.Array(
+    Type.Object({
+      position: count('Its place in the order in which events became readable.', 17),
+      id: recordId('aud', 'ID of the event.'),
+      at: time('When it happened.'),
+      actorKind: text('app, user, operator, service, anonymous or system.', 'user'),
+      actorId: nullableText('Who did it.', 'usr_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
+      appId: nullableText('The app that it is about.', 'app_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
+      environment: nullableText('development or production.', 'production'),
+      action: text('What was done, such as grant.revoked.', 'grant.revoked'),
+      target: nullableText('What it was done to.', 'grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
+      outcome: text('done or refused.', 'done'),
+      reason: nullableText('The error code of a refusal.', 'invalid_grant'),
+      detail: nullable(
+        Type.Record(Type.String(), Type.Unknown(), { examples: [{ revision: 2 }] }),
+        'Further facts: IDs, states and counts.',
+      ),
+      requestId: recordId('req', 'ID of the request.'),
+      address: text('Where the request came from.', '198.51.100.7'),
+    }),
+    { description: 'Events by position.' },
+  ),
+  next: count('Where to go on; the same as `after` if there is nothing new.', 117),
+})

@@ -1,4 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
+import { eraseUser } from '../../operations/users/erase-user.ts'
+import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
 import {
   type BuilderUser,
   endBuilderUserAccess,
@@ -9,9 +11,11 @@ import {
 import {
   endAccessRequest,
   endedAccess,
+  erasedUser,
   externalIdParameter,
   managedUser,
   managedUserList,
+  personalData,
   userListQuery,
   userStatement,
 } from '../contract/management.ts'
@@ -81,6 +85,39 @@ export const readUsers = managed({
     const page = await listBuilderUsers(door.platform, asked, pageRequest('users', query))
     return { data: page.data.map(wireUser), nextCursor: wireCursor('users', page.nextCursor) }
   },
+})
+
+export const readPersonalData = managed({
+  method: 'GET',
+  path: `${path}/export`,
+  right: 'users:read',
+  answers: { 200: personalData },
+  errors: ['record_not_found'],
+  id: 'exportUser',
+  summary: 'Everything that is stored about a person',
+  description: 'As JSON, for the person. Without secrets and hashes.',
+  parameters,
+  run: async (door, _, { path: { externalId = '' } }) => {
+    const user = await findBuilderUser(door.platform, externalId)
+    if (user === null) throw refuse('record_not_found', { param: 'externalId' })
+    const data = personalDataText(await exportUser(door.platform, user.email))
+    return new Response(data, { headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } })
+  },
+})
+
+export const eraseOneUser = managed({
+  method: 'DELETE',
+  path,
+  right: 'users:write',
+  answers: { 200: erasedUser },
+  errors: ['record_not_found', 'operator_protected', 'owns_apps'],
+  id: 'eraseUser',
+  summary: 'Erase a person',
+  description:
+    'Ends sessions, grants and installs, removes websites and stores, and removes name, address and picture everywhere. The audit log keeps IDs and times.',
+  parameters,
+  run: async (door, call, { actor, path: { externalId = '' } }) =>
+    await eraseUser(door.platform, call, actor, { externalId }),
 })
 
 export const endAccessOfUser = managed({

@@ -29,6 +29,7 @@ const nothing = {
   deleted_apps: 0,
   anonymous_refusals: 0,
   audit_events: 0,
+  audit_positions: 0,
   hourly_counts: 0,
   daily_users: 0,
 }
@@ -107,6 +108,8 @@ const removeBatch = async (
   /** No row with a lower key belongs to a session that could be open. */
   const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
+    case 'audit_positions':
+      return await q.auditReading.purgePositions(purgeBatchRows)
     case 'app_tokens':
       await q.keys.purgeMoved(purgeBatchRows) // of all kinds of tokens; none but after an upgrade
       return await purgeAppTokens(

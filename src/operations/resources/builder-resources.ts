@@ -67,18 +67,16 @@ export const putBuilderResource: Operation<
     const after = rowOf(stated, before, { id, ownerId: owner.id, now })
     if (before === null) {
       await q.resources.insert(after)
-      await record({ action: 'resource.created', target: id, detail: facts(stated) })
+      await record({ action: 'resource.created', target: id, detail: { kind: stated.kind } })
     } else if (isChanged(before, after)) {
       await q.resources.replace(after)
       const installs = before.ownerId === after.ownerId ? 0 : await endInstallsOn(change, before.id)
-      await record({ action: 'resource.changed', target: before.id, detail: { ...facts(stated), installs } })
+      await record({ action: 'resource.changed', target: before.id, detail: { kind: stated.kind, installs } })
     }
     const resource = builderResource(before === null || isChanged(before, after) ? after : before, owner.externalId)
     return { resource, created: before === null }
   })
 }
-
-const facts = ({ kind, externalId }: Named) => ({ kind, externalId })
 
 const rowOf = (
   stated: StatedResource,

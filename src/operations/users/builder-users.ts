@@ -64,7 +64,7 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
     if (before === null) {
       const user = newUser({ id, externalId, email, name, pictureUrl, status: status ?? 'active' }, now)
       await change.q.users.insert(user)
-      await change.record({ action: 'user.created', target: id, detail: { externalId } })
+      await change.record({ action: 'user.created', target: id, detail: { operator: false } })
       return { user: builderUser(user), created: true }
     }
     return { user: builderUser(await replace(change, before, { email, name, pictureUrl, status })), created: false }
@@ -82,6 +82,7 @@ export const newUser = (
   passwordHash: noPassword,
   isOperator: false,
   passwordSuspendedAt: null,
+  erasedAt: null,
   createdAt: now,
   updatedAt: now,
 })
@@ -172,7 +173,7 @@ export const linkUser: Operation<Link, BuilderUser> = async (platform, trace, ac
     if (holder?.id === user.id) return builderUser(user)
     if (holder !== null) return badInput('externalId', 'Another user has this external ID.')
     await q.users.change(user.id, { externalId: input.externalId }, now)
-    await record({ action: 'user.linked', target: user.id, detail: { externalId: input.externalId } })
+    await record({ action: 'user.linked', target: user.id }) // the ID may tell who it is
     return builderUser({ ...user, externalId: input.externalId, updatedAt: now })
   })
 }

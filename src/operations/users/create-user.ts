@@ -44,6 +44,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
     status: 'active',
     passwordSuspendedAt: null,
     externalId: null,
+    erasedAt: null,
     createdAt: now,
     updatedAt: now,
   }

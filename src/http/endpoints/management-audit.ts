@@ -1,0 +1,41 @@
+import { refuse } from '../../domain/errors.ts'
+import { readAudit } from '../../operations/audit/read-audit.ts'
+import { auditEventList, auditQuery } from '../contract/management.ts'
+import { queryOf } from '../endpoint.ts'
+import { managed } from '../management.ts'
+import { wireTime } from '../wire.ts'
+
+const mostEvents = 1_000
+const usualEvents = 100
+
+/** @throws invalid_request for a text that is no whole number within the bounds */
+const wholeNumberOf = (
+  param: string,
+  text: string | undefined,
+  otherwise: number,
+  least: number,
+  most: number,
+): number => {
+  if (text === undefined) return otherwise
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw refuse('invalid_request', { param, details: { minimum: least, maximum: most } })
+}
+
+export const exportAudit = managed({
+  method: 'GET',
+  path: '/audit',
+  right: 'audit:read',
+  query: queryOf(auditQuery),
+  answers: { 200: auditEventList },
+  id: 'readAudit',
+  summary: 'Read the audit log from a position on',
+  description:
+    'Ask again with `next` as `after`: no event is missed and none comes twice, also with several servers. Issued tokens are not in it.',
+  run: async (door, _, { query }) => {
+    const after = wholeNumberOf('after', query.after, 0, 0, Number.MAX_SAFE_INTEGER)
+    const limit = wholeNumberOf('limit', query.limit, usualEvents, 1, mostEvents)
+    const { data, next } = await readAudit(door.platform, after, limit)
+    return { data: data.map((event) => ({ ...event, at: wireTime(event.at) })), next }
+  },
+})

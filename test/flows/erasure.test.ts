@@ -1,0 +1,150 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { linkUser } from '../../src/operations/users/builder-users.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { auditEvents } from '../support/audit-events.ts'
+import { onSqlite } from '../support/engines.ts'
+import { operator, trace } from '../support/operator.ts'
+import { authorize, exchange, signIn } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+import { send } from './support/send.ts'
+
+const world = await worldOfFile()
+const { platform, app, server } = world
+const { url } = server
+const input = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
+const { secret } = await createServiceKey(platform, trace, operator, input)
+const ask = async (method: string, path: string, body?: object) =>
+  await send(url, method, `~/api/management${path}`, {
+    token: secret,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
+/** Nobody else has these words. */
+const [mail, name, picture, place] = ['quetzalcoatl', 'huitzilopochtli', 'xochipilli', 'tlaloc'] as const
+
+/** A person with something personal in every column that can have it, and with sessions, grants and websites. */
+const addPerson = async (externalId: string) => {
+  const password = 'correct horse battery'
+  const email = `${mail}-${externalId}@example.com`
+  const { id } = await createUser(platform, trace, operator, { email, name: `${name} X`, password, isOperator: false })
+  await linkUser(platform, trace, operator, { email, externalId })
+  await ask('PUT', `/users/${externalId}`, {
+    email,
+    name: `${name} ${externalId}`,
+    pictureUrl: `https://example.com/${picture}-${externalId}.png`,
+  })
+  const site = { ownerExternalId: externalId, name: `${place} of ${externalId}`, slug: place, status: 'published' }
+  await ask('PUT', `/resources/site/${place}-${externalId}`, site)
+  const session = await signIn(url, { id, email, password })
+  await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })
+  const { body: tokens } = await exchange(url, app, await authorize(url, session, app))
+  return { id, email, session, tokens }
+}
+
+describe('the export of a person', () => {
+  test('has what is stored about them, and no secret or hash', async () => {
+    const { id, email } = await addPerson('exported')
+    const { status, body, text } = await ask('GET', '/users/exported/export')
+    expect(status).toBe(200)
+    expect(body.user).toMatchObject({ id, email, name: `${name} exported`, externalId: 'exported' })
+    expect(body.user.pictureUrl).toContain(picture)
+    expect(body.sessions).toHaveLength(2)
+    expect(body.grants).toHaveLength(1)
+    expect(body.resources).toMatchObject([{ name: `${place} of exported`, slug: place }])
+    expect(body.audit.map(({ action }: { action: string }) => action)).toContain('user.created')
+    expect(text).not.toMatch(/\$2b\$|ap(?:us|ua|ur)_[0-9A-Za-z]{20}/)
+  })
+})
+
+describe('the erasure of a person', () => {
+  test('ends what they had, and leaves an ID without a person', async () => {
+    const { id, email, session, tokens } = await addPerson('erased')
+    const erased = await ask('DELETE', '/users/erased')
+    expect(erased.body).toEqual({ id, resources: 1, installs: 0 })
+    expect((await send(url, 'GET', '~/api/session', { token: session })).status).toBe(401)
+    expect((await send(url, 'GET', '/oauth/me', { token: tokens.accessToken })).status).toBe(401)
+    expectRefusal(await ask('GET', '/users/erased'), 'record_not_found')
+    expectRefusal(await ask('DELETE', '/users/erased'), 'record_not_found')
+    const user = await platform.database.queries.users.byId(id)
+    expect(user).toMatchObject({ name: 'Erased user', status: 'disabled', pictureUrl: null, passwordHash: '' })
+    expect((await ask('PUT', '/users/again', { email, name: 'Somebody Else' })).status).toBe(201)
+  })
+
+  test('waits until their apps are transferred or deleted', async () => {
+    await linkUser(platform, trace, operator, { email: world.user.email, externalId: 'developer' })
+    expectRefusal(await ask('DELETE', '/users/developer'), 'owns_apps')
+    expect((await ask('GET', '/users/developer')).body.status).toBe('active')
+  })
+
+  onSqlite('restore of a file')('leaves none of their words in any column of any table', async () => {
+    const { id, email } = await addPerson('searched')
+    const own = [email, `${name} searched`, `${picture}-searched`, `${place}-searched`, `${place} of searched`]
+    expect([...placesOf(own)].toSorted()).toEqual(personal)
+    await ask('DELETE', '/users/searched')
+    expect([...placesOf(own)]).toEqual([])
+    expect([...placesOf([id])]).toContain('users.id')
+  })
+})
+
+/** Where the words of a person are as long as they are a user. */
+const personal = ['resources.external_id', 'resources.name', 'users.email', 'users.name', 'users.picture_url']
+
+/** The columns in which any of the texts occurs; a new table or column is looked at as soon as it exists. */
+const placesOf = (texts: readonly string[]): ReadonlySet<string> => {
+  using file = new Database(server.database, { readonly: true })
+  const found = new Set<string>()
+  const tables = file.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  for (const { name: table } of tables) {
+    for (const row of file.query<Record<string, unknown>, []>(`SELECT * FROM "${table}"`).all()) {
+      for (const [column, value] of Object.entries(row)) {
+        const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)
+        if (texts.some((each) => text.toLowerCase().includes(each.toLowerCase()))) found.add(`${table}.${column}`)
+      }
+    }
+  }
+  return found
+}
+
+describe('the audit log of the management API', () => {
+  const read = async (after: number, limit = 1000) => (await ask('GET', `/audit?after=${after}&limit=${limit}`)).body
+
+  test('gives every event once, in pages that go on where the last one ended', async () => {
+    const seen: string[] = []
+    let after = 0
+    for (;;) {
+      const { data, next } = await read(after, 7)
+      if (data.length === 0) break
+      seen.push(...data.map(({ id }: { id: string }) => id))
+      after = next
+    }
+    const stored = (await auditEvents(platform)).map(({ id }) => id).filter((id) => !id.startsWith('iss_'))
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(stored.filter((id) => !seen.includes(id)).length).toBeLessThanOrEqual(stored.length - seen.length)
+    expect((await read(after)).next).toBe(after)
+    await addPerson('later')
+    const later = await read(after)
+    expect(later.data[0].position).toBe(after + 1)
+    expect(later.data.map(({ action }: { action: string }) => action)).toContain('user.created')
+  })
+
+  test('names the service key that did something', async () => {
+    const { data } = await read(0)
+    const put = data.find(({ action }: { action: string }) => action === 'user.erased')
+    expect(put).toMatchObject({ actorKind: 'service', outcome: 'done' })
+  })
+
+  test('refuses a position or a limit that is none', async () => {
+    for (const [param, query] of [
+      ['after', 'after=-1'],
+      ['after', 'after=x'],
+      ['limit', 'limit=0'],
+      ['limit', 'limit=1001'],
+    ]) {
+      expectRefusal(await ask('GET', `/audit?${query}`), 'invalid_request', param)
+    }
+  })
+})
