@@ -109,9 +109,9 @@ const placesOf = (texts: readonly string[]): ReadonlySet<string> => {
   return found
 }
 
-describe('the audit log of the management API', () => {
-  const read = async (after: number, limit = 1000) => (await ask('GET', `/audit?after=${after}&limit=${limit}`)).body
+const read = async (after: number, limit = 1000) => (await ask('GET', `/audit?after=${after}&limit=${limit}`)).body
 
+describe('the audit log of the management API', () => {
   test('gives every event once, in pages that go on where the last one ended', async () => {
     const seen: string[] = []
     let after = 0

@@ -1,5 +1,5 @@
 import { refuse } from '../../domain/errors.ts'
-import { readAudit } from '../../operations/audit/read-audit.ts'
+import { type ReadEvent, readAudit } from '../../operations/audit/read-audit.ts'
 import { auditEventList, auditQuery } from '../contract/management.ts'
 import { queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'
@@ -22,6 +22,8 @@ const wholeNumberOf = (
   throw refuse('invalid_request', { param, details: { minimum: least, maximum: most } })
 }
 
+const wireEvent = (event: ReadEvent) => ({ ...event, at: wireTime(event.at) })
+
 export const exportAudit = managed({
   method: 'GET',
   path: '/audit',
@@ -36,6 +38,6 @@ export const exportAudit = managed({
     const after = wholeNumberOf('after', query.after, 0, 0, Number.MAX_SAFE_INTEGER)
     const limit = wholeNumberOf('limit', query.limit, usualEvents, 1, mostEvents)
     const { data, next } = await readAudit(door.platform, after, limit)
-    return { data: data.map((event) => ({ ...event, at: wireTime(event.at) })), next }
+    return { data: data.map(wireEvent), next }
   },
 })
