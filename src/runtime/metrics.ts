@@ -123,6 +123,8 @@ export const createMetrics = (listeners = 1) => {
     purged: purged.count,
     /** A job has just succeeded. */
     jobDone: (job: string) => void lastDone.set(job, Date.now() / 1000),
+    /** The jobs of this server, and how many seconds ago each last succeeded. */
+    jobs: () => Array.from(lastDone, ([job, at]) => ({ job, agoSeconds: Math.max(0, Date.now() / 1000 - at) })),
     /** How long one sync of the write-ahead log took. */
     synced: (milliseconds: number) => syncs.observe(milliseconds),
     /** How late the event loop was. */

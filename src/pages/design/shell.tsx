@@ -47,6 +47,8 @@ export type NavLink = {
   readonly path: string
   readonly name: string
   readonly icon?: IconName
+  /** The name above this link and the following ones of the same group, on a wide window. */
+  readonly group?: string
   /** How many things wait there. */
   readonly waiting?: number
 }
@@ -176,20 +178,23 @@ const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
   <nav aria-label={label} class="area">
     {head === undefined ? null : <div class="area-head">{head}</div>}
     <ul>
-      {links.map(({ path, name, icon, waiting = 0 }) => (
-        <li key={path}>
-          <a href={path} aria-current={path === current ? 'page' : undefined}>
-            {icon === undefined ? null : <Icon name={icon} />}
-            {name}
-            {waiting === 0 ? null : (
-              <>
-                {' '}
-                <Count of={waiting} most={99} />
-                <span class="unseen"> waiting</span>
-              </>
-            )}
-          </a>
-        </li>
+      {links.map(({ path, name, icon, group, waiting = 0 }, index) => (
+        <>
+          {group === undefined || group === links[index - 1]?.group ? null : <li class="area-name">{group}</li>}
+          <li key={path}>
+            <a href={path} aria-current={path === current ? 'page' : undefined}>
+              {icon === undefined ? null : <Icon name={icon} />}
+              {name}
+              {waiting === 0 ? null : (
+                <>
+                  {' '}
+                  <Count of={waiting} most={99} />
+                  <span class="unseen"> waiting</span>
+                </>
+              )}
+            </a>
+          </li>
+        </>
       ))}
     </ul>
   </nav>

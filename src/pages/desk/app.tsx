@@ -9,7 +9,7 @@ import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { ButtonForm, Problem } from '../design/field.tsx'
-import { type FrameProps, Tabs } from '../design/shell.tsx'
+import { Crumbs, type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -82,7 +82,21 @@ export const DeskAppPage = ({ app, part, children, ...frame }: DeskAppPageProps)
     settings: deskAppPath(app.slug, 'settings'),
   }
   return (
-    <DeskPage {...frame} belongsTo={app.name} tab={deskPaths.apps}>
+    <DeskPage
+      {...frame}
+      belongsTo={app.name}
+      tab={deskPaths.apps}
+      above={
+        <Crumbs
+          links={[
+            { href: deskPaths.apps, name: 'Apps' },
+            ...(part === 'overview' ? [] : [{ href: paths.overview, name: app.name, avatarId: app.id }]),
+          ]}
+        >
+          {part === 'overview' ? <code>{app.slug}</code> : frame.title}
+        </Crumbs>
+      }
+    >
       {app.deletedAt === null ? (
         <Tabs
           label="App"
@@ -167,7 +181,6 @@ type AppFactsProps = { readonly app: InspectedApp; readonly use: Awaited<ReturnT
 const AppFacts = ({ app, use }: AppFactsProps) => (
   <Facts
     of={{
-      Slug: <code>{app.slug}</code>,
       ...mixedScriptsFact(app.name),
       Status: <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />,
       Owner: <Owner owner={app.owner} />,

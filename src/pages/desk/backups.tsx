@@ -99,7 +99,9 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
           error={error}
           input={{ type: 'number', value: keep, min: keptBackups.least, max: keptBackups.most, required: true }}
         />
-        <button type="submit">Make a backup</button>
+        <button type="submit" class="primary">
+          Make a backup
+        </button>
       </Form>
       <h2>Backups of this server</h2>
       <Table

@@ -43,14 +43,14 @@ export const onTheDesk = (visit: Visit, may: Rule = always, ticket?: RowKey) =>
   actFor('operator', visit, async (q) => (await isOperator(visit.userId)(q)) ?? (await may(q)), ticket)
 
 const tabs = [
-  { path: deskPaths.reviews, name: 'Reviews', icon: 'check' },
-  { path: deskPaths.installs, name: 'Installs', icon: 'box' },
-  { path: deskPaths.apps, name: 'Apps', icon: 'apps' },
-  { path: deskPaths.users, name: 'Users', icon: 'users' },
-  { path: deskPaths.audit, name: 'Audit log', icon: 'list' },
-  { path: deskPaths.health, name: 'Health', icon: 'pulse' },
-  { path: deskPaths.backups, name: 'Backups', icon: 'backup' },
-  { path: deskPaths.quotas, name: 'Quotas', icon: 'gauge' },
+  { path: deskPaths.reviews, name: 'Reviews', icon: 'check', group: 'Waiting' },
+  { path: deskPaths.installs, name: 'Installs', icon: 'box', group: 'Waiting' },
+  { path: deskPaths.apps, name: 'Apps', icon: 'apps', group: 'Records' },
+  { path: deskPaths.users, name: 'Users', icon: 'users', group: 'Records' },
+  { path: deskPaths.audit, name: 'Audit log', icon: 'list', group: 'Server' },
+  { path: deskPaths.health, name: 'Health', icon: 'pulse', group: 'Server' },
+  { path: deskPaths.backups, name: 'Backups', icon: 'backup', group: 'Server' },
+  { path: deskPaths.quotas, name: 'Quotas', icon: 'gauge', group: 'Server' },
 ] as const
 
 type DeskPageProps = FrameProps & {

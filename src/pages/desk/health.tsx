@@ -4,8 +4,9 @@ import type { Door } from '../../http/door.ts'
 import { type PlatformHealth, readHealth } from '../../operations/health/figures.ts'
 import { program } from '../../runtime/program.ts'
 import { Badge } from '../design/badge.tsx'
+import { StatTile, StatTiles } from '../design/stat.tsx'
 import { type Columns, Table } from '../design/table.tsx'
-import { Facts, Time } from '../design/values.tsx'
+import { Facts, Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
 import { durationInWords } from '../words.ts'
@@ -32,13 +33,32 @@ export const healthRoutes = (door: Door) =>
             <Table label="Servers" rows={health.sharedBy} columns={serverColumns} rowHeader="Server" />
           </>
         )}
+        <StatTiles>
+          <StatTile
+            label="Database"
+            value={bytesInWords(health.databaseBytes)}
+            change={<Writable is={health.writable} />}
+          />
+          {isFile ? (
+            <StatTile
+              label="Last backup"
+              value={<LastBackup ageSeconds={health.backupAgeSeconds} />}
+              href={deskPaths.backups}
+            />
+          ) : null}
+          <StatTile
+            label="Artifacts"
+            value={bytesInWords(health.artifacts.bytes)}
+            change={`${count(health.artifacts.files)} files`}
+            href={deskPaths.quotas}
+          />
+          <StatTile label="Running for" value={durationInWords(uptimeSeconds)} />
+        </StatTiles>
         <div class="cards">
           <article>
             <h2>Database</h2>
             <Facts
               of={{
-                'Accepts writes': health.writable ? <Badge tone="good">Yes</Badge> : <Badge tone="bad">No</Badge>,
-                Size: bytesInWords(health.databaseBytes),
                 ...(isFile && {
                   'Write-ahead log': bytesInWords(health.walBytes),
                   'Free disk space': health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes),
@@ -46,17 +66,7 @@ export const healthRoutes = (door: Door) =>
                 'Transactions since the start': count(health.transactions),
                 'Transactions per commit':
                   health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2),
-                'Purge of expired rows': <PurgeLag seconds={health.purgeLagSeconds} />,
-              }}
-            />
-          </article>
-          <article>
-            <h2>Artifacts</h2>
-            <Facts
-              of={{
-                Files: count(health.artifacts.files),
-                'Total size': bytesInWords(health.artifacts.bytes),
-                'Limit per app': bytesInWords(health.artifacts.allowedBytesPerApp),
+                ...(isFile && { 'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" /> }),
               }}
             />
           </article>
@@ -77,15 +87,15 @@ export const healthRoutes = (door: Door) =>
                 'Version of the program': `${program.version}, commit ${program.commit}`,
                 [isFile ? 'SQLite' : 'PostgreSQL']: health.engineVersion,
                 Bun: program.bunVersion,
-                'Running for': durationInWords(uptimeSeconds),
-                ...(isFile && {
-                  'Last backup': <LastBackup ageSeconds={health.backupAgeSeconds} />,
-                  'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" />,
-                }),
               }}
             />
           </article>
         </div>
+        <h2>Maintenance</h2>
+        <p>
+          Purge of expired rows: <PurgeLag seconds={health.purgeLagSeconds} />
+        </p>
+        <Table label="Jobs" rows={door.metrics.jobs()} columns={jobColumns} rowHeader="Job" />
         <p class="muted">
           These figures are from the moment when this page was loaded. Large tables are counted in part, starting with
           the newest rows. Monitoring systems find these figures and more at <code>/metrics</code>.
@@ -106,11 +116,32 @@ const serverColumns: Columns<PlatformHealth['sharedBy'][number]> = {
     differs.length === 0 ? 'None' : <Badge tone="bad">{differs.join(', ')}</Badge>,
 }
 
+/** What each job does, by its name. */
+const jobWords: Readonly<Record<string, string>> = {
+  purge: 'Removes what has expired, once a minute',
+  'keep-time': 'Stores the trusted time, once a minute',
+  'announce-deprecations': 'Announces deprecated API versions, once an hour',
+  'tell-refusals': 'Adds repeated refusals to the audit log',
+  'watch-conditions': 'Notices problems that a person has to solve',
+  'share-limits': 'Shares rate limits with the other servers',
+  webhooks: 'Delivers webhooks',
+}
+
+const jobColumns: Columns<{ readonly job: string; readonly agoSeconds: number }> = {
+  Job: ({ job }) => <Lines of={[jobWords[job] ?? job, <code>{job}</code>]} />,
+  'Last success': ({ agoSeconds }) => (agoSeconds < 1 ? 'Just now' : `${durationInWords(Math.floor(agoSeconds))} ago`),
+}
+
+const Writable = ({ is }: { readonly is: boolean }) => (
+  <>Accepts writes {is ? <Badge tone="good">Yes</Badge> : <Badge tone="bad">No</Badge>}</>
+)
+
 const offsetInWords = (ms: number): string =>
   Math.abs(ms) < 100 ? 'Right' : `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead' : 'behind'}`
 
-const LastBackup = ({ ageSeconds }: { readonly ageSeconds: number | null }) =>
-  ageSeconds === null ? <Badge tone="waiting">None yet</Badge> : <>{`${durationInWords(ageSeconds)} ago`}</>
+const LastBackup = ({ ageSeconds }: { readonly ageSeconds: number | null }) => (
+  <>{ageSeconds === null ? 'None yet' : `${durationInWords(ageSeconds)} ago`}</>
+)
 
 const PurgeLag = ({ seconds }: { readonly seconds: number | null }) => {
   if (seconds === null) return <>Unknown</>

@@ -5,6 +5,7 @@ import type { Door } from '../../http/door.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
+import { Crumbs } from '../design/shell.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
@@ -46,11 +47,7 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
       title="Create an app"
       visit={visit}
       tab={deskPaths.apps}
-      above={
-        <p class="crumbs">
-          <a href={deskPaths.apps}>Apps</a>
-        </p>
-      }
+      above={<Crumbs links={[{ href: deskPaths.apps, name: 'Apps' }]}>New</Crumbs>}
     >
       <Problem error={error} />
       <Form action={deskPaths.newApp} visit={visit} class="measure">
@@ -76,7 +73,9 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
           input={{ value: values.slug, required: true, maxLength: 63, spellcheck: false, autocomplete: 'off' }}
         />
         <ScopeChoice chosen={values.scopes} error={error} />
-        <button type="submit">Create the app</button>
+        <button type="submit" class="primary">
+          Create the app
+        </button>
       </Form>
     </DeskPage>,
     { refusal: error },

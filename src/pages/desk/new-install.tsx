@@ -5,6 +5,7 @@ import { resourceKinds } from '../../domain/resource.ts'
 import type { Door } from '../../http/door.ts'
 import { createInstall } from '../../operations/installs/create-install.ts'
 import { Field, Form, Problem, SelectField } from '../design/field.tsx'
+import { Crumbs } from '../design/shell.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
@@ -41,11 +42,7 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
       about="The install waits for approval, unless installs are approved automatically. The user is not asked."
       visit={visit}
       tab={deskPaths.installs}
-      above={
-        <p class="crumbs">
-          <a href={deskPaths.installs}>Installs</a>
-        </p>
-      }
+      above={<Crumbs links={[{ href: deskPaths.installs, name: 'Installs' }]}>New</Crumbs>}
     >
       <Problem error={error} />
       <Form action={deskPaths.newInstall} visit={visit} class="measure">
@@ -76,7 +73,9 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
           error={error}
           input={{ value: values.resource, required: true, maxLength: 200, spellcheck: false, autocomplete: 'off' }}
         />
-        <button type="submit">Install</button>
+        <button type="submit" class="primary">
+          Install
+        </button>
       </Form>
     </DeskPage>,
     { refusal: error },

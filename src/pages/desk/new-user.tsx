@@ -60,7 +60,9 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
           <input type="checkbox" id="operator" name="operator" value="yes" checked={values.isOperator} />
           <label for="operator">Operator: may use this desk</label>
         </div>
-        <button type="submit">Create the user</button>
+        <button type="submit" class="primary">
+          Create the user
+        </button>
       </Form>
     </DeskPage>,
     { refusal: error },

@@ -7,6 +7,7 @@ import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
+import { Crumbs } from '../design/shell.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -73,6 +74,7 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
     <DeskPage
       title={user.name}
       about={user.email}
+      above={<Crumbs links={[{ href: deskPaths.users, name: 'Users' }]}>{user.email}</Crumbs>}
       belongsTo={user.email}
       visit={visit}
       tab={deskPaths.users}
@@ -116,7 +118,6 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
 const UserFacts = ({ user }: { readonly user: InspectedUser }) => (
   <Facts
     of={{
-      'Email address': user.email,
       Status: <UserBadges user={user} />,
       Password: user.passwordSuspendedAt && (
         <>
@@ -182,11 +183,14 @@ const showEdit = (visit: Visit, user: InspectedUser, refused: Refused | null): R
       title="Change name or address"
       belongsTo={user.email}
       above={
-        <p class="crumbs">
-          <a href={userPath(user.id)}>
-            <bdi>{user.name}</bdi>
-          </a>
-        </p>
+        <Crumbs
+          links={[
+            { href: deskPaths.users, name: 'Users' },
+            { href: userPath(user.id), name: user.name, avatarId: user.id },
+          ]}
+        >
+          Change
+        </Crumbs>
       }
       visit={visit}
       tab={deskPaths.users}
