@@ -181,6 +181,8 @@ export type Sharing = {
   readonly clockOffsetMs: number
   /** Whether commits wait for a standby, so that they are not lost with the primary. */
   readonly hasSynchronousStandby: boolean
+  /** Whether there are more standbys than commits wait for, so that a deposed primary could go on with one of them. */
+  readonly hasSpareStandby: boolean
   /** Host, port and name of the database. */
   readonly place: string
   /**

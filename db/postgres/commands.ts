@@ -7,7 +7,7 @@ import { databaseNow } from './dialect.ts'
 import type { Link } from './link.ts'
 import { Primary } from './primary.ts'
 import { recoverTables, resetTimes } from './recover.ts'
-import { assertCurrent, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
+import { assertCurrent, assertLockable, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
 import { assertServer, sentenceFor } from './server-check.ts'
 
 type Migrations = readonly PostgresMigration[]
@@ -33,6 +33,7 @@ export const prepare = async (primary: Primary, { role, migrate, migrations, isR
       await assertServer(link, primary)
       const applied = migrate ? await migrateSchema(link, migrations, { alone: role === 'server' }) : []
       await assertCurrent(link, migrations)
+      await assertLockable(link)
       if (!isRecovery) await assertNothingMissing(link)
       const text = `SELECT pg_database_size(current_database()), ${databaseNow}`
       const [[bytes, now] = []] = (await link.send(text, [])).rows

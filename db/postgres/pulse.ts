@@ -39,6 +39,30 @@ export type PulseOptions = {
   readonly missing: () => void
 }
 
+/** The names of the standbys that follow the primary. A base backup is none. */
+const connectedText = `SELECT string_agg(application_name, ',') FROM pg_stat_replication
+  WHERE application_name IS DISTINCT FROM 'pg_basebackup' AND current_setting('synchronous_standby_names') <> ''`
+
+const namesIn = (list: string): readonly string[] =>
+  list.split(',').map((name) =>
+    name
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
+  )
+
+/**
+ * Whether there are more standbys than a commit waits for, by `synchronous_standby_names`. Then a deposed primary that still runs
+ * can go on with one that was not promoted, and its heartbeats succeed. Several standbys may have one name.
+ */
+const hasSpare = (setting: string, connected: string): boolean => {
+  const [, count = '1', list = setting] = /^\s*(?:FIRST\s|ANY\s)?\s*(\d+)\s*\((.*)\)\s*$/i.exec(setting) ?? []
+  const listed = namesIn(list)
+  const isAny = listed.includes('*')
+  const following = namesIn(connected).filter((name) => isAny || listed.includes(name))
+  return Math.max(following.length, isAny ? 0 : listed.length) > Number(count)
+}
+
 export class Pulse {
   #link: Link | null = null
   #beatAt = Number.NEGATIVE_INFINITY
@@ -49,6 +73,7 @@ export class Pulse {
   #time = 0
   #nodes: readonly NodeState[] = []
   #hasSynchronousStandby = false
+  #hasSpareStandby = false
   /** How far this machine's clock is ahead of that of PostgreSQL, at least; negative: behind. */
   #clockOffsetMs = 0
   #databaseTime = 0
@@ -112,11 +137,12 @@ export class Pulse {
     return Math.floor(this.#databaseTime + performance.now() - this.#measuredAt)
   }
 
-  get sharing(): Pick<Sharing, 'nodes' | 'clockOffsetMs' | 'hasSynchronousStandby'> {
+  get sharing(): Pick<Sharing, 'nodes' | 'clockOffsetMs' | 'hasSynchronousStandby' | 'hasSpareStandby'> {
     return {
       nodes: this.#nodes,
       clockOffsetMs: this.#clockOffsetMs,
       hasSynchronousStandby: this.#hasSynchronousStandby,
+      hasSpareStandby: this.#hasSpareStandby,
     }
   }
 
@@ -175,11 +201,12 @@ export class Pulse {
       const [timeline, wallBefore] = [this.primary.timeline, Date.now()]
       const [beat, lease, , facts, nodes] = await link.sendAll(this.#text())
       if (beat?.changes === 0) return this.options.replaced()
-      const [now, standbys, lostAt, bytes] = facts?.rows[0] ?? []
+      const [now, standbys, connected, lostAt, bytes] = facts?.rows[0] ?? []
       if (lostAt !== null) return this.options.missing()
       this.#measure(Number(now), wallBefore)
       this.#databaseBytes = Number(bytes ?? this.#databaseBytes)
       this.#hasSynchronousStandby = standbys !== ''
+      this.#hasSpareStandby = hasSpare(String(standbys), String(connected ?? ''))
       this.#nodes = nodes?.rows.map((row) => nodeOf(row, this.options.facts.settings)) ?? []
       if (this.#closed) return
       if (lease?.changes === 1) this.#leadsUntil = startedAt + leaseMs
@@ -227,7 +254,8 @@ export class Pulse {
         WHERE ${!this.clockIsWrong} ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
         WHERE leases.holder = excluded.holder OR leases.held_until NOT BETWEEN ${databaseNow} AND ${databaseNow} + ${leaseMs}`,
       this.#keepTimeText(),
-      `SELECT ${databaseNow}, current_setting('synchronous_standby_names'), (SELECT max(lost_at) FROM timelines),
+      `SELECT ${databaseNow}, current_setting('synchronous_standby_names'),
+        (${connectedText}), (SELECT max(lost_at) FROM timelines),
         ${this.#beats++ % beatsPerSize === 0 ? 'pg_database_size(current_database())' : 'NULL'}`,
       nodesText,
     ].join('; ')

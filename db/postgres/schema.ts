@@ -72,6 +72,15 @@ export const assertNothingMissing = async (link: Link): Promise<void> => {
   if (rows.length > 0) throw new DatabaseUnusable('rolled_back', changesLostSentence)
 }
 
+export const lockMissingSentence =
+  "The row 'serial' of the table locks in the PostgreSQL database is gone, so changes could overwrite each other: put it back with INSERT INTO locks (name) VALUES ('serial')."
+
+/** @throws DatabaseUnusable ('altered') without the row that serial transactions lock */
+export const assertLockable = async (link: Link): Promise<void> => {
+  const { rows } = await link.send("SELECT 1 FROM locks WHERE name = 'serial'", [])
+  if (rows.length === 0) throw new DatabaseUnusable('altered', lockMissingSentence)
+}
+
 /**
  * Brings the schema up to date, in one transaction. Of several processes at once, one does it. Gives the names of the steps
  * that this call applied. `alone`: an outdated schema that other servers use is refused.

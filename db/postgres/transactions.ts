@@ -1,11 +1,12 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
-import type { TransactionKind } from '../database.ts'
+import { DatabaseUnusable, type TransactionKind } from '../database.ts'
 import { serialLockText } from './dialect.ts'
 import { ConnectionLost, postgresFault, sqlState, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
 import type { Member, Pool, Push } from './pool.ts'
 import { barrierText, type Primary, type PrimaryLink } from './primary.ts'
 import { isLatest, type Freshness } from './readers.ts'
+import { lockMissingSentence } from './schema.ts'
 import type { Timelines } from './timelines.ts'
 
 const mostAttempts = 5
@@ -76,7 +77,12 @@ export class Transactions<Q> {
     if (kind === 'serial') {
       // They run one after the other over all nodes, so each sees everything that the ones before it committed.
       member.begin()
-      link.send(serialLockText, ['serial'], true).catch(() => undefined)
+      link.send(serialLockText, ['serial'], true).then(
+        ({ rows }) => {
+          if (rows.length === 0) link.failure ??= { error: new DatabaseUnusable('altered', lockMissingSentence) }
+        },
+        () => undefined,
+      )
     }
     let value: T
     try {

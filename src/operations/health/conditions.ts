@@ -14,6 +14,7 @@ export const conditionNames = [
   'clock_differs',
   'settings_differ',
   'no_synchronous_standby',
+  'several_standbys',
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
@@ -63,7 +64,13 @@ const longestWarnedMs = 30_000
 const sharingConditions = (sharing: Sharing | null): readonly (Condition | null)[] =>
   sharing === null
     ? []
-    : [shortageCondition(sharing), standbyCondition(sharing), settingsCondition(sharing), offsetCondition(sharing)]
+    : [
+        shortageCondition(sharing),
+        standbyCondition(sharing),
+        spareCondition(sharing),
+        settingsCondition(sharing),
+        offsetCondition(sharing),
+      ]
 
 /** The server goes on with the connections that it has. Without any, the store takes no writes. */
 const shortageCondition = ({ shortage }: Sharing): Condition | null =>
@@ -75,6 +82,13 @@ const standbyCondition = ({ hasSynchronousStandby }: Sharing): Condition | null 
 const noStandbySentence =
   'PostgreSQL has no synchronous standby, so a failover, or the loss of its disk, loses the latest changes, revocations among them: ' +
   'add a standby as app-platform help high-availability shows, or run app-platform recover --accept-loss after each such loss.'
+
+const spareCondition = ({ hasSpareStandby }: Sharing): Condition | null =>
+  hasSpareStandby ? warning('several_standbys', severalSentence) : null
+
+const severalSentence =
+  'PostgreSQL has more standbys than its commits wait for, so after a promotion an old primary that still runs could go on with another one: ' +
+  "stop the old primary before each promotion, or let commits wait for all standbys, as by synchronous_standby_names = 'FIRST 2 (one, two)'."
 
 const settingsCondition = ({ nodes }: Sharing): Condition | null => {
   const differing = nodes.filter(({ differs }) => differs.length > 0)

@@ -8,7 +8,7 @@ import { eventually } from '../../support/crash.ts'
 import { needs } from '../../support/needs.ts'
 import { patience } from '../../support/proof.ts'
 import { createNodes, endNodes, startLine, startNode, until } from '../../support/nodes.ts'
-import { postgresDatabase, startPair } from '../../support/postgres.ts'
+import { freePort, postgresDatabase, startCluster, startPair } from '../../support/postgres.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { type RunningServer, startServer } from '../../support/running-server.ts'
 import { SetClock } from '../../support/set-clock.ts'
@@ -116,6 +116,37 @@ test('a PostgreSQL without a synchronous standby is warned of, and the server is
   } finally {
     pair.primary.stop()
     pair.standby.stop()
+  }
+})
+
+test('more standbys than commits wait for are warned of, because an old primary could go on with one of them', async () => {
+  const pair = await startPair()
+  const second = startCluster({ port: freePort(), follows: Number(new URL(pair.primary.url('apps')).port) })
+  const ask = async (text: string) => await askPostgres(pair.primary.url('apps'), text, [])
+  try {
+    await ask('CREATE ROLE plain LOGIN')
+    await ask('ALTER DATABASE apps OWNER TO plain') // which may not see the details of the standbys
+    const server = await startServer({ database: pair.url.replaceAll('app@', 'plain@'), ownProcess: true })
+    expect(await eventually(async () => await holds(server, 'several_standbys'), Boolean)).toBe(true)
+    expect(await readiness(server)).toEqual([200, []])
+    for (const [names, isWarned] of [
+      ['FIRST 2 (*)', false],
+      ['ANY 1 (*)', true],
+      ['FIRST 2 (walreceiver, other)', false],
+      ['walreceiver', true],
+    ] as const) {
+      await ask(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
+      await ask('SELECT pg_reload_conf()')
+      const isRight = async () => (await holds(server, 'several_standbys')) === isWarned
+      await until(async () => ((await isRight()) ? true : null))
+    }
+    expect(toldOf(server, 'several_standbys')[0]).toEqual([
+      'condition.began',
+      expect.stringContaining('stop the old primary before each promotion'),
+    ])
+    await server.stop()
+  } finally {
+    for (const cluster of [pair.primary, pair.standby, second]) cluster.stop()
   }
 })
 

@@ -8,6 +8,7 @@ import { needs } from '../../support/needs.ts'
 import { emptyDatabase } from '../../support/operator.ts'
 import { postgresDatabase } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { openStore } from './support.ts'
 
 const { test } = needs('postgres')
 
@@ -79,4 +80,22 @@ test('check finds what others have changed, a malformed key, and nothing else', 
     'grants_by_user in the PostgreSQL database is not as this program made it.',
     'users.nickname in the PostgreSQL database is not as this program made it.',
   ])
+})
+
+test('without the row that serial transactions lock, check names it, nothing starts, and no such transaction commits', async () => {
+  const url = await postgresDatabase('unlockable')
+  const store = await openStore(url)
+  const spend = async () => await store.transaction(async (q) => await q.formTickets.spend('0'.repeat(22), 1))
+  await askPostgres(url, 'DELETE FROM locks', [])
+  const sentence = expect.stringMatching(
+    / locks [^\n]* is gone[^\n]* INSERT INTO locks \(name\) VALUES \('serial'\)\.$/,
+  )
+  expect(await checkPostgres(url, postgresMigrations)).toEqual([sentence])
+  await expect(openStore(url)).rejects.toMatchObject({ message: sentence })
+  await expect(spend()).rejects.toMatchObject({ message: sentence })
+  expect(await askPostgres(url, 'SELECT 1 FROM form_tickets', [])).toEqual([])
+  await askPostgres(url, "INSERT INTO locks (name) VALUES ('serial')", [])
+  expect(await checkPostgres(url, postgresMigrations)).toEqual([])
+  expect(await spend()).toBe(true)
+  await store.close()
 })
