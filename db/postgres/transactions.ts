@@ -77,12 +77,7 @@ export class Transactions<Q> {
     if (kind === 'serial') {
       // They run one after the other over all nodes, so each sees everything that the ones before it committed.
       member.begin()
-      link.send(serialLockText, ['serial'], true).then(
-        ({ rows }) => {
-          if (rows.length === 0) link.failure ??= { error: new DatabaseUnusable('altered', lockMissingSentence) }
-        },
-        () => undefined,
-      )
+      lockSerial(link).catch(() => undefined)
     }
     let value: T
     try {
@@ -157,6 +152,12 @@ export class Transactions<Q> {
     }
     throw unavailable(5)
   }
+}
+
+/** Notes a failure, so that the transaction is not committed, if there is nothing to lock. */
+const lockSerial = async (link: Link): Promise<void> => {
+  const { rows } = await link.send(serialLockText, ['serial'], true)
+  if (rows.length === 0) link.failure ??= { error: new DatabaseUnusable('altered', lockMissingSentence) }
 }
 
 /** Null while the transaction is still in progress. @throws unavailable if this server cannot tell */
