@@ -178,6 +178,16 @@ export const installQueries = (db: DrizzleConnection) => {
         .orderBy(order)
         .limit(limit)
     },
+    /** How many installs of existing apps wait for an operator, counted up to a limit. */
+    countPending: async (most: number): Promise<number> => {
+      const waiting = db
+        .select({ id: installs.id })
+        .from(installs)
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .where(and(eq(installs.approval, sql`'pending'`), isNull(apps.deletedAt)))
+        .limit(most)
+      return (await waiting).length
+    },
     /** How many installs of an app there are in each state. */
     countsOfApp: async (appId: string) =>
       await db

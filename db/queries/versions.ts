@@ -194,6 +194,16 @@ export const versionQueries = (db: DrizzleConnection) => {
         .orderBy(order(since), order(versions.id))
         .limit(limit)
     },
+    /** How many versions of existing apps wait for a review, counted up to a limit. */
+    countForReview: async (most: number): Promise<number> => {
+      const waiting = db
+        .select({ id: versions.id })
+        .from(versions)
+        .innerJoin(apps, eq(apps.id, versions.appId))
+        .where(and(eq(versions.status, waitingFor.review.status), isNull(apps.deletedAt)))
+        .limit(most)
+      return (await waiting).length
+    },
     /** The versions that match, without their content, beside the number, in the order of their numbers. */
     summaries: async (appId: string, question: VersionQuestion, place: Place<number>, limit: number) => {
       const { isBeside, order } = beside(versions.number, question.order ?? 'descending', place)

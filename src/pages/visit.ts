@@ -5,6 +5,7 @@ import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie } from '../http/session-cookie.ts'
+import { countWaiting, type Waiting } from '../operations/waiting.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 import { type KeptForm, keptFormOf } from './kept-form.ts'
 
@@ -22,6 +23,8 @@ export type Visit = {
   /** A form that this person sent after their session had ended, until they send it again. */
   readonly kept: KeptForm | null
   readonly platformName: string
+  /** What waits for this operator. Omitted for everybody else, and for forms. */
+  readonly waiting?: Waiting
 }
 
 /** The signed-in person by the session cookie alone, which is enough to read a page but never to change anything. */
@@ -32,6 +35,7 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   if (session === null) return null
   const call = callOf(request)
   call.notes.userId = session.user.id
+  const isPageOfOperator = session.user.isOperator && (request.method === 'GET' || request.method === 'HEAD')
   return {
     door,
     call,
@@ -41,6 +45,7 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
     tickets: ticketBook(door, sessionToken, ownerTag(door.serverKey, session.user.id)),
     kept: keptFormOf(door, request, session.user.id),
     platformName: door.platform.platformName,
+    ...(isPageOfOperator ? { waiting: await countWaiting(door.platform) } : {}),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
+import type { App, AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
 import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
@@ -24,6 +24,20 @@ export const listOwnApps = async (platform: Platform, userId: string) =>
       developmentHead,
     }),
   )
+
+/** An app that its owner can switch to. */
+export type OtherApp = Pick<App, 'id' | 'slug' | 'name'>
+
+/** As many as a menu can hold. */
+const otherApps = 10
+
+/** The user's other apps, the last changed first; not all if there are many. */
+export const listOtherApps = async (platform: Platform, userId: string, slug: string): Promise<OtherApp[]> =>
+  (await platform.database.queries.apps.listOwnedBy(userId))
+    .filter((app) => app.slug !== slug)
+    .toSorted((a, b) => b.updatedAt - a.updatedAt)
+    .slice(0, otherApps)
+    .map(({ id, slug, name }) => ({ id, slug, name }))
 
 /** An app in the list of its owner. */
 export type OwnAppSummary = Awaited<ReturnType<typeof listOwnApps>>[number]

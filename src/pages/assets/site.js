@@ -34,3 +34,19 @@ for (const form of document.querySelectorAll('form[data-once]')) {
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent
 })
+
+// The current tab of a row that scrolls is in sight.
+for (const link of document.querySelectorAll('.area [aria-current], .tabs [aria-current]')) {
+  const row = link.closest('ul')
+  row.scrollLeft = link.offsetLeft - (row.clientWidth - link.offsetWidth) / 2
+}
+
+// A menu closes when the Escape key is pressed, and when something else is chosen.
+for (const menu of document.querySelectorAll('details.switcher')) {
+  document.addEventListener('click', ({ target }) => {
+    if (!menu.contains(target)) menu.open = false
+  })
+  menu.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') menu.open = false
+  })
+}

@@ -1,7 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import type { Environment } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
+import { listOtherApps, type OtherApp } from '../../operations/apps/lists.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
+import { Avatar } from '../design/avatar.tsx'
+import { Icon } from '../design/icon.tsx'
 import { Copyable } from '../design/values.tsx'
 import { type AreaNavigation, Crumbs, type FrameProps, Layout } from '../design/shell.tsx'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -19,12 +22,18 @@ export const consoleAppPath = (slug: string, ...rest: readonly string[]): string
 export const environmentField = Type.Union([Type.Literal('development'), Type.Literal('production')])
 
 /** A signed-in developer and one of their apps. */
-export type OwnApp = { readonly visit: Visit; readonly app: OwnedApp }
+export type OwnApp = {
+  readonly visit: Visit
+  readonly app: OwnedApp & { readonly others: readonly OtherApp[] }
+}
 
 /** The app with this slug, if the signed-in person owns it. @throws route_not_found for any other app */
 export const ownAppOf = async (visit: Visit, slug: string): Promise<OwnApp> => ({
   visit,
-  app: await ownedApp(visit.door.platform, visit.userId, slug),
+  app: {
+    ...(await ownedApp(visit.door.platform, visit.userId, slug)),
+    others: await listOtherApps(visit.door.platform, visit.userId, slug),
+  },
 })
 
 /** The same for a page. @throws login_required, route_not_found */
@@ -73,11 +82,38 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
 const yourApps = { href: consolePath, name: 'Your apps' } as const
 
 /** The pages of an app. */
-const appNavigation = ({ slug }: OwnedApp, tab: AppTab): AreaNavigation => ({
+const appNavigation = (app: OwnApp['app'], tab: AppTab): AreaNavigation => ({
+  head: <AppSwitcher app={app} />,
   label: 'App',
-  links: tabs.map(([key, name, icon]) => ({ path: tabPath(slug, key), name, icon })),
-  current: tabPath(slug, tab),
+  links: tabs.map(([key, name, icon]) => ({ path: tabPath(app.slug, key), name, icon })),
+  current: tabPath(app.slug, tab),
 })
+
+/** The current app, and the way to the developer's other ones. */
+const AppSwitcher = ({ app }: Pick<OwnApp, 'app'>) => (
+  <details class="switcher">
+    <summary>
+      <Avatar id={app.id} name={app.name} small />
+      <bdi>{app.name}</bdi>
+    </summary>
+    <ul>
+      {app.others.map(({ id, slug, name }) => (
+        <li key={id}>
+          <a href={consoleAppPath(slug)}>
+            <Avatar id={id} name={name} small />
+            <bdi>{name}</bdi>
+          </a>
+        </li>
+      ))}
+      <li>
+        <a href={consolePath}>
+          <Icon name="apps" />
+          All your apps
+        </a>
+      </li>
+    </ul>
+  </details>
+)
 
 type ClientIdProps = Pick<OwnApp, 'app'> & { readonly environment: Environment }
 

@@ -144,6 +144,7 @@ const MainNavigation = ({ visit, section }: MainNavigationProps) => {
             <a href={href} aria-current={key === section ? 'true' : undefined}>
               <Icon name={icon} />
               {name}
+              {key === 'desk' ? <WaitingCount of={visit.waiting?.reviews} and={visit.waiting?.installs} /> : null}
             </a>
           </li>
         ))}
@@ -185,13 +186,7 @@ const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
             <a href={path} aria-current={path === current ? 'page' : undefined}>
               {icon === undefined ? null : <Icon name={icon} />}
               {name}
-              {waiting === 0 ? null : (
-                <>
-                  {' '}
-                  <Count of={waiting} most={99} />
-                  <span class="unseen"> waiting</span>
-                </>
-              )}
+              <WaitingCount of={waiting} />
             </a>
           </li>
         </>
@@ -199,6 +194,18 @@ const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
     </ul>
   </nav>
 )
+
+type WaitingCountProps = { readonly of: number | undefined; readonly and?: number | undefined }
+
+/** How many things wait behind a link; nothing if none does. */
+const WaitingCount = ({ of = 0, and = 0 }: WaitingCountProps) =>
+  of + and === 0 ? null : (
+    <>
+      {' '}
+      <Count of={of + and} most={99} />
+      <span class="unseen"> waiting</span>
+    </>
+  )
 
 const SiteFooter = () => (
   <footer class="site">

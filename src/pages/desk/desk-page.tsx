@@ -6,7 +6,7 @@ import type { VersionStatus } from '../../domain/version.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
 import { Row, RowList } from '../design/row-list.tsx'
-import { type FrameProps, Layout } from '../design/shell.tsx'
+import { type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
 
 /** The addresses of the desk's pages. */
@@ -61,9 +61,20 @@ type DeskPageProps = FrameProps & {
   readonly above?: ComponentChildren
 }
 
+/** The tabs, with what waits behind them. */
+const tabsFor = ({ waiting }: Visit): readonly NavLink[] => {
+  const [reviews, installs, ...others] = tabs
+  return [{ ...reviews, waiting: waiting?.reviews ?? 0 }, { ...installs, waiting: waiting?.installs ?? 0 }, ...others]
+}
+
 /** The frame of the operators' pages. */
 export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPageProps) => (
-  <Layout {...frame} belongsTo={belongsTo} section="desk" nav={{ label: 'Desk', links: tabs, current: tab }}>
+  <Layout
+    {...frame}
+    belongsTo={belongsTo}
+    section="desk"
+    nav={{ label: 'Desk', links: tabsFor(frame.visit), current: tab }}
+  >
     <div class="desk">{children}</div>
   </Layout>
 )
