@@ -116,10 +116,7 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
         <CreateSecret visit={visit} app={app} environment={environment} refused={refused} />
         {secrets.length === 0 ? null : (
           <p>
-            <a
-              class="button outline secondary"
-              href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}
-            >
+            <a class="button" href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}>
               Rotate the {environment} secret
             </a>
           </p>

@@ -41,7 +41,7 @@ export const Step = ({ visit, app, endpoint, step, button, look, children }: Ste
 
 export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
   <>
-    <Step {...own} step="resend-failed" button="Send all failed events again" look="secondary">
+    <Step {...own} step="resend-failed" button="Send all failed events again">
       The events that failed ten times are sent again with the same IDs. Pings are not included.
     </Step>
     <Form action={consoleAppPath(own.app.slug, 'webhooks', own.endpoint.id, 'resend-since')} visit={own.visit}>
@@ -52,9 +52,7 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
         error={refused?.error ?? null}
         input={{ value: refused?.value ?? '', required: true, autocomplete: 'off' }}
       />
-      <button type="submit" class="secondary">
-        Send them again
-      </button>
+      <button type="submit">Send them again</button>
     </Form>
   </>
 )
@@ -69,7 +67,7 @@ export const RotateLink = ({ app, endpoint }: EndpointLinkProps) => (
       </p>
     )}
     <p>
-      <a class="button outline secondary" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'rotate')}>
+      <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'rotate')}>
         Rotate the secret
       </a>
     </p>
@@ -93,7 +91,7 @@ export const EndForms = (own: EndpointProps) => (
 type EndLinkProps = EndpointLinkProps & { readonly step: string; readonly name: string }
 
 const EndLink = ({ app, endpoint, step, name }: EndLinkProps) => (
-  <a class="button outline secondary" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)}>
+  <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)}>
     {name}
   </a>
 )
@@ -114,7 +112,7 @@ export const AttemptTable = ({ visit, app, endpoint, attempts }: AttemptTablePro
       Action: ({ eventId }) => (
         <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')} visit={visit} class="inline">
           <input type="hidden" name="event" value={eventId} />
-          <button type="submit" class="secondary small" aria-label={`Send again: ${eventId}`}>
+          <button type="submit" class="small" aria-label={`Send again: ${eventId}`}>
             Send again
           </button>
         </Form>

@@ -56,7 +56,9 @@ const showForm = (visit: Visit, values: NewAppValues, error: PlatformError | nul
           />
           <ScopeChoice chosen={values.scopes} error={error} />
           <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
-          <button type="submit">Create the app</button>
+          <button type="submit" class="primary">
+            Create the app
+          </button>
         </Form>
       </div>
     </Layout>,

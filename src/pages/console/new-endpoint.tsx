@@ -68,7 +68,9 @@ const ask = ({ visit, app }: OwnApp, values: NewEndpointValues, error: PlatformE
             </Choice>
           ))}
         </ChoiceSet>
-        <button type="submit">Add the endpoint</button>
+        <button type="submit" class="primary">
+          Add the endpoint
+        </button>
       </Form>
     </OwnAppPage>,
     { refusal: error },

@@ -67,9 +67,7 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
           error={error}
           input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
         />
-        <button type="submit" class="secondary">
-          Rename the app
-        </button>
+        <button type="submit">Rename the app</button>
       </Form>
     </OwnAppPage>,
     { refusal: error },

@@ -105,7 +105,7 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
         <li key={uri}>
           <code>{uri}</code>
           <a
-            class="button outline secondary small"
+            class="button small"
             href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
             aria-label={`Remove ${uri}`}
           >
@@ -132,9 +132,7 @@ const AddUri = ({ visit, app, environment, refused }: AddUriProps) => (
         spellcheck: false,
       }}
     />
-    <button type="submit" class="secondary">
-      Register
-    </button>
+    <button type="submit">Register</button>
   </Form>
 )
 

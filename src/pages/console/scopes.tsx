@@ -34,7 +34,9 @@ const show = ({ visit, app }: OwnApp, chosen: readonly string[], error: Platform
       <Problem error={error} />
       <Form action={consoleAppPath(app.slug, 'scopes')} visit={visit}>
         <ScopeChoice chosen={chosen} error={error} />
-        <button type="submit">Save the scopes</button>
+        <button type="submit" class="primary">
+          Save the scopes
+        </button>
       </Form>
       <h2>What a change does</h2>
       <Facts of={effects} />

@@ -89,7 +89,7 @@ export const LiveSecret = ({ app, secret }: LiveSecretProps) => (
         Expires: <Time at={secret.expiresAt} otherwise="Never, unless you rotate or revoke it" />,
       }}
     />
-    <a class="button outline secondary small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
+    <a class="button small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
       Revoke
       <span class="unseen">
         {': '}

@@ -139,7 +139,7 @@ const MoveForm = ({ visit, app, version, liveId }: MoveFormProps) => {
   return (
     <Form action={consoleAppPath(app.slug, 'versions', version.version, step)} visit={visit}>
       <input type="hidden" name="seen" value={seenField({ ...version, liveId })} />
-      <button type="submit" class={step === 'submit' ? undefined : 'secondary'} aria-describedby="step-hint">
+      <button type="submit" class={step === 'submit' ? 'primary' : undefined} aria-describedby="step-hint">
         {button}
       </button>
       <small id="step-hint">{hint}</small>

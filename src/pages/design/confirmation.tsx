@@ -82,7 +82,7 @@ export const ConfirmationPage = ({
         <button type="submit" class="danger">
           {question.button}
         </button>
-        <a class="button outline secondary" href={question.back.href}>
+        <a class="button" href={question.back.href}>
           Cancel
         </a>
       </div>

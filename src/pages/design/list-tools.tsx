@@ -198,9 +198,7 @@ type FilterProps = {
 export const Filter = ({ path, name, label, all, options, selected }: FilterProps) => (
   <form method="get" action={path} class="filter">
     <Choices name={name} label={label} all={all} options={options} selected={selected} />
-    <button type="submit" class="outline">
-      Show
-    </button>
+    <button type="submit">Show</button>
   </form>
 )
 
@@ -263,9 +261,7 @@ export const SearchForm = ({ path, name = 'q', label, value, maxLength = 254, bu
         {label}
       </label>
       <input type="search" id={name} name={name} value={value} placeholder={label} maxLength={maxLength} />
-      <button type="submit" class="secondary">
-        {button}
-      </button>
+      <button type="submit">{button}</button>
       {value === '' ? null : <a href={path}>Show all</a>}
     </form>
   </search>

@@ -63,7 +63,7 @@ export const Secret = ({ label, value, hint = onlyHash }: SecretProps) => (
     <label for="secret">{label}</label>
     <div class="beside">
       <input id="secret" type="text" readOnly value={value} autocomplete="off" spellcheck={false} />
-      <button type="button" class="secondary" data-copy="secret" hidden>
+      <button type="button" data-copy="secret" hidden>
         Copy
       </button>
     </div>
@@ -79,7 +79,7 @@ type CopyableProps = { readonly id: string; readonly value: string; readonly wha
 export const Copyable = ({ id, value, what }: CopyableProps) => (
   <span class="copyable">
     <code id={id}>{value}</code>{' '}
-    <button type="button" class="outline secondary small" data-copy={id} aria-label={`Copy ${what}`} hidden>
+    <button type="button" class="small" data-copy={id} aria-label={`Copy ${what}`} hidden>
       Copy
     </button>
   </span>
@@ -93,7 +93,7 @@ export const CodeBlock = ({ id, label, code }: CodeBlockProps) => (
     <pre tabIndex={0} role="region" aria-label={label}>
       <code id={id}>{code}</code>
     </pre>
-    <button type="button" class="outline secondary small" data-copy={id} aria-label={`Copy: ${label}`} hidden>
+    <button type="button" class="small" data-copy={id} aria-label={`Copy: ${label}`} hidden>
       Copy
     </button>
   </div>

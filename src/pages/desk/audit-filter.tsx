@@ -88,9 +88,7 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
         {text('since', 'Since (UTC)', '2026-08-01T12:00', 40)}
         {text('until', 'Until (UTC)', '2026-08-02', 40)}
         <div class="beside">
-          <button type="submit" class="secondary">
-            Show events
-          </button>
+          <button type="submit">Show events</button>
           <a href={deskPaths.audit}>Clear</a>
         </div>
       </form>

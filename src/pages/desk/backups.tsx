@@ -114,7 +114,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
           Size: ({ sizeBytes }) => bytesInWords(sizeBytes),
           'Last check': ({ checked }) => <Checked outcome={checked} />,
           Action: ({ name }) => (
-            <ButtonForm action={`${deskPaths.backups}/${name}/check`} visit={visit} look="outline small">
+            <ButtonForm action={`${deskPaths.backups}/${name}/check`} visit={visit} look="small">
               Check <span class="unseen">{name}</span>
             </ButtonForm>
           ),

@@ -42,7 +42,7 @@ export const Decisions = ({ visit, review }: DecisionsProps) => {
           </div>
           <p>
             <a
-              class="button outline secondary"
+              class="button"
               href={`${reviewPath(review.app.slug, review.version.version, 'reject')}?${new URLSearchParams({ seen: seenField(review.seen) }).toString()}`}
             >
               Reject this version
@@ -165,7 +165,7 @@ const RejectionFields = ({ draft, seen, error }: RejectionFieldsProps) => (
         </div>
       ))}
       {/* First in the form, because Enter presses the first button. */}
-      <button type="submit" name="intent" value="rows" class="outline secondary small">
+      <button type="submit" name="intent" value="rows" class="small">
         More rows
       </button>
     </fieldset>

@@ -185,7 +185,7 @@ const StepForms = ({ visit, install }: InstallProps) => (
           </button>
         </Form>
       ) : (
-        <a key={step} class="button outline secondary small" href={confirmPath(path, visit)}>
+        <a key={step} class="button small" href={confirmPath(path, visit)}>
           {words}
         </a>
       )
