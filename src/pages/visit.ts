@@ -5,7 +5,7 @@ import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie } from '../http/session-cookie.ts'
-import { countWaiting, type Waiting } from '../operations/waiting.ts'
+import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 import { type KeptForm, keptFormOf } from './kept-form.ts'
 
@@ -24,7 +24,7 @@ export type Visit = {
   readonly kept: KeptForm | null
   readonly platformName: string
   /** What waits for this operator. Omitted for everybody else, and for forms. */
-  readonly waiting?: Waiting
+  readonly waiting?: WaitingWork
 }
 
 /** The signed-in person by the session cookie alone, which is enough to read a page but never to change anything. */
