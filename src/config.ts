@@ -7,6 +7,7 @@ import {
   settingReader,
   wholeNumber,
 } from './config/setting.ts'
+import { readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
@@ -53,6 +54,7 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     rateLimits: readRateLimits(read),
     longestWaitMs: readLongestWait(read),
     lifetimes: readLifetimes(read),
+    signIn: readSignIn(read, faults),
     installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
     /** The name that people see on the pages. */
     platformName: read('PLATFORM_NAME', 'App Platform', platformNameOf),

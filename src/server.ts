@@ -127,6 +127,7 @@ export const startPlatformServer = async (
     random,
     passwords,
     lifetimes: config.lifetimes,
+    signIn: config.signIn,
     installApproval: config.installApproval,
     platformName: config.platformName,
     quotas: config.quotas,

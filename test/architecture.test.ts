@@ -210,6 +210,7 @@ test('only what was proved safe beside other transactions is guarded', async () 
     'oauth/revoke.ts',
     'refused-token.ts', // recorded refusals
     'service-keys/authenticate.ts', // last uses
+    'sessions/handover.ts',
     'sessions/own-sessions.ts', // the end of one session
     'sessions/sign-in.ts',
     'webhooks/deliveries.ts', // results of calls

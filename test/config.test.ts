@@ -28,6 +28,7 @@ describe('settings', () => {
       rateLimits: defaultRateLimits,
       longestWaitMs: 2_000,
       lifetimes: maximumLifetimes,
+      signIn: { ways: ['password'], handoverUrl: null, signOutUrl: null, passwordFor: 'everyone' },
       installApproval: 'manual',
       warnings: [],
     })
@@ -45,10 +46,21 @@ describe('settings', () => {
       PLATFORM_NAME: 'Other',
       INSTALL_APPROVAL: 'automatic',
       WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8',
+      SIGN_IN: 'password,handover',
+      SIGN_IN_URL: 'https://builder.example/sign-in',
+      SIGN_OUT_URL: 'https://builder.example/',
+      PASSWORD_FOR: 'operators',
+    }
+    /** What another setting must be for this one to be valid. */
+    const needs: Record<string, Readonly<Record<string, string>>> = {
+      SIGN_IN: { SIGN_IN_URL: 'https://builder.example/sign-in' },
+      PASSWORD_FOR: { SIGN_IN: 'handover', SIGN_IN_URL: 'https://builder.example/sign-in' },
     }
     for (const name of Object.keys(digests({})).filter((each) => each !== 'RATE_LIMIT')) {
-      const changed = digests({ [name]: values[name] ?? (name.startsWith('RATE_LIMIT') ? '7/7' : '7') })
-      const differing = Object.entries(digests({})).filter(([each, digest]) => changed[each] !== digest)
+      const before = needs[name] ?? {}
+      const value = values[name] ?? (name.startsWith('RATE_LIMIT') ? '7/7' : '7')
+      const changed = digests({ ...before, [name]: value })
+      const differing = Object.entries(digests(before)).filter(([each, digest]) => changed[each] !== digest)
       expect(differing.map(([each]) => each)).toEqual([name])
     }
     expect(digests({ RATE_LIMIT: 'off' })['RATE_LIMIT']).not.toBe(digests({})['RATE_LIMIT'])

@@ -10,6 +10,7 @@ import webhookExchange from './0008_webhook_exchange.sql' with { type: 'text' }
 import serviceKeys from './0009_service_keys.sql' with { type: 'text' }
 import hourlyCounts from './0010_hourly_counts.sql' with { type: 'text' }
 import erasure from './0011_erasure.sql' with { type: 'text' }
+import signInRequests from './0012_sign_in_requests.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   step(9, 'service_keys', serviceKeys, '7f19c405ced33b1128a78336dea14f855360bb6ef944702b3ee9e3ded8d2701f'),
   step(10, 'hourly_counts', hourlyCounts, '8bf96a934e3623ab9f374050db0c3b1131a901e70453cd3fdb87a6e7bfafaa4d'),
   step(11, 'erasure', erasure, '8929a4773113c0a36ba6bb6d448476bdb67b1edd7e5e684b070478f2ca851a37'),
+  step(12, 'sign_in_requests', signInRequests, 'f944e8ecd17b7b740304b1a0e7bff016fa01bb6705b85a9b8d58686971dbc942'),
 ]

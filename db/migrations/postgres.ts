@@ -6,6 +6,7 @@ import webhookExchange from './postgres/0004_webhook_exchange.sql' with { type: 
 import serviceKeys from './postgres/0005_service_keys.sql' with { type: 'text' }
 import hourlyCounts from './postgres/0006_hourly_counts.sql' with { type: 'text' }
 import erasure from './postgres/0007_erasure.sql' with { type: 'text' }
+import signInRequests from './postgres/0008_sign_in_requests.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -36,4 +37,10 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     sha256: 'c675fbb46bd2bf17965658586c4ae49ddb67190ad23b465e0fa1b7bc789c99bb',
   },
   { id: 7, name: 'erasure', sql: erasure, sha256: '33b1dfa9f60d4a8c67649dce82bbde74cc61b9986486f0de7fc3b070cbb1a243' },
+  {
+    id: 8,
+    name: 'sign_in_requests',
+    sql: signInRequests,
+    sha256: 'a45177f4011cf0afbb7b108c87b1228ac9f0b27ca42f72017b7675053317bd1a',
+  },
 ]

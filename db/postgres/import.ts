@@ -12,6 +12,7 @@ export const importedTables = [
   'devices',
   'server_keys',
   'form_tickets',
+  'sign_in_requests',
   'apps',
   'clients',
   'credentials',

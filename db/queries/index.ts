@@ -20,6 +20,7 @@ import { rollbackQueries, versionQueries } from './versions.ts'
 import { healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
 import { serviceKeyQueries } from './service-keys.ts'
 import { sessionQueries } from './sessions.ts'
+import { signInRequestQueries } from './sign-in-requests.ts'
 import { webhookAttemptQueries, webhookEventQueries } from './webhook-events.ts'
 import { webhookEndpointQueries } from './webhook-endpoints.ts'
 
@@ -72,6 +73,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   serverKeys: serverKeyQueries(db),
   serviceKeys: serviceKeyQueries(db),
   sessions: sessionQueries(db),
+  signInRequests: signInRequestQueries(db),
   users: userQueries(db),
   versions: versionQueries(db),
   watermarks: watermarkQueries(db),

@@ -66,6 +66,17 @@ export const sessions = sqliteTable('sessions', {
   lastUsedAt: integer('last_used_at'),
 })
 
+/** What the builder said about a browser that asked to sign in; without a user it refused. */
+export const signInRequests = sqliteTable('sign_in_requests', {
+  key: text().primaryKey(),
+  userId: text('user_id'),
+  reason: text(),
+  verifierHash: bytes('verifier_hash').$type<SecretHash>().notNull(),
+  serviceKeyId: text('service_key_id').notNull(),
+  decidedAt: integer('decided_at').notNull(),
+  completedAt: integer('completed_at'),
+})
+
 /** Random keys that stay on the server: 32 bytes each. `restore` and `recover` replace them. */
 export const serverKeys = sqliteTable('server_keys', {
   name: text().primaryKey(),

@@ -106,6 +106,7 @@ export const asOperator = async <T>(
       passwords: createPasswords({ cost: 12 }),
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
+      signIn: config.signIn,
       installApproval: config.installApproval,
       platformName: config.platformName,
       quotas: config.quotas,

@@ -1,3 +1,4 @@
+import type { SignInRules } from '../domain/sign-in-rules.ts'
 import { createHash } from 'node:crypto'
 import type { InstallApprovalRule } from '../domain/install.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
@@ -8,6 +9,7 @@ type Settings = {
   readonly publicUrl: string | null
   readonly port: number
   readonly platformName: string
+  readonly signIn: SignInRules
   readonly installApproval: InstallApprovalRule
   readonly webhookNetworks: readonly IpNetwork[]
   readonly lifetimes: Lifetimes
@@ -25,6 +27,10 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
   const values: Readonly<Record<string, unknown>> = {
     PUBLIC_URL: publicUrl ?? port, // each server would name its own port
     PLATFORM_NAME: config.platformName,
+    SIGN_IN: config.signIn.ways,
+    SIGN_IN_URL: config.signIn.handoverUrl,
+    SIGN_OUT_URL: config.signIn.signOutUrl,
+    PASSWORD_FOR: config.signIn.passwordFor,
     INSTALL_APPROVAL: config.installApproval,
     WEBHOOK_ALLOWED_NETWORKS: config.webhookNetworks,
     LIFETIME_CODE: lifetimes.code,

@@ -18,6 +18,7 @@ export const secretPrefixes = {
   embeddedSession: 'apes_',
   installSessionCode: 'apic_',
   serviceKey: 'apok_',
+  signInRequest: 'apsr_',
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 

@@ -12,6 +12,7 @@ import {
   readUser,
   readUsers,
 } from './endpoints/management-users.ts'
+import { acceptSignIn, rejectSignIn } from './endpoints/management-sign-in.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
 import { listBuilderResources } from './endpoints/resources.ts'
@@ -70,6 +71,8 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   rejectInstall,
   deactivateInstall,
   exportAudit,
+  acceptSignIn,
+  rejectSignIn,
   // For monitors.
   isAlive,
   isReady,

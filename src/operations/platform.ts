@@ -3,6 +3,7 @@ import { recordId } from '../domain/identifier.ts'
 import type { InstallApprovalRule } from '../domain/install.ts'
 import type { AuditRetention, Quotas } from '../domain/limits.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
+import type { SignInRules } from '../domain/sign-in-rules.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
@@ -36,6 +37,8 @@ export type Platform = {
   readonly lifetimes: Lifetimes
   /** The issuer (RFC 9207), without a trailing slash. */
   readonly publicUrl: string
+  /** How people sign in. */
+  readonly signIn: SignInRules
   /** Who approves a new install. */
   readonly installApproval: InstallApprovalRule
   /** The name of this platform on its pages. */

@@ -4,6 +4,7 @@ import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere } from '../http/sign-in-limit.ts'
+import { hasPasswordForm, type SignInRules } from '../domain/sign-in-rules.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { Field, Form, Problem } from './design/field.tsx'
@@ -20,6 +21,7 @@ import {
   ticketKey,
 } from './form.ts'
 import { Layout } from './design/shell.tsx'
+import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { findVisit, type TicketBook, ticketBook } from './visit.ts'
@@ -32,12 +34,30 @@ export const signInRoutes = (door: Door) =>
     .post('/sign-out', async ({ request }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       await signOut(door.platform, visit.call, visit.session)
-      return seeOther('/sign-in', [sessionCookie(door, '', 0)])
+      const { signOutUrl, ways } = door.platform.signIn
+      // Not to the sign-in page: the builder would sign the person in again at once.
+      const next = signOutUrl ?? (ways[0] === 'handover' ? '/signed-out' : '/sign-in')
+      return seeOther(next, [sessionCookie(door, '', 0)])
     })
+    .get('/signed-out', async () => notSignedIn(door, 'You are signed out', 'You are signed out of this browser.'))
+    .get('/sign-in/handover', async ({ request }) => {
+      return leaveForBuilder(door, returnToOf(door, request)) ?? seeOther('/sign-in')
+    })
+    .get('/sign-in/complete', async ({ request }) =>
+      comeBack(door, request, (returnTo) => safeReturnTo(returnTo, door.platform.publicUrl)),
+    )
+
+const returnToOf = (door: Door, request: Request): string =>
+  safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
 
 const ask = async (door: Door, request: Request): Promise<Response> => {
-  const returnTo = safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
+  const returnTo = returnToOf(door, request)
   if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
+  const { signIn } = door.platform
+  const isAsked = choiceParameter(request, 'way', ['password'] as const) !== null
+  if (signIn.ways[0] === 'handover' && !(isAsked && hasPasswordForm(signIn))) {
+    return leaveForBuilder(door, returnTo) ?? seeOther('/')
+  }
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
   return showForm(door, request, { returnTo, email: '', error: null, form: formIn(request) }, deleted)
@@ -115,9 +135,7 @@ const showForm = (
           Sign in
         </button>
       </Form>
-      <p class="muted">
-        The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
-      </p>
+      <OtherWay rules={door.platform.signIn} returnTo={returnTo} />
     </Layout>,
     {
       refusal: error,
@@ -126,6 +144,25 @@ const showForm = (
     },
   )
 }
+
+type OtherWayProps = { readonly rules: SignInRules; readonly returnTo: string }
+
+/** The way in through the builder, if there is one; else whom to ask. */
+const OtherWay = ({ rules, returnTo }: OtherWayProps) =>
+  rules.ways.includes('handover') ? (
+    <p>
+      {rules.passwordFor === 'everyone' && rules.ways.includes('password')
+        ? ''
+        : 'Only operators have passwords here. '}
+      <a href={`/sign-in/handover?${new URLSearchParams({ return_to: returnTo }).toString()}`}>
+        Sign in with your builder account
+      </a>
+    </p>
+  ) : (
+    <p class="muted">
+      The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
+    </p>
+  )
 
 /** A browser without a session. Its cookie ties forms to it and says nothing else. */
 type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }

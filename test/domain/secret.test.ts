@@ -29,6 +29,7 @@ const kinds: readonly SecretKind[] = [
   'embeddedSession',
   'installSessionCode',
   'serviceKey',
+  'signInRequest',
 ]
 const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
 const kindOf = fc.constantFrom(...kinds)
@@ -171,6 +172,7 @@ describe('the kind of a secret', () => {
       embeddedSession: 'apes_',
       installSessionCode: 'apic_',
       serviceKey: 'apok_',
+      signInRequest: 'apsr_',
     })
   })
 

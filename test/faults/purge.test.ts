@@ -219,6 +219,7 @@ describe('a purge', () => {
       sessions: 700 + 120,
       devices: 0,
       form_tickets: 700,
+      sign_in_requests: 0,
       install_session_codes: 0,
       embedded_sessions: 0,
       grants: 120 * 4 + 600,

@@ -93,6 +93,8 @@ describe('the document', () => {
       'DELETE /api/management/users/{externalId}',
       'GET /api/management/users/{externalId}/export',
       'GET /api/management/audit',
+      'POST /api/management/sign-in-requests/{id}/accept',
+      'POST /api/management/sign-in-requests/{id}/reject',
       'GET /api/management/users/{externalId}',
       'POST /api/management/users/{externalId}/end-access',
       'GET /api/management/resources/{kind}',

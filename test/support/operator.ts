@@ -1,3 +1,4 @@
+import { passwordOnly } from '../../src/domain/sign-in-rules.ts'
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../db/engine.ts'
@@ -44,6 +45,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   passwords: createPasswords({ cost: 4 }),
   lifetimes: maximumLifetimes,
   publicUrl: 'http://localhost',
+  signIn: passwordOnly,
   installApproval: 'manual',
   platformName: 'App Platform',
   quotas: defaultQuotas,

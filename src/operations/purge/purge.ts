@@ -4,6 +4,7 @@ import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import type { AuditRetention } from '../../domain/limits.ts'
 import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
+import { signInRequestSeconds } from '../../domain/sign-in-request.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { system } from '../audit/event.ts'
 import { countAll, removableBefore } from '../counts/count.ts'
@@ -17,6 +18,7 @@ const nothing = {
   sessions: 0,
   devices: 0,
   form_tickets: 0,
+  sign_in_requests: 0,
   install_session_codes: 0,
   embedded_sessions: 0,
   grants: 0,
@@ -108,6 +110,8 @@ const removeBatch = async (
   /** No row with a lower key belongs to a session that could be open. */
   const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
+    case 'sign_in_requests':
+      return await q.signInRequests.purge(keyOfUuidTime(before - signInRequestSeconds * 1000), purgeBatchRows)
     case 'audit_positions':
       return await q.auditReading.purgePositions(purgeBatchRows)
     case 'app_tokens':

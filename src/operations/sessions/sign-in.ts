@@ -5,6 +5,7 @@ import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { type Actor, auditStamp, system } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
@@ -50,7 +51,8 @@ export const signIn = async (
     // Locked: a reset or change of the password, and a suspension, wait for this session and end it, or are seen here.
     const current = await q.users.byId(asked?.id ?? nobody)
     const actor: Actor = current === null ? { kind: 'anonymous' } : { kind: 'user', id: current.id }
-    const unchanged = current !== null && current.passwordHash === asked?.passwordHash && current.status === 'active'
+    const allowed = current !== null && mayUsePassword(platform.signIn, current.isOperator)
+    const unchanged = allowed && current.passwordHash === asked?.passwordHash && current.status === 'active'
     if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
       if (current !== null && device !== null) await countDeviceFailure(change, current, device)
       return new CountedRefusal(refuse('invalid_login'), { actor, action: 'session.create' })

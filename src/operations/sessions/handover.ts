@@ -1,0 +1,116 @@
+// Signing in through the builder: the browser takes a request there, and the builder's backend says who it is.
+
+import type { Queries, User } from '../../../db/database.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
+import type { RowKey } from '../../domain/identifier.ts'
+import { hashSecret, sameHash, secretDigits } from '../../domain/secret.ts'
+import { readSignInRequest } from '../../domain/sign-in-request.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
+import { CountedRefusal, decideAt, guardedTransaction, prepareChange, settle } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { ordinaryUser } from '../users/builder-users.ts'
+import { mintSession } from './sign-in.ts'
+
+/** The builder's backend answers with its service key. */
+type Answer = {
+  /** `apsr_…`, as the browser brought it. */
+  readonly request: string
+  readonly serverKey: Uint8Array
+} & ({ readonly externalId: string } | { readonly reason: string })
+
+/** Longest reason of a refusal, in UTF-16 code units. */
+const maximumReason = 200
+
+/**
+ * Stores who the browser belongs to, or that the builder refuses. Until the browser comes back, the answer can be given again; the
+ * last one counts. Returns where the builder sends the browser.
+ * @throws record_not_found for a request that is unknown or has expired, and an unknown user; operator_protected;
+ *   version_not_eligible for a disabled user, and a request that has been completed
+ */
+export const answerSignIn = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Extract<Actor, { kind: 'service' }>,
+  answer: Answer,
+): Promise<{ readonly redirectTo: string }> => {
+  const now = platform.clock.now()
+  const key = readSignInRequest(answer.serverKey, answer.request, now)
+  if (key === null) throw refuse('record_not_found', { param: 'id' })
+  if ('reason' in answer && (answer.reason === '' || answer.reason.length > maximumReason)) {
+    throw refuse('invalid_request', { param: 'reason' })
+  }
+  const verifier = platform.random.digits(secretDigits)
+  const fixed = { key, verifierHash: hashSecret(verifier), serviceKeyId: actor.id, decidedAt: now, completedAt: null }
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+    const user = 'externalId' in answer ? await activeUser(q, answer.externalId) : null
+    if (user instanceof PlatformError) return user
+    const reason = 'reason' in answer ? answer.reason : null
+    if (!(await q.signInRequests.answer({ ...fixed, userId: user?.id ?? null, reason }))) {
+      return refuse('version_not_eligible', { message: usedUp })
+    }
+    await record({ action: user === null ? 'sign_in.rejected' : 'sign_in.accepted', target: user?.id ?? null })
+    const query = new URLSearchParams({ request: answer.request, verifier })
+    return { redirectTo: `${platform.publicUrl}/sign-in/complete?${query.toString()}` }
+  })
+}
+
+const usedUp = 'This request to sign in has been completed.'
+
+const activeUser = async (q: Queries, externalId: string): Promise<User | PlatformError> => {
+  const user = await ordinaryUser(q, externalId)
+  if (user instanceof PlatformError || user.status === 'active') return user
+  return refuse('version_not_eligible', { param: 'externalId', message: 'The user is disabled.' })
+}
+
+/** What came back with the browser. */
+type Return = {
+  readonly request: string
+  readonly verifier: string
+  readonly serverKey: Uint8Array
+  /** The key of the request that this browser was sent away with, by its cookie; null without one. */
+  readonly own: RowKey | null
+  readonly agent: string | null
+}
+
+/** The session, or the reason that the builder gave. */
+type Completed =
+  | { readonly kind: 'signed_in'; readonly sessionToken: string; readonly userId: string }
+  | { readonly kind: 'rejected'; readonly reason: string }
+
+/**
+ * Signs the browser in that asked, with the answer that was meant for it: it needs the cookie of the request and the verifier, and
+ * works once.
+ * @throws invalid_login
+ */
+export const completeSignIn = async (platform: Platform, trace: Trace, came: Return): Promise<Completed> => {
+  const now = platform.clock.now()
+  const key = readSignInRequest(came.serverKey, came.request, now)
+  const verifierHash = hashSecret(came.verifier)
+  const session = mintSession(platform, trace, now)
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await guardedTransaction(platform, async (q) => {
+    const { record } = open(q)
+    const row = key === null || key !== came.own ? null : await q.signInRequests.find(key)
+    if (row === null || !sameHash(row.verifierHash, verifierHash)) return refusedSignIn({ kind: 'anonymous' })
+    if (!(await q.signInRequests.complete(row.key, now))) return refusedSignIn({ kind: 'anonymous' })
+    if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const
+    const user = await q.users.byId(row.userId)
+    if (user === null || user.status !== 'active' || user.isOperator) {
+      return refusedSignIn({ kind: 'user', id: row.userId })
+    }
+    const created = session.rowFor(user.id, came.agent)
+    await q.sessions.insert(created)
+    const actor = { kind: 'user', id: user.id } as const
+    const detail = { way: 'handover', serviceKey: row.serviceKeyId }
+    await record({ actor, action: 'session.created', target: created.key, detail })
+    return { kind: 'signed_in', sessionToken: session.sessionToken, userId: user.id } as const
+  })
+  return await settle<Completed>(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+const refusedSignIn = (actor: Actor): CountedRefusal =>
+  new CountedRefusal(refuse('invalid_login', { message: 'The sign-in could not be completed.' }), {
+    actor,
+    action: 'session.create',
+    detail: { way: 'handover' },
+  })

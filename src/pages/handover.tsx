@@ -1,0 +1,95 @@
+import { browserLabel } from '../domain/device.ts'
+import { isRowKey, type RowKey, rowKey } from '../domain/identifier.ts'
+import { signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
+import { callOf } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
+import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
+import { completeSignIn } from '../operations/sessions/handover.ts'
+import { signOut } from '../operations/sessions/own-sessions.ts'
+import { Layout } from './design/shell.tsx'
+import { answerForm } from './form.ts'
+import { page, seeOther } from './page.ts'
+import { findVisit } from './visit.ts'
+
+/**
+ * Sends the browser to the builder to sign in. A cookie remembers the request, so that only this browser can complete it, and
+ * where to go then. Null if the builder does not sign people in.
+ */
+export const leaveForBuilder = (door: Door, returnTo: string): Response | null => {
+  const { clock, random, signIn } = door.platform
+  if (signIn.handoverUrl === null) return null
+  const key = rowKey(random.uuid(clock.now()))
+  const target = new URL(signIn.handoverUrl)
+  target.searchParams.set('request', signInRequest(door.serverKey, key))
+  const way = Buffer.from(returnTo).toString('base64url')
+  // Browsers drop longer cookies. Then the person begins at the start page.
+  const value = way.length <= longestWay ? `${key}.${way}` : key
+  return seeOther(target.href, [setCookie(door, 'handover', value, signInRequestSeconds)])
+}
+
+const longestWay = 3_500
+
+type Sent = { readonly key: RowKey | null; readonly returnTo: string | null }
+
+/** What the cookie remembers. */
+const sentWith = (door: Door, request: Request): Sent => {
+  const [key = '', way = ''] = (readCookie(door, request, 'handover') ?? '').split('.')
+  return isRowKey(key) ? { key, returnTo: Buffer.from(way, 'base64url').toString() } : { key: null, returnTo: null }
+}
+
+/** The browser comes back from the builder. `safe` makes a path of this server of where it wanted to go. */
+export const comeBack = async (
+  door: Door,
+  request: Request,
+  safe: (returnTo: string | null) => string,
+): Promise<Response> => {
+  const call = callOf(request)
+  const parameters = new URL(request.url).searchParams
+  const sent = sentWith(door, request)
+  const before = await findVisit(door, request)
+  const forgotten = setCookie(door, 'handover', '', 0)
+  const came = {
+    request: parameters.get('request') ?? '',
+    verifier: parameters.get('verifier') ?? '',
+    serverKey: door.serverKey,
+    own: sent.key,
+    agent: browserLabel(request.headers.get('user-agent')),
+  }
+  return await answerForm(completeSignIn(door.platform, call, came), {
+    done: async (completed) => {
+      if (completed.kind === 'rejected')
+        return notSignedIn(door, 'You were not signed in', completed.reason, [forgotten])
+      if (before !== null) await signOut(door.platform, before.call, before.session)
+      call.notes.userId = completed.userId
+      door.platform.observe.issued('session')
+      const session = sessionCookie(door, completed.sessionToken, door.platform.lifetimes.session)
+      return seeOther(safe(sent.returnTo), [session, forgotten])
+    },
+    refused: (error) => {
+      door.platform.observe.refused('session')
+      return notSignedIn(door, 'Sign-in not completed', `${error.message} ${whatToDo}`, [], 400)
+    },
+  })
+}
+
+const whatToDo = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'
+
+/** After a sign-out, or when a sign-in failed: nobody is sent back to the builder without asking. */
+export const notSignedIn = (
+  { platform: { platformName } }: Door,
+  title: string,
+  sentence: string,
+  cookies: readonly string[] = [],
+  status = 200,
+): Response =>
+  page(
+    <Layout title={title} visit={{ platformName }} width="narrow">
+      <p>{sentence}</p>
+      <p>
+        <a class="button primary" href="/sign-in">
+          Sign in
+        </a>
+      </p>
+    </Layout>,
+    { cookies, status },
+  )

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { linkUser, putBuilderUser } from '../../src/operations/users/builder-users.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { auditEvents } from '../support/audit-events.ts'
+import { operator, trace } from '../support/operator.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+import { send } from './support/send.ts'
+
+const world = await worldOfFile({
+  env: { SIGN_IN: 'handover', SIGN_IN_URL: 'https://builder.example/apps/sign-in', PASSWORD_FOR: 'operators' },
+})
+const { platform } = world
+const { url } = world.server
+const input = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
+const { secret } = await createServiceKey(platform, trace, operator, input)
+const stated = { externalId: 'ada', email: 'ada@builder.example', name: 'Ada', pictureUrl: null, status: null }
+await putBuilderUser(platform, trace, operator, stated)
+const password = 'correct horse battery'
+await createUser(platform, trace, operator, { email: 'boss@example.com', name: 'Boss', password, isOperator: true })
+await linkUser(platform, trace, operator, { email: 'boss@example.com', externalId: 'boss' })
+
+const ask = async (path: string, body: object) =>
+  await send(url, 'POST', `~/api/management${path}`, { token: secret, body: JSON.stringify(body) })
+
+/** A browser: it keeps cookies and follows no redirect. */
+const browser = () => {
+  const cookies = new Map<string, string>()
+  return async (address: string) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await fetch(new URL(address, url), { redirect: 'manual', headers: { cookie } })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() }
+  }
+}
+type Browser = ReturnType<typeof browser>
+
+/** Opens a page that needs a session, and is sent to the builder. */
+const leave = async (visit: Browser, path = '/account') => {
+  const { location } = await visit(path)
+  const away = await visit(location ?? '')
+  const target = new URL(away.location ?? '')
+  return { target, request: target.searchParams.get('request') ?? '' }
+}
+const accept = async (request: string, externalId = 'ada') =>
+  await ask(`/sign-in-requests/${request}/accept`, { externalId })
+/** The same address at the server under test, whose public name is another. */
+const here = (redirectTo: string) => redirectTo.slice(new URL(redirectTo).origin.length)
+
+describe('signing in through the builder', () => {
+  test('goes there with a request, and comes back to the page that was asked for', async () => {
+    const visit = browser()
+    const { target, request } = await leave(visit, '/account/sessions')
+    expect(target.origin + target.pathname).toBe('https://builder.example/apps/sign-in')
+    expect(request).toMatch(/^apsr_[0-9A-Za-z]{71}$/)
+    const { body } = await accept(request)
+    const back = await visit(here(body.redirectTo))
+    expect([back.status, back.location]).toEqual([303, '/account/sessions'])
+    expect((await visit('/account')).text).toContain('Ada')
+    const created = (await auditEvents(platform)).findLast(({ action }) => action === 'session.created')
+    expect(created?.detail).toContain('"way":"handover"')
+  })
+
+  test('is completed once, only by the browser that asked, and only with the verifier', async () => {
+    const [own, other] = [browser(), browser()]
+    const { request } = await leave(own)
+    await leave(other)
+    const { body } = await accept(request)
+    const path = here(body.redirectTo)
+    expect((await other(path)).status).toBe(400)
+    expect((await browser()(path)).status).toBe(400)
+    expect((await own(path.replace(/verifier=.{3}/, 'verifier=xxx'))).status).toBe(400)
+    expect((await own(path)).status).toBe(303)
+    expect((await own(path)).status).toBe(400)
+    expectRefusal(await accept(request), 'version_not_eligible')
+  })
+
+  test('does not work with the answer to another request', async () => {
+    const [own, attacker] = [browser(), browser()]
+    const mine = await leave(own)
+    const theirs = await leave(attacker)
+    await accept(mine.request)
+    const { body } = await accept(theirs.request)
+    const verifier = new URL(body.redirectTo).searchParams.get('verifier') ?? ''
+    const mixed = new URLSearchParams({ request: mine.request, verifier })
+    expect((await own(`/sign-in/complete?${mixed.toString()}`)).status).toBe(400)
+  })
+
+  test('never signs an operator in, nor a user who is unknown or disabled', async () => {
+    const { request } = await leave(browser())
+    expectRefusal(await accept(request, 'boss'), 'operator_protected')
+    expectRefusal(await accept(request, 'nobody'), 'record_not_found')
+    await putBuilderUser(platform, trace, operator, { ...stated, externalId: 'gone', email: 'gone@builder.example' })
+    await setUserStatus(platform, trace, operator, { email: 'gone@builder.example', status: 'disabled' })
+    expectRefusal(await accept(request, 'gone'), 'version_not_eligible')
+  })
+
+  test('is refused for a user who is disabled between the answer and the return', async () => {
+    await putBuilderUser(platform, trace, operator, { ...stated, externalId: 'late', email: 'late@builder.example' })
+    const visit = browser()
+    const { request } = await leave(visit)
+    const { body } = await accept(request, 'late')
+    await setUserStatus(platform, trace, operator, { email: 'late@builder.example', status: 'disabled' })
+    expect((await visit(here(body.redirectTo))).status).toBe(400)
+  })
+
+  test('takes no request that this server did not make', async () => {
+    const { request } = await leave(browser())
+    const forged = request.slice(0, 40) + (request[40] === 'a' ? 'b' : 'a') + request.slice(41)
+    expectRefusal(await accept(forged), 'record_not_found')
+    expectRefusal(await accept('apsr_x'), 'record_not_found')
+  })
+
+  test('shows the reason of a refusal, and does not go back by itself', async () => {
+    const visit = browser()
+    const { request } = await leave(visit)
+    const { body } = await ask(`/sign-in-requests/${request}/reject`, { reason: 'Your plan has <no> apps.' })
+    const shown = await visit(here(body.redirectTo))
+    expect(shown.status).toBe(200)
+    expect(shown.text).toContain('Your plan has &lt;no> apps.')
+  })
+})
+
+const post = async (email: string) =>
+  (await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })).status
+
+describe('a password beside it', () => {
+  test('opens the account of an operator, and of nobody else', async () => {
+    expect(await post('boss@example.com')).toBe(200)
+    expect(await post(world.user.email)).toBe(401)
+  })
+
+  test('has its form on a page of its own', async () => {
+    const { status, text } = await browser()('/sign-in?way=password')
+    expect(status).toBe(200)
+    expect(text).toContain('type="password"')
+    expect(text).toContain('/sign-in/handover?return_to=')
+  })
+})
