@@ -14,6 +14,9 @@ export const formBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['appli
 /** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). No other body is as large. */
 export const largestBodyBytes = 16 * 1024 * 1024
 export const uploadBodies: BodyRule = { ...jsonBodies, limitBytes: largestBodyBytes }
+const multipart = 'multipart/form-data'
+/** Forms with a file. */
+export const fileFormBodies: BodyRule = { limitBytes: largestBodyBytes, mediaTypes: [multipart] }
 
 const hostSyntax = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
@@ -52,6 +55,8 @@ export const checkBody = (request: Request, rule: BodyRule): PlatformError | nul
 const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | null => {
   if (type === null) return refuse('unsupported_media_type')
   if (rule.mediaTypes.includes(type)) return null
+  // Its boundary is checked when it is read.
+  if (rule.mediaTypes.includes(multipart) && type.toLowerCase().startsWith(`${multipart};`)) return null
   if (type.includes(',')) return badHeader('Content-Type')
   const [name = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
   const isUtf8 = parameters.every((parameter) => parameter === 'charset=utf-8' || parameter === 'charset="utf-8"')

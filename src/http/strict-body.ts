@@ -213,6 +213,17 @@ const parseForm = (text: string): FormFields => {
 /** Nearly all values of programs are plain. A NUL is refused below. */
 const mayNeedDecoding = /[%+\0]/
 
+/** The text of a field or a header of a part. @throws invalid_request unless it is UTF-8 without NUL */
+export const decodeFormText = (bytes: Uint8Array): string => {
+  try {
+    const text = decodeUtf8(bytes)
+    if (!text.includes('\0')) return text
+  } catch {
+    // Refused below.
+  }
+  throw refuse('invalid_request', { message: badForm })
+}
+
 const decode = (text: string): string => {
   if (!mayNeedDecoding.test(text)) return text
   try {
@@ -221,5 +232,7 @@ const decode = (text: string): string => {
   } catch {
     // Refused below.
   }
-  throw refuse('invalid_request', { message: 'The form is not properly encoded.' })
+  throw refuse('invalid_request', { message: badForm })
 }
+
+const badForm = 'The form is not properly encoded.'

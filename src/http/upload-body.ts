@@ -28,7 +28,7 @@ export const readUpload = async (door: Door, call: Call): Promise<unknown> => {
   return parseStrictBytes(json)
 }
 
-/** The app is known by now: only an app may send a large body. */
+/** The app is known by now: only an app or its owner may send a large body. */
 const uploaderOf = async ({ platform }: Door, { notes, address }: Call): Promise<Uploader> => {
   const app = notes.appId ?? ''
   return { app, account: (await ownerOf(platform, app)) ?? '', network: networkKeyOf(address) }
@@ -38,7 +38,7 @@ const uploaderOf = async ({ platform }: Door, { notes, address }: Call): Promise
 const scan = async (door: Door, call: Call): Promise<ScannedUpload> => {
   const scanner = new UploadScanner()
   try {
-    for await (const step of stepsOf(door, call)) scanner.take(step)
+    for await (const step of uploadSteps(door, call)) scanner.take(step)
   } catch (error) {
     throw error instanceof PlatformError ? error : refuse('invalid_json')
   }
@@ -46,7 +46,7 @@ const scan = async (door: Door, call: Call): Promise<ScannedUpload> => {
 }
 
 /** The body in small steps, with a turn for other requests between them. What has not been read stays with the sender. */
-async function* stepsOf(door: Door, call: Call): AsyncGenerator<Uint8Array> {
+export async function* uploadSteps(door: Door, call: Call): AsyncGenerator<Uint8Array> {
   const deadline = call.startedAt + longestUploadMs
   let total = 0
   for await (const chunk of fastEnough(call.request.body)) {

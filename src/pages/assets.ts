@@ -4,6 +4,7 @@ import embed from './assets/embed.js' with { type: 'text' }
 import icon from './assets/favicon.svg' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
 import script from './assets/site.js' with { type: 'text' }
+import upload from './assets/upload.js' with { type: 'text' }
 
 /** A file whose name changes with its content, so that browsers can cache it forever. */
 type Asset = { readonly path: string; readonly content: Uint8Array<ArrayBuffer>; readonly type: string }
@@ -21,6 +22,9 @@ export const siteScript = asset('site', 'js', 'text/javascript; charset=utf-8', 
 
 /** Renews the session of an app in a frame, on the page that has one. */
 export const embedScript = asset('embed', 'js', 'text/javascript; charset=utf-8', embed)
+
+/** Shows how far an upload is, on the pages that have one. */
+export const uploadScript = asset('upload', 'js', 'text/javascript; charset=utf-8', upload)
 
 /** Files are stored as gzip and unpacked for clients that do not accept it. */
 const answer = ({ content, type }: Asset, request: Request): Response => {
@@ -42,3 +46,4 @@ export const assetRoutes = () =>
     .get(favicon.path, async ({ request }) => answer(favicon, request))
     .get(siteScript.path, async ({ request }) => answer(siteScript, request))
     .get(embedScript.path, async ({ request }) => answer(embedScript, request))
+    .get(uploadScript.path, async ({ request }) => answer(uploadScript, request))

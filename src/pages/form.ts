@@ -5,9 +5,11 @@ import type { RowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
+import { takeShare } from '../http/limits.ts'
+import { type MultipartForm, readMultipart } from '../http/multipart.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
-import { readForm } from '../http/strict-body.ts'
+import { type FormFields, readForm } from '../http/strict-body.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
 import { ownsActiveApp } from '../operations/apps/app-record.ts'
 import { forgetKeptForm, keptFormCookie } from './kept-form.ts'
@@ -101,9 +103,33 @@ const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept'
   return 'kept'
 }
 
-const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>): Promise<Submission<T>> => {
+const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>): Promise<Submission<T>> =>
+  await check(visit, form, await readValues(visit.call, form))
+
+/**
+ * Receives a form with a file, which is read like an upload of a program and counts as one of the app. The visit must be that
+ * of the app's owner: only they may send a large body.
+ * @throws as `receiveFromUser` does; rate_limited, unavailable
+ */
+export const receiveUpload = async <T extends TProperties>(
+  visit: Visit,
+  appId: string,
+  form: FormShape<T>,
+): Promise<Submission<T> & Pick<MultipartForm, 'files'>> => {
+  const { door, call, sessionToken } = visit
+  if (!isFromSameOrigin(door, call.request)) throw await refuseForm(door, call, sessionToken)
+  call.notes.appId = appId
+  takeShare(door, call, 'write', appId)
+  const { fields, files } = await readMultipart(door, call)
+  return { ...(await check(visit, form, valuesOf(fields, form))), files }
+}
+
+const check = async <T extends TProperties>(
+  visit: Visit,
+  form: FormShape<T>,
+  values: Values,
+): Promise<Submission<T>> => {
   const { door, call, tickets } = visit
-  const values = await readValues(call, form)
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
   if (visit.kept?.action === new URL(call.request.url).pathname) call.cookies = [forgetKeptForm(door)]
@@ -113,8 +139,10 @@ const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>):
 export type Values = Readonly<Record<string, string | readonly string[]>>
 
 /** The body as it was sent: each field once as text, each list as a list. @throws invalid_request for a repeated field */
-export const readValues = async (call: Call, { lists }: Pick<FormShape<TProperties>, 'lists'>): Promise<Values> => {
-  const sent = await readForm(call)
+export const readValues = async (call: Call, form: Pick<FormShape<TProperties>, 'lists'>): Promise<Values> =>
+  valuesOf(await readForm(call), form)
+
+const valuesOf = (sent: FormFields, { lists }: Pick<FormShape<TProperties>, 'lists'>): Values => {
   const values = new Map<string, string | readonly string[]>(lists.map((name) => [name, []]))
   for (const [name, found] of sent) {
     if (found.length > 1 && !lists.includes(name)) {

@@ -11,17 +11,20 @@ type PageOptions = {
   /** The only origin that a frame of this page may show. The page's own script may then call this server. */
   readonly framed?: string
   readonly cookies?: readonly string[]
+  /** The page's own script may call this server, to send a file with progress. */
+  readonly uploads?: boolean
 }
 
 /** Allows only files of this server: no inline script or style, and no frame around the page (RFC 9700 section 4.16). */
-const contentSecurityPolicy = ({ formTarget, framed }: PageOptions): string =>
+const contentSecurityPolicy = ({ formTarget, framed, uploads = false }: PageOptions): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
-    ...(framed === undefined ? [] : [`frame-src ${framed}`, "connect-src 'self'"]),
+    ...(framed === undefined ? [] : [`frame-src ${framed}`]),
+    ...(framed === undefined && !uploads ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')

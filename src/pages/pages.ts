@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { BodyRule } from '../http/admission.ts'
+import { type BodyRule, fileFormBodies } from '../http/admission.ts'
 import type { RouteRule } from '../http/app.ts'
 import type { Door } from '../http/door.ts'
 import { accountConfirmations } from './account/confirmations.tsx'
@@ -20,6 +20,7 @@ import { webhookEndpointRoutes } from './console/endpoint.tsx'
 import { firstCallRoutes } from './console/first-call.tsx'
 import { appInstallRoutes } from './console/installs.tsx'
 import { newAppRoutes } from './console/new-app.tsx'
+import { newRollbackRoutes } from './console/rollback.tsx'
 import { newEndpointRoutes } from './console/new-endpoint.tsx'
 import { appOverviewRoutes } from './console/overview.tsx'
 import { redirectUriRoutes } from './console/redirect-uris.tsx'
@@ -27,6 +28,7 @@ import { appScopeRoutes } from './console/scopes.tsx'
 import { appTrailRoutes } from './console/trail.tsx'
 import { appVersionRoutes } from './console/version.tsx'
 import { appVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
+import { editVersionPattern, newVersionPattern, uploadVersionRoutes } from './console/upload-version.tsx'
 import { webhooksRoutes } from './console/webhooks.tsx'
 import { deskAppRoutes } from './desk/app.tsx'
 import { deskSecretRoutes } from './desk/app-secrets.tsx'
@@ -92,8 +94,10 @@ const developerConsole = (door: Door) =>
     .use(redirectUriRoutes(door))
     .use(appScopeRoutes(door))
     .use(appVersionsRoutes(door))
+    .use(uploadVersionRoutes(door))
     .use(appVersionRoutes(door))
     .use(rollbackRoutes(door))
+    .use(newRollbackRoutes(door))
     .use(appInstallRoutes(door))
     .use(webhooksRoutes(door))
     .use(newEndpointRoutes(door))
@@ -124,8 +128,12 @@ const desk = (door: Door) =>
     .use(backupRoutes(door))
     .use(quotaRoutes(door))
 
+const fileForms: ReadonlySet<string> = new Set([newVersionPattern, editVersionPattern])
+
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 
 /** The body that a page route takes. */
 export const pageRule = (method: string, pattern: string): RouteRule | undefined =>
-  method === 'POST' && isPageRoute(pattern) ? { body: formBodies, answer: null } : undefined
+  method === 'POST' && isPageRoute(pattern)
+    ? { body: fileForms.has(pattern) ? fileFormBodies : formBodies, answer: null }
+    : undefined

@@ -11,6 +11,10 @@ declare module '*/embed.js' {
   const text: string
   export default text
 }
+declare module '*/upload.js' {
+  const text: string
+  export default text
+}
 declare module '*/site.js' {
   const text: string
   export default text

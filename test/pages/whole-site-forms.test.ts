@@ -88,7 +88,7 @@ let sent = 0
 const nextAddress = (): string => `192.0.2.${(sent += 1) % 250}`
 
 const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site = 'same-origin'): Promise<Seen> =>
-  await browser.post(
+  await browser[form.isMultipart ? 'upload' : 'post'](
     form.action,
     { ...form.fields, ticket },
     {

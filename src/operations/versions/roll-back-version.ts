@@ -88,7 +88,7 @@ const movedSince =
   'Another version has become current since this page was shown. Nothing was changed. See the new preview.'
 
 /**
- * What a rollback would do now: the current version, the one that replaces it, and the differences.
+ * What a rollback would do now: the current version, the one that replaces it, the differences, and how many installs get it.
  * @throws version_not_found, no_previous_version, version_already_current, version_not_eligible
  */
 export const previewRollback = async (
@@ -99,7 +99,9 @@ export const previewRollback = async (
   const swap = await findSwap(database.queries, appId, request)
   if (swap instanceof PlatformError) throw swap
   const [from, to] = [versionRecord(swap.from, swap.app), versionRecord(swap.to, swap.app)]
-  return { from, to, ...compareVersions(from, to) }
+  const installs = await database.queries.installs.countsOfApp(appId)
+  const active = installs.filter(({ state }) => state === 'active')
+  return { from, to, ...compareVersions(from, to), activeInstalls: active.reduce((sum, { count }) => sum + count, 0) }
 }
 
 type RollbackStep = Pick<RollbackRequest, 'environment' | 'reason'> & { readonly id: string }

@@ -1,8 +1,10 @@
 import { sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
+import type { Environment } from '../../domain/app.ts'
+import { parseManifest } from '../../domain/manifest.ts'
 import { visibleJson } from '../../domain/text.ts'
-import type { VersionStatus } from '../../domain/version.ts'
+import { isProductionRollbackTarget, type VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
@@ -16,6 +18,8 @@ import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
+  uploaded: 'The draft is created. Submit it for review when it is ready.',
+  replaced: 'The draft has new content.',
   submitted: 'The version is submitted. An operator reviews it next.',
   withdrawn: 'The version is withdrawn and is a draft again.',
 } as const
@@ -58,7 +62,14 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
   const [live = null] = (await listVersionSummaries(platform, app.id, { status: 'active' }, { limit: 1, cursor: null }))
     .data
   return page(
-    <OwnAppPage visit={visit} app={app} tab="versions" title={`Version ${version.version}`} notices={notices}>
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="versions"
+      title={`Version ${version.version}`}
+      notices={notices}
+      actions={<Actions app={app} version={version} />}
+    >
       <Problem error={error} />
       <p>
         <VersionStatusBadge status={version.status} />{' '}
@@ -89,9 +100,37 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
   )
 }
 
+type ActionsProps = Pick<OwnApp, 'app'> & { readonly version: VersionRecord }
+
+/** What the developer can do with this version besides the next step. */
+const Actions = ({ app, version }: ActionsProps) => {
+  const rollback = (environment: Environment) =>
+    `${consoleAppPath(app.slug, 'rollbacks', 'new')}?${new URLSearchParams({ environment, to: version.version }).toString()}`
+  const { current, status } = version
+  return (
+    <>
+      {status === 'draft' ? (
+        <a class="button" href={consoleAppPath(app.slug, 'versions', version.version, 'edit')}>
+          Edit
+        </a>
+      ) : null}
+      {current.development ? null : (
+        <a class="button" href={rollback('development')}>
+          Make it the development head
+        </a>
+      )}
+      {isProductionRollbackTarget(status) ? (
+        <a class="button" href={rollback('production')}>
+          Roll back to it
+        </a>
+      ) : null}
+    </>
+  )
+}
+
 /** What each status means for the developer. */
 const meanings = {
-  draft: 'Only you see it. Upload it again to replace it, or submit it for review.',
+  draft: 'Only you see it. Edit it, or submit it for review.',
   submitted: 'An operator is reviewing it. Its content cannot change now.',
   approved: 'It passed the review. It goes live when an operator makes it live.',
   active: 'This is what users get.',
@@ -202,8 +241,15 @@ const longestShown = 100_000
 /** The manifest with indentation; invisible characters are shown as escapes. */
 const Manifest = ({ manifest }: Pick<VersionRecord, 'manifest'>) => {
   const shown = visibleJson(manifest)
+  const parsed = parseManifest(shown)
+  const warnings = parsed.kind === 'manifest' ? parsed.warnings : []
   return (
     <>
+      {warnings.map(({ line, sentence }) => (
+        <p class="muted">
+          Line {line}: {sentence}
+        </p>
+      ))}
       <pre tabIndex={0} role="region" aria-label="Manifest">
         <code>{shown.slice(0, longestShown)}</code>
       </pre>

@@ -6,6 +6,7 @@ import type { Door } from '../../http/door.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
 import { countVersions, listRollbacks, listVersionSummaries } from '../../operations/versions/lists.ts'
 import { Badge, EnvironmentBadge, environmentNames, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
+import { EmptyState } from '../design/empty.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
@@ -28,11 +29,22 @@ export const appVersionsRoutes = (door: Door) =>
     const total = await countVersions(door.platform, app.id, question)
     const artifacts = await artifactUse(door.platform, app.id)
     return page(
-      <OwnAppPage visit={visit} app={app} tab="versions" title="Versions">
-        <p>
-          Upload versions with development credentials, through the API or the command line. See also the{' '}
-          <a href={consoleAppPath(app.slug, 'rollbacks')}>list of rollbacks</a>.
-        </p>
+      <OwnAppPage
+        visit={visit}
+        app={app}
+        tab="versions"
+        title="Versions"
+        actions={
+          <>
+            <a class="button" href={consoleAppPath(app.slug, 'rollbacks')}>
+              Rollbacks
+            </a>
+            <a class="button primary" href={consoleAppPath(app.slug, 'versions', 'new')}>
+              Upload a version
+            </a>
+          </>
+        }
+      >
         <p>
           The artifacts use {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
         </p>
@@ -81,11 +93,16 @@ export const appVersionsRoutes = (door: Door) =>
   })
 
 const HowToUpload = () => (
-  <>
-    No version has been uploaded yet. To upload one, call <code>POST /api/app-platform/versions</code> with a token of
-    your development credentials. It stays a draft until you submit it here.
-  </>
+  <EmptyState title="No versions yet">
+    Upload one here, or with the command line: <code>app-platform versions create</code>. It stays a draft until you
+    submit it for review.
+  </EmptyState>
 )
+
+const rollbackNotices = {
+  production: 'Production is rolled back. Users get the other version now.',
+  development: 'The development head has moved.',
+} as const
 
 /** Every rollback of an app. */
 export const rollbackRoutes = (door: Door) =>
@@ -99,12 +116,19 @@ export const rollbackRoutes = (door: Door) =>
       (page) => listRollbacks(door.platform, app.id, page, environment),
     )
     return page(
-      <OwnAppPage visit={visit} app={app} tab="versions" title="Rollbacks">
-        <p>
-          Every rollback of this app. Rows are added and never changed. In development a rollback moves the development
-          head. In production it makes a version live again. To roll back, call{' '}
-          <code>POST /api/app-platform/versions/rollback</code>.
-        </p>
+      <OwnAppPage
+        visit={visit}
+        app={app}
+        tab="versions"
+        title="Rollbacks"
+        notices={rollbackNotices}
+        about="In development a rollback moves the development head. In production it makes a version live again."
+        actions={
+          <a class="button primary" href={consoleAppPath(app.slug, 'rollbacks', 'new')}>
+            Roll back
+          </a>
+        }
+      >
         <p>
           <a href={consoleAppPath(app.slug, 'versions')}>Back to the versions</a>
         </p>

@@ -29,7 +29,14 @@ export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = 
   const values = kept?.action === action && isSame ? kept.values : null
   return (
     <KeptValues.Provider value={values}>
-      <form method="post" action={action} class={name} encType={upload ? 'multipart/form-data' : undefined} data-once>
+      <form
+        method="post"
+        action={action}
+        class={name}
+        encType={upload ? 'multipart/form-data' : undefined}
+        data-once
+        data-progress={upload || undefined}
+      >
         <input type="hidden" name="ticket" value={tickets.issue(action, bound)} />
         {tickets.owner === null ? null : <input type="hidden" name="owner" value={tickets.owner} />}
         {Object.entries(hidden).map(([name, value]) => (
@@ -71,11 +78,14 @@ const listOf = (error: FormErrors): readonly PlatformError[] => {
 }
 
 /** What a form says about the field with this name. The first field with an error gets the focus. */
-const faultOf = (error: FormErrors, name: string) => {
+const faultsOf = (error: FormErrors, name: string) => {
   const errors = listOf(error)
-  const fault = errors.find(({ facts }) => facts.param === name)
-  return { fault: fault?.message ?? null, isFirst: fault !== undefined && fault === errors[0] }
+  const faults = errors.filter(({ facts }) => facts.param === name)
+  return { faults: faults.map(({ message }) => message), isFirst: faults[0] !== undefined && faults[0] === errors[0] }
 }
+
+/** The IDs of the faults of a field. */
+const faultId = (id: string, index: number): string => (index === 0 ? `${id}-fault` : `${id}-fault-${index + 1}`)
 
 type LabelledProps = {
   readonly label: string
@@ -129,9 +139,9 @@ const inputs = {
 type LabelledControlProps = LabelledProps & { readonly control: (shared: Shared) => ComponentChildren }
 
 /** A control with its label. Screen readers read its hint and its error with it (WCAG 1.3.1, 3.3.1). */
-const Labelled = ({ label, name, id = name, hint, error, control }: LabelledControlProps) => {
-  const { fault, isFirst } = faultOf(error, name)
-  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === null ? [] : [`${id}-fault`])]
+export const Labelled = ({ label, name, id = name, hint, error, control }: LabelledControlProps) => {
+  const { faults, isFirst } = faultsOf(error, name)
+  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...faults.map((_, index) => faultId(id, index))]
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -140,14 +150,14 @@ const Labelled = ({ label, name, id = name, hint, error, control }: LabelledCont
         name,
         autofocus: isFirst || undefined,
         'aria-describedby': described.length === 0 ? undefined : described.join(' '),
-        'aria-invalid': fault === null ? undefined : 'true',
+        'aria-invalid': faults.length === 0 ? undefined : 'true',
       })}
       {hint === undefined ? null : <small id={`${id}-hint`}>{hint}</small>}
-      {fault === null ? null : (
-        <small id={`${id}-fault`} class="fault">
+      {faults.map((fault, index) => (
+        <small id={faultId(id, index)} class="fault">
           {fault}
         </small>
-      )}
+      ))}
     </div>
   )
 }
@@ -171,17 +181,6 @@ const useKept = (name: string): readonly string[] => {
   const value = useContext(KeptValues)?.[name]
   return typeof value === 'string' ? [value] : (value ?? [])
 }
-
-type FileFieldProps = LabelledProps & {
-  /** The file types that the browser offers first. */
-  readonly accept?: string
-  readonly required?: boolean
-}
-
-/** A file. Its form needs `upload`. */
-export const FileField = ({ accept, required, ...labelled }: FileFieldProps) => (
-  <Labelled {...labelled} control={(shared) => <input type="file" accept={accept} required={required} {...shared} />} />
-)
 
 type SelectFieldProps = LabelledProps & {
   readonly options: readonly (readonly [value: string, words: string])[]
@@ -242,7 +241,10 @@ type ChoiceSetProps = {
 
 /** A group of choices, with the error that is about them. */
 export const ChoiceSet = ({ legend, name, error, children }: ChoiceSetProps) => {
-  const { fault, isFirst } = faultOf(error, name)
+  const {
+    faults: [fault = null],
+    isFirst,
+  } = faultsOf(error, name)
   return (
     <fieldset
       class="scopes"

@@ -3,6 +3,8 @@ export type PageForm = {
   /** The path that it is sent to. */
   readonly action: string
   readonly fields: Readonly<Record<string, readonly string[]>>
+  /** It has a file field, so it is sent as `multipart/form-data`. */
+  readonly isMultipart: boolean
 }
 
 /**
@@ -10,7 +12,7 @@ export type PageForm = {
  * and not about a value; of several choices the first is taken.
  */
 export const formsIn = (html: string): readonly PageForm[] => {
-  const forms: { readonly action: string; readonly fields: Record<string, string[]> }[] = []
+  const forms: (PageForm & { readonly fields: Record<string, string[]> })[] = []
   let fields: Record<string, string[]> = {}
   let selectName = ''
   const offer = (name: string, value: string): void => {
@@ -21,10 +23,11 @@ export const formsIn = (html: string): readonly PageForm[] => {
     .on('form[method="post"]', {
       element: (form) => {
         fields = {}
-        forms.push({ action: attribute(form, 'action'), fields })
+        const isMultipart = attribute(form, 'enctype') === 'multipart/form-data'
+        forms.push({ action: attribute(form, 'action'), fields, isMultipart })
       },
     })
-    .on('form[method="post"] input[name]', input)
+    .on('form[method="post"] input[name]:not([type="file"])', input)
     .on('form[method="post"] textarea[name]', input)
     .on('form[method="post"] button[name]', input)
     .on('form[method="post"] select[name]', {

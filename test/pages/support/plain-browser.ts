@@ -6,6 +6,8 @@ export type PlainBrowser = {
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
+  /** Sends a form with files, as a browser encodes it. */
+  upload(path: string, fields: FileFields, headers?: Readonly<Record<string, string>>): Promise<Seen>
   /**
    * The hidden fields of the page's form for `action`. If the page has a link there instead, because the step is confirmed
    * first, they are those of the page that it leads to.
@@ -17,10 +19,16 @@ export type PlainBrowser = {
   follow(answer: Seen): Promise<Seen>
 }
 type Fields = Readonly<Record<string, string | readonly string[]>>
+type FileFields = Readonly<Record<string, string | File | readonly string[]>>
 
 export const plainBrowser = (url: string): PlainBrowser => {
   const cookies = new Map<string, string>()
-  const send = async (method: string, path: string, headers: Readonly<Record<string, string>>, body?: string) => {
+  const send = async (
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body?: string | FormData,
+  ) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(url + path, {
       method,
@@ -36,6 +44,8 @@ export const plainBrowser = (url: string): PlainBrowser => {
     get: async (path, headers = {}) => await send('GET', path, headers),
     post: async (path, fields, headers = {}) =>
       await send('POST', path, { ...fromAPageOfOurs, ...headers }, encoded(fields)),
+    upload: async (path, fields, headers = {}) =>
+      await send('POST', path, { 'sec-fetch-site': 'same-origin', ...headers }, multipart(fields)),
     formOn: async (page, action) => {
       const { text } = await browser.get(page)
       const link = formFor(text, action) === undefined ? linkTo(text, action) : null
@@ -70,6 +80,15 @@ const encoded = (fields: Fields): string => {
     for (const each of typeof value === 'string' ? [value] : value) form.append(name, each)
   }
   return form.toString()
+}
+
+const multipart = (fields: FileFields): FormData => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) {
+    if (value instanceof File) form.append(name, value)
+    else for (const each of typeof value === 'string' ? [value] : value) form.append(name, each)
+  }
+  return form
 }
 
 const entities: Readonly<Record<string, string>> = {

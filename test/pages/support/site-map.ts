@@ -157,11 +157,22 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: inConsole('/versions/1.1.0', '/versions/1.2.0', '/versions/2.0.0', `/versions/2.1.0-${'long.'.repeat(8)}1`),
   },
+  { pattern: '/console/:slug/versions/new', who: 'user', paths: inConsole('/versions/new') },
+  {
+    pattern: '/console/:slug/versions/:version/edit',
+    who: 'user',
+    paths: inConsole(`/versions/2.1.0-${'long.'.repeat(8)}1/edit`),
+  },
   {
     pattern: '/console/:slug/versions/:version/artifact',
     who: 'user',
     paths: inConsole('/versions/1.1.0/artifact'),
     isDownload: true,
+  },
+  {
+    pattern: '/console/:slug/rollbacks/new',
+    who: 'user',
+    paths: inConsole('/rollbacks/new', '/rollbacks/new?environment=development'),
   },
   { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
   { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },

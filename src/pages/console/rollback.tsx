@@ -1,0 +1,245 @@
+import { Elysia } from 'elysia'
+import { type Environment, environments } from '../../domain/app.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
+import { visibleJson } from '../../domain/text.ts'
+import { versionLimits } from '../../domain/version.ts'
+import type { Door } from '../../http/door.ts'
+import { badInput } from '../../operations/decision.ts'
+import { listVersionSummaries } from '../../operations/versions/lists.ts'
+import { previewRollback, rollBackOwnVersion } from '../../operations/versions/roll-back-version.ts'
+import type { VersionRecord } from '../../operations/versions/version-record.ts'
+import { sentBefore } from '../confirmation.tsx'
+import { Badge, environmentNames, VersionStatusBadge } from '../design/badge.tsx'
+import { Diff } from '../design/diff.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { Field, Form, Problem } from '../design/field.tsx'
+import { Choices } from '../design/list-tools.tsx'
+import { Table } from '../design/table.tsx'
+import { Time } from '../design/values.tsx'
+import { answerForm, asOwner, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { choiceParameter, parameterOf } from '../query.ts'
+import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+
+/** `seen` has the IDs of the current version and of the target that the preview showed. */
+const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
+
+const pattern = '/console/:slug/rollbacks/new'
+const pathOf = (slug: string): string => consoleAppPath(slug, 'rollbacks', 'new')
+
+/** What a rollback would change, and the form that confirms it. */
+export const newRollbackRoutes = (door: Door) =>
+  new Elysia()
+    .get(pattern, async ({ request, params: { slug } }) => {
+      const own = await requireOwnApp(door, request, slug)
+      const environment = choiceParameter(request, 'environment', environments) ?? 'production'
+      return await show(own, { environment, to: parameterOf(own.visit, 'to'), reason: '', error: null })
+    })
+    .post('/console/:slug/rollbacks', async ({ request, params: { slug } }) => {
+      const { visit, fields, ticket } = await receiveFromUser(door, request, rollbackForm)
+      const { environment, to, reason } = fields
+      const again = async (error: PlatformError) =>
+        await show(await ownAppOf(visit, slug), { environment, to, reason, error })
+      if (reason.trim().length > versionLimits.reason) return await again(badInput('reason', tooLong))
+      const input = {
+        slug,
+        environment,
+        reason: reason.trim() === '' ? null : reason.trim(),
+        seen: readSeen(fields.seen),
+      }
+      const rollbacks = consoleAppPath(slug, 'rollbacks')
+      return await answerForm(rollBackOwnVersion(...asOwner(visit, slug, ticket), input), {
+        done: () => seeOther(`${rollbacks}?done=${environment}`),
+        refused: again,
+        sentBefore: () => sentBefore({ visit, href: rollbacks, name: 'See the rollbacks' }),
+      })
+    })
+
+const tooLong = `Write at most ${versionLimits.reason} characters.`
+
+/** @throws invalid_request for a field that no page of ours has */
+const readSeen = (field: string) => {
+  const [, fromId, toId] = /^(ver_[0-9a-f]{32}) (ver_[0-9a-f]{32})$/.exec(field) ?? []
+  if (fromId === undefined || toId === undefined) throw refuse('invalid_request', { param: 'seen' })
+  return { fromId, toId }
+}
+
+type Asked = {
+  readonly environment: Environment
+  /** The version to go back to; empty for the one before the current one. */
+  readonly to: string
+  readonly reason: string
+  readonly error: PlatformError | null
+}
+
+const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => {
+  const { environment, to } = asked
+  const { platform } = visit.door
+  const status = environment === 'production' ? 'superseded' : null
+  const listed = await listVersionSummaries(platform, app.id, { status }, { limit: 100, cursor: null })
+  const targets = listed.data.filter(({ id }) => status !== null || id !== app.developmentVersionId)
+  const target = to === '' ? null : { version: to }
+  const found = await outcomeOf(previewRollback(platform, app.id, { environment, target }))
+  const error = asked.error ?? (found.kind === 'refused' && to !== '' ? found.error : null)
+  return page(
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="versions"
+      title={titles[environment]}
+      about={abouts[environment]}
+      actions={
+        <a class="button" href={`${pathOf(app.slug)}?environment=${others[environment]}`}>
+          {environmentNames[others[environment]]} instead
+        </a>
+      }
+    >
+      <Problem error={error} />
+      <TargetForm app={app} environment={environment} versions={targets.map(({ version }) => version)} to={to} />
+      {found.kind === 'refused' ? (
+        <EmptyState title={to === '' ? 'There is nothing to roll back to' : 'This version cannot be chosen'}>
+          {nothing[environment]}
+        </EmptyState>
+      ) : (
+        <Preview visit={visit} app={app} asked={asked} preview={found.value} />
+      )}
+    </OwnAppPage>,
+    { refusal: error },
+  )
+}
+
+const titles = { production: 'Roll back production', development: 'Move the development head' } as const
+const abouts = {
+  production: 'Users get a version again that was live before. The live version is superseded.',
+  development: 'Development credentials see another version. Users notice nothing.',
+} as const
+const others = { production: 'development', development: 'production' } as const
+const nothing = {
+  production: 'Only a version that was live before can be live again.',
+  development: 'The development head can move to any other version of the app.',
+} as const
+
+type TargetFormProps = Pick<OwnApp, 'app'> & {
+  readonly environment: Environment
+  readonly versions: readonly string[]
+  readonly to: string
+}
+
+/** Chooses another target, and shows what it would change. */
+const TargetForm = ({ app, environment, versions, to }: TargetFormProps) =>
+  versions.length === 0 ? null : (
+    <form method="get" action={pathOf(app.slug)} class="filter">
+      <input type="hidden" name="environment" value={environment} />
+      <Choices
+        name="to"
+        label="Go to"
+        all="The one before"
+        options={versions.map((version) => [version, version] as const)}
+        selected={to === '' ? null : to}
+      />
+      <button type="submit">Preview</button>
+    </form>
+  )
+
+type PreviewProps = OwnApp & {
+  readonly asked: Asked
+  readonly preview: Awaited<ReturnType<typeof previewRollback>>
+}
+
+const Preview = ({ visit, app, asked: { environment, reason, error }, preview }: PreviewProps) => {
+  const { from, to, activeInstalls } = preview
+  return (
+    <>
+      <section aria-labelledby="before-after">
+        <h2 id="before-after">{environment === 'production' ? 'What users see' : 'What development sees'}</h2>
+        <Table
+          label="Before and after"
+          rows={[
+            { when: 'Now', version: from },
+            { when: 'After', version: to },
+          ]}
+          rowHeader="When"
+          columns={{
+            When: ({ when }) => when,
+            Version: ({ version }) => (
+              <>
+                <a href={consoleAppPath(app.slug, 'versions', version.version)}>{version.version}</a>{' '}
+                <VersionStatusBadge status={version.status} />
+              </>
+            ),
+            File: ({ version }) => <bdi>{version.artifact?.filename ?? 'None'}</bdi>,
+            'Last live': ({ version }) => <Time at={version.activatedAt} otherwise="Never" />,
+          }}
+        />
+        <p>{environment === 'production' ? reachOf(activeInstalls) : 'Nothing changes for users.'}</p>
+      </section>
+      <section aria-labelledby="scopes">
+        <h2 id="scopes">Scopes</h2>
+        <ScopeChanges preview={preview} />
+      </section>
+      <section aria-labelledby="manifest">
+        <h2 id="manifest">Manifest</h2>
+        <ManifestChanges from={from} to={to} />
+      </section>
+      <Form action={consoleAppPath(app.slug, 'rollbacks')} visit={visit} class="measure">
+        <input type="hidden" name="environment" value={environment} />
+        <input type="hidden" name="to" value={to.version} />
+        <input type="hidden" name="seen" value={`${from.id} ${to.id}`} />
+        <Field
+          label="Reason"
+          name="reason"
+          hint="For the list of rollbacks. You can leave it empty."
+          error={error}
+          rows={2}
+          input={{ value: reason, maxLength: versionLimits.reason }}
+        />
+        <div class="beside">
+          <button type="submit" class="primary">
+            {environment === 'production' ? `Roll back to ${to.version}` : `Make ${to.version} the development head`}
+          </button>
+          <a class="button" href={consoleAppPath(app.slug, 'versions')}>
+            Cancel
+          </a>
+        </div>
+      </Form>
+    </>
+  )
+}
+
+const reachOf = (installs: number): string =>
+  installs === 0
+    ? 'No install is active. New installs get it.'
+    : `${installs === 1 ? 'One active install gets' : `${installs} active installs get`} it at once.`
+
+/** What it asks for after the rollback, and what it no longer asks for. */
+const ScopeChanges = ({ preview: { to, newScopes, droppedScopes } }: Pick<PreviewProps, 'preview'>) => {
+  if (to.scopes.length === 0 && droppedScopes.length === 0) return <p class="muted">Both ask for no scopes.</p>
+  const marked = (scope: ScopeName) => (newScopes.includes(scope) ? <Badge tone="waiting">New</Badge> : null)
+  return (
+    <ul class="scope-changes">
+      {to.scopes.map((scope) => (
+        <li key={scope}>
+          {scopeCatalogue[scope].words} <code>{scope}</code> {marked(scope)}
+        </li>
+      ))}
+      {droppedScopes.map((scope) => (
+        <li key={scope}>
+          {scopeCatalogue[scope].words} <code>{scope}</code> <Badge>No longer asked for</Badge>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** A manifest can have megabytes when it is indented, which would make the page unusable. */
+const longestCompared = 100_000
+
+const ManifestChanges = ({ from, to }: { readonly from: VersionRecord; readonly to: VersionRecord }) => {
+  const [before, after] = [visibleJson(from.manifest), visibleJson(to.manifest)]
+  return Math.max(before.length, after.length) > longestCompared ? (
+    <p class="muted">The manifests are too long to be compared here. Compare them on the pages of the versions.</p>
+  ) : (
+    <Diff before={before} after={after} label="Changes of the manifest" />
+  )
+}
