@@ -59,7 +59,7 @@ describe('the queue', () => {
           ([, version = '']) => version,
         ),
       )
-      path = /href="(\/desk\/reviews\?review=[^"]+)"/.exec(text)?.[1] ?? ''
+      path = /href="(\/desk\/reviews\?review=[^"]+)" rel="next"/.exec(text)?.[1] ?? ''
     }
     expect(seen).toEqual(versions)
   })
