@@ -11,6 +11,7 @@ import serviceKeys from './0009_service_keys.sql' with { type: 'text' }
 import hourlyCounts from './0010_hourly_counts.sql' with { type: 'text' }
 import erasure from './0011_erasure.sql' with { type: 'text' }
 import signInRequests from './0012_sign_in_requests.sql' with { type: 'text' }
+import secretHints from './0013_secret_hints.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   step(10, 'hourly_counts', hourlyCounts, '8bf96a934e3623ab9f374050db0c3b1131a901e70453cd3fdb87a6e7bfafaa4d'),
   step(11, 'erasure', erasure, '8929a4773113c0a36ba6bb6d448476bdb67b1edd7e5e684b070478f2ca851a37'),
   step(12, 'sign_in_requests', signInRequests, 'f944e8ecd17b7b740304b1a0e7bff016fa01bb6705b85a9b8d58686971dbc942'),
+  step(13, 'secret_hints', secretHints, '6579f1e04aa6688018ac5c092aa3041ebf0da962c0e9d0c60b5795c7246bfa25'),
 ]

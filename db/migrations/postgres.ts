@@ -7,6 +7,7 @@ import serviceKeys from './postgres/0005_service_keys.sql' with { type: 'text' }
 import hourlyCounts from './postgres/0006_hourly_counts.sql' with { type: 'text' }
 import erasure from './postgres/0007_erasure.sql' with { type: 'text' }
 import signInRequests from './postgres/0008_sign_in_requests.sql' with { type: 'text' }
+import secretHints from './postgres/0009_secret_hints.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -42,5 +43,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'sign_in_requests',
     sql: signInRequests,
     sha256: 'a45177f4011cf0afbb7b108c87b1228ac9f0b27ca42f72017b7675053317bd1a',
+  },
+  {
+    id: 9,
+    name: 'secret_hints',
+    sql: secretHints,
+    sha256: 'c7187d81dfc4ee84d876ce25c2f09c475242998ff22a6a17dfa9a64f46d13c5d',
   },
 ]

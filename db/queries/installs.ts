@@ -197,6 +197,13 @@ export const installQueries = (db: DrizzleConnection) => {
         .groupBy(installs.approval, installs.state),
     /** The install of an app on a website or store that is undecided or in use. There is never more than one. */
     findOpen: (appId: string, resourceId: string) => open().first({ appId, resourceId }),
+    /** The websites and stores of a user on which the app has an install that is undecided or in use. */
+    openPlaces: async (appId: string, userId: string) =>
+      await db
+        .select({ kind: resources.kind, slug: resources.slug })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(and(eq(installs.appId, appId), eq(installs.userId, userId), isOpen)),
     /** Whether the user has an approved and active install of the app, on any website or store. */
     hasLive: (appId: string, userId: string) =>
       hasLive().has({ appId, userId, approval: 'approved', state: 'active', limit: 1 }),

@@ -132,6 +132,10 @@ export const credentials = sqliteTable('credentials', {
   revokedAt: integer('revoked_at'),
   lastUsedAt: integer('last_used_at'),
   suspendedAt: integer('suspended_at'),
+  /** The last four characters of the secret; null if it is older than migration 13. */
+  hint: text(),
+  /** Kind and ID of the actor; null if it is older than migration 13. */
+  createdBy: text('created_by'),
 })
 
 /**

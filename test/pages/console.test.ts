@@ -8,6 +8,7 @@ import { listLiveCredentials } from '../../src/operations/credentials/list-crede
 import { findVersion } from '../../src/operations/versions/version-record.ts'
 import { seenField } from '../../src/pages/version.ts'
 import { developmentCaller, uploadVersion } from '../operations/support/owner.ts'
+import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { operator, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
@@ -235,6 +236,24 @@ describe('a secret', () => {
     }
     const live = await liveSecretsOf(app)
     expect([live.development.length, live.production.length]).toEqual([2, 2])
+  })
+
+  test('is told from another one by its last four characters and by who made it', async () => {
+    const app = await freshApp()
+    const { slug } = app
+    const byOperator = await createCredential(world.platform, trace, operator, {
+      slug,
+      environment: 'development',
+      label: null,
+    })
+    const made = await send(app, '/credentials', '/credentials', { environment: 'production', label: '  Mine ' })
+    const own = secretIn(await owner.follow(made))
+    const { text } = await owner.get(pathOf(app, '/credentials'))
+    expect(text).toContain(`<code>…${byOperator.clientSecret.slice(-4)}</code>`)
+    expect(text).toContain(`<code>…${own.slice(-4)}</code>`)
+    expect(text).toMatch(/by an operator[^]*by you/)
+    expect(text).toContain('<bdi>Mine</bdi>')
+    expect(text).not.toContain(own.slice(-6))
   })
 
   test('in its grace period shows when it expires; a third secret is refused, and no form offers it', async () => {

@@ -114,6 +114,11 @@ test('an app is installed on a resource once, and only on resources of the owner
   const there = await scene()
   const path = `/apps/${there.app.slug}`
   await agree(there)
+  const { text: offer } = await there.browser.get(path)
+  expect([offer.includes('value="site my-site"'), offer.includes('value="store my-store"')]).toEqual([
+    place.place !== 'site my-site',
+    place.place !== 'store my-store',
+  ])
   const twice = await there.browser.submit(path, path, place)
   expect(twice.status).toBe(400)
   expect(twice.text).toContain('pending or active install there already')

@@ -5,6 +5,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import type { Actor } from '../audit/event.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { badInput, decide, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
@@ -36,7 +37,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
     if (fullness !== null) return fullness
-    const row = minted.rowFor(client.id, label)
+    const row = minted.rowFor(client.id, label, actor)
     await q.credentials.insert(row)
     const { environment } = input
     await record({ action: 'credential.created', appId: app.id, environment, target: row.id })
@@ -52,7 +53,7 @@ const mintClientSecret = (platform: Platform, environment: Environment, now: num
   const secretHash = hashSecret(clientSecret)
   return {
     clientSecret,
-    rowFor: (clientId: string, label: string | null): Credential => ({
+    rowFor: (clientId: string, label: string | null, actor: Actor): Credential => ({
       id: recordIdOfKey('crd_', key),
       clientId,
       secretHash,
@@ -62,6 +63,9 @@ const mintClientSecret = (platform: Platform, environment: Environment, now: num
       revokedAt: null,
       lastUsedAt: null,
       suspendedAt: null,
+      // Digits of the checksum: at most 24 bits about a secret that has 256 random ones.
+      hint: clientSecret.slice(-4),
+      createdBy: 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind,
     }),
   }
 }
@@ -95,7 +99,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
     const endsAt = now + input.graceHours * 3_600_000
     const before = await q.credentials.liveOfClient(input.clientId, now)
     for (const old of before) await q.credentials.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
-    const row = minted.rowFor(input.clientId, before.at(-1)?.label ?? null)
+    const row = minted.rowFor(input.clientId, before.at(-1)?.label ?? null, actor)
     await q.credentials.insert(row)
     const detail = { replaces: before.map((old) => old.id), graceHours: input.graceHours }
     await record({ action: 'credential.rotated', appId: found.app.id, environment, target: row.id, detail })

@@ -26,6 +26,21 @@ export const credentialRecord = (row: Credential, environment: Environment, now:
   lastUsedAt: row.lastUsedAt,
 })
 
+/** A secret in a list on a page, with what tells it from another one: its last four characters, and who made it. */
+export type ListedSecret = ReturnType<typeof listedSecret>
+
+const listedSecret = (row: Credential, environment: Environment, now: number) => ({
+  ...credentialRecord(row, environment, now),
+  /** Null for a secret that is older than the column. */
+  hint: row.hint,
+  createdBy: madeBy(row.createdBy),
+})
+
+const madeBy = (stored: string | null) => {
+  const [kind, id = null] = stored?.split(' ') ?? []
+  return kind === undefined ? null : { kind, id }
+}
+
 /**
  * Every client secret that an app has or had. Development comes first, then the oldest.
  * @throws invalid_request for an unknown slug
@@ -47,7 +62,7 @@ export const listLiveCredentials = async (platform: Platform, clientIds: Readonl
   const now = platform.clock.now()
   const of = async (environment: Environment) =>
     (await platform.database.queries.credentials.liveOfClient(clientIds[environment], now)).map((row) =>
-      credentialRecord(row, environment, now),
+      listedSecret(row, environment, now),
     )
   return { development: await of('development'), production: await of('production') }
 }
@@ -57,7 +72,7 @@ export const listEndedCredentials = async (platform: Platform, appId: string, pa
   const now = platform.clock.now()
   return await newestFirst(page, async (place, length) => {
     const rows = await platform.database.queries.credentials.endedOfApp(appId, now, place, length)
-    return rows.map(({ credential, environment }) => credentialRecord(credential, environment, now))
+    return rows.map(({ credential, environment }) => listedSecret(credential, environment, now))
   })
 }
 

@@ -35,7 +35,7 @@ export const issueInstallSessionCode = async (
   return await decideGuardedAt(platform, trace, actorOf(caller), now, async ({ q, record }) => {
     const opened = await openedApp(q, platform.publicUrl, caller, installId)
     if (opened instanceof PlatformError) return opened
-    const { app, install, embed, clientId, scopes } = opened
+    const { app, install, place, embed, clientId, scopes } = opened
     await q.embedding.insertCode({
       key,
       hash,
@@ -52,14 +52,15 @@ export const issueInstallSessionCode = async (
     })
     const { environment } = install
     await record({ action: 'install_session_code.issued', appId: app.id, environment, target: installId })
-    return { appId: app.id, name: app.name, embed, code, expiresInSeconds }
+    return { appId: app.id, name: app.name, place, embed, code, expiresInSeconds }
   })
 }
 
 /** Every check before an app is opened in a frame. */
 const openedApp = async (q: Queries, publicUrl: string, caller: SessionCaller, installId: string) => {
-  const install = (await q.installs.find(installId))?.install ?? null
-  if (install === null || install.userId !== caller.user.id) return refuse('route_not_found')
+  const found = await q.installs.find(installId)
+  const install = found?.install ?? null
+  if (found === null || install === null || install.userId !== caller.user.id) return refuse('route_not_found')
   if (!isInstallLive(install)) return refuse('install_required', { message: notInUse })
   const app = await q.apps.byId(install.appId)
   if (app === null || app.status !== 'active') return refuse('app_inactive')
@@ -70,7 +71,8 @@ const openedApp = async (q: Queries, publicUrl: string, caller: SessionCaller, i
   if (version === null || embed === null || embed.origin === publicUrl) return nothingToOpen()
   const client = await clientOfApp(q, app.id, install.environment)
   const scopes = formatScope(commonTo(parseStoredScope(install.scopes), parseStoredScope(version.scopes)))
-  return { app, install, embed, clientId: client.id, scopes }
+  const place = { kind: found.kind, slug: found.resourceSlug }
+  return { app, install, place, embed, clientId: client.id, scopes }
 }
 
 const notInUse = 'This install is not in use: it waits for approval, or it has ended.'

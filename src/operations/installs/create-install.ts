@@ -21,7 +21,7 @@ const placesPerPage = 500
 
 /**
  * What the caller can install of this app: its live version, or, in development, the head of an app of their own. Null
- * when there is nothing to install. The caller's websites and stores come in pages.
+ * when there is nothing to install. The caller's websites and stores come in pages, without those that have the app.
  */
 export const prepareInstall = async (
   platform: Platform,
@@ -41,12 +41,15 @@ export const prepareInstall = async (
   return {
     app: { id, slug, name, publisher, version: version.version, scopes: parseStoredScope(version.scopes) },
     environment,
-    places: await placesAfter(q, caller.user.id, cursor),
+    ...(await placesAfter(q, app.id, caller.user.id, cursor)),
   }
 }
 
+const placeOf = ({ kind, slug }: { readonly kind: ResourceKind; readonly slug: string }): string => `${kind}/${slug}`
+
 /** Websites, then stores, each by slug. A cursor is a kind and a slug. */
-const placesAfter = async (q: Queries, userId: string, cursor: string | null) => {
+const placesAfter = async (q: Queries, appId: string, userId: string, cursor: string | null) => {
+  const taken = new Set((await q.installs.openPlaces(appId, userId)).map(placeOf))
   const [kindBefore, slugBefore = ''] = cursor?.split('/') ?? []
   const start = resourceKinds.findIndex((kind) => kind === kindBefore)
   const places = []
@@ -56,7 +59,8 @@ const placesAfter = async (q: Queries, userId: string, cursor: string | null) =>
     const found = await q.resources.list(userId, kind, after, placesPerPage + 1 - places.length)
     places.push(...found.map(({ slug, name }) => ({ kind, slug, name })))
   }
-  return pageOf(places, placesPerPage, ({ kind, slug }) => `${kind}/${slug}`)
+  const { data, nextCursor } = pageOf(places, placesPerPage, placeOf)
+  return { places: { data: data.filter((place) => !taken.has(placeOf(place))), nextCursor }, installedOn: taken.size }
 }
 
 type NewInstall = {

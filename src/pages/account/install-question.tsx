@@ -116,8 +116,17 @@ type PlaceFormProps = {
   readonly error: PlatformError | null
 }
 
-const PlaceForm = ({ visit, question: { app, environment, places }, error }: PlaceFormProps) => {
-  if (places.data.length === 0) return <p>You have no website or store to install it on.</p>
+const PlaceForm = ({ visit, question: { app, environment, places, installedOn }, error }: PlaceFormProps) => {
+  if (places.data.length === 0) {
+    return installedOn === 0 ? (
+      <p>You have no website or store to install it on.</p>
+    ) : (
+      <p>
+        {places.nextCursor === null ? 'All your websites and stores have it already.' : 'These have it already.'} See{' '}
+        <a href={accountPaths.installs}>your installs</a>.
+      </p>
+    )
+  }
   const scopes = formatScope(app.scopes)
   const isAtFault = error?.facts.param === 'resource'
   return (
@@ -125,7 +134,12 @@ const PlaceForm = ({ visit, question: { app, environment, places }, error }: Pla
       <input type="hidden" name="scopes" value={scopes} />
       <div class="field">
         <label for="place">Install it on</label>
-        <select id="place" name="place" aria-invalid={isAtFault ? 'true' : undefined}>
+        <select
+          id="place"
+          name="place"
+          aria-invalid={isAtFault ? 'true' : undefined}
+          autofocus={isAtFault || undefined}
+        >
           {places.data.map(({ kind, slug, name }) => (
             <option key={`${kind} ${slug}`} value={`${kind} ${slug}`}>
               {`${name} (${resourceKindInSentence(kind)} ${slug})`}

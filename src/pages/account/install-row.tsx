@@ -8,7 +8,7 @@ import { Row } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Time } from '../design/values.tsx'
 import type { Visit } from '../visit.ts'
-import { resourceKindWords } from '../words.ts'
+import { resourceKindInSentence, resourceKindWords } from '../words.ts'
 import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
 
 type InstallRowProps = { readonly visit: Visit; readonly install: OwnInstall }
@@ -50,7 +50,10 @@ const NewScopes = ({ visit, install }: InstallRowProps) => {
   const { asked, scopes } = install
   if (asked === null || isSubset(asked, scopes) || endingStep(install) === null) return null
   return (
-    <section class="asks-more" aria-label={`What ${install.appName} asks for now`}>
+    <section
+      class="asks-more"
+      aria-label={`What ${install.appName} on the ${resourceKindInSentence(install.kind)} ${install.resource} asks for now`}
+    >
       <p>
         <strong>It asks for more now.</strong> It keeps its present permissions and gets new ones only if you agree to
         all of these:

@@ -7,6 +7,7 @@ import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { Crumbs, Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
+import { resourceKindInSentence } from '../words.ts'
 import { accountPaths, installCodePath, openInstallPath } from './account-page.tsx'
 
 /** An installed app in a frame, which can ask for a new code while it is open. */
@@ -24,6 +25,11 @@ export const openAppRoutes = (door: Door) =>
             <a class="button small" href={openInstallPath(id)}>
               Reload the app
             </a>
+          }
+          about={
+            <>
+              On your {resourceKindInSentence(opened.place.kind)} <code>{opened.place.slug}</code>
+            </>
           }
           visit={visit}
           section="account"

@@ -52,6 +52,11 @@ const revocation = (door: Door) =>
             <strong>
               <bdi>{secretName(secret)}</bdi>
             </strong>{' '}
+            {secret.hint === null ? null : (
+              <>
+                (ends with <code>{secret.hint}</code>){' '}
+              </>
+            )}
             of <bdi>{app.name}</bdi> and its app tokens stop working at once. Access that users have granted continues.
             This cannot be undone.
           </p>

@@ -5,7 +5,11 @@ import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { createCredential } from '../../operations/credentials/change-credentials.ts'
-import { type CredentialRecord, listLiveCredentials } from '../../operations/credentials/list-credentials.ts'
+import {
+  type CredentialRecord,
+  listLiveCredentials,
+  type ListedSecret,
+} from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Cards } from '../design/table.tsx'
@@ -96,7 +100,7 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Prom
 
 type EnvironmentSecretsProps = OwnApp & {
   readonly environment: Environment
-  readonly secrets: readonly CredentialRecord[]
+  readonly secrets: readonly ListedSecret[]
   readonly refused: RefusedSecret | null
 }
 
@@ -106,7 +110,11 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
     <p>
       Client ID <ClientId app={app} environment={environment} />
     </p>
-    <Cards rows={secrets} card={(secret) => <LiveSecret app={app} secret={secret} />} empty={noSecret[environment]} />
+    <Cards
+      rows={secrets}
+      card={(secret) => <LiveSecret visit={visit} app={app} secret={secret} />}
+      empty={noSecret[environment]}
+    />
     {secrets.length >= maximumLiveSecrets ? (
       <p class="muted">
         Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.

@@ -8,6 +8,7 @@ import { Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { makerInWords, SecretHint } from './secret-parts.tsx'
 
 /** The secrets that were revoked or have expired. */
 export const endedSecretRoutes = (door: Door) =>
@@ -28,7 +29,8 @@ export const endedSecretRoutes = (door: Door) =>
               <Lines of={[<bdi>{label ?? 'Without a label'}</bdi>, <code class="small">{id}</code>]} />
             ),
             Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
-            Created: ({ createdAt }) => <Time at={createdAt} />,
+            'Ends with': (secret) => <SecretHint secret={secret} />,
+            Created: (secret) => <Lines of={[<Time at={secret.createdAt} />, `by ${makerInWords(visit, secret)}`]} />,
             'Last used': ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="Never" />,
             Ended: ({ revokedAt, expiresAt, createdAt }) => (
               <>

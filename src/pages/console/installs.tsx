@@ -35,10 +35,12 @@ export const appInstallRoutes = (door: Door) =>
           Where your app is installed. Your app can list its users’ websites and stores while an install is active. It
           learns who a user is only when that user consents.
         </p>
-        <p>
-          To try what you have not published, <a href={`/apps/${app.slug}/test`}>install your development head</a> on a
-          website or store of your own.
-        </p>
+        {app.developmentVersionId === null || app.status !== 'active' ? null : (
+          <p>
+            To try what you have not published, <a href={`/apps/${app.slug}/test`}>install your development head</a> on
+            a website or store of your own.
+          </p>
+        )}
         <Segments label="Status" links={installSegments(counts, segment, path, query)} />
         <FilterBar
           path={path}

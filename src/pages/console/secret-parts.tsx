@@ -1,10 +1,11 @@
 import type { Environment } from '../../domain/app.ts'
 import { graceHours } from '../../domain/credential.ts'
 import type { PlatformError } from '../../domain/errors.ts'
-import type { CredentialRecord } from '../../operations/credentials/list-credentials.ts'
+import type { CredentialRecord, ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Badge } from '../design/badge.tsx'
 import { Field, Form } from '../design/field.tsx'
 import { Facts, Time } from '../design/values.tsx'
+import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
@@ -64,10 +65,10 @@ export const ShownBefore = ({ advice }: { readonly advice: string }) => (
 
 export const secretName = ({ label }: Pick<CredentialRecord, 'label'>): string => label ?? 'Secret without a label'
 
-type LiveSecretProps = Pick<OwnApp, 'app'> & { readonly secret: CredentialRecord }
+type LiveSecretProps = OwnApp & { readonly secret: ListedSecret }
 
 /** A secret that has not ended. Everything is shown except the secret itself. */
-export const LiveSecret = ({ app, secret }: LiveSecretProps) => (
+export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
   <article>
     <h3>
       <bdi>{secretName(secret)}</bdi>
@@ -84,7 +85,12 @@ export const LiveSecret = ({ app, secret }: LiveSecretProps) => (
     <Facts
       of={{
         ID: <code>{secret.id}</code>,
-        Created: <Time at={secret.createdAt} />,
+        'Ends with': <SecretHint secret={secret} />,
+        Created: (
+          <>
+            <Time at={secret.createdAt} /> by {makerInWords(visit, secret)}
+          </>
+        ),
         'Last used': <Time at={secret.lastUsedAt} otherwise="Never" />,
         Expires: <Time at={secret.expiresAt} otherwise="Never, unless you rotate or revoke it" />,
       }}
@@ -98,6 +104,17 @@ export const LiveSecret = ({ app, secret }: LiveSecretProps) => (
     </a>
   </article>
 )
+
+/** The end of a secret, to compare with a copy of it. */
+export const SecretHint = ({ secret: { hint } }: Pick<LiveSecretProps, 'secret'>) =>
+  hint === null ? <span class="muted">Not recorded</span> : <code>…{hint}</code>
+
+/** Who made a secret, in the middle of a sentence. Operators are not named. */
+export const makerInWords = ({ userId }: Visit, { createdBy }: ListedSecret): string => {
+  if (createdBy === null) return 'somebody who was not recorded'
+  if (createdBy.id === userId) return 'you'
+  return createdBy.kind === 'user' ? 'another owner' : 'an operator'
+}
 
 const StatusBadge = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, 'secret'>) => {
   if (status === 'live' && expiresAt !== null) return <Badge tone="waiting">Active until it expires (rotated)</Badge>
