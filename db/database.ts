@@ -1,3 +1,4 @@
+import type { AuditAction } from '../src/domain/audit-action.ts'
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import type { Environment } from '../src/domain/app.ts'
 import type { LimitChange, LimitDebt } from '../src/domain/limits.ts'
@@ -124,7 +125,7 @@ export type Backups = {
 export type WriteEvent = (
   moment: { readonly at: number; readonly idAt: number },
   facts: {
-    readonly action: string
+    readonly action: AuditAction
     readonly target?: string
     readonly appId?: string
     readonly environment?: Environment

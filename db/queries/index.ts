@@ -15,6 +15,7 @@ import { formTicketQueries, idempotencyQueries } from './once.ts'
 import { grantQueries } from './grants.ts'
 import { installQueries } from './installs.ts'
 import { keyQueries } from './keys.ts'
+import { nameQueries } from './names.ts'
 import { resourceQueries } from './resources.ts'
 import { rollbackQueries, versionQueries } from './versions.ts'
 import { healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
@@ -67,6 +68,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   idempotency: idempotencyQueries(db),
   installs: installQueries(db),
   keys: keyQueries(db),
+  names: nameQueries(db),
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),
   rollbacks: rollbackQueries(db),

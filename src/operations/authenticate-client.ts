@@ -1,3 +1,4 @@
+import type { AuditAction } from '../domain/audit-action.ts'
 import type { Queries } from '../../db/database.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
@@ -60,11 +61,15 @@ export const recordUse = (q: Queries, client: AuthenticatedClient, now: number):
  * The refusal of a client that could not be authenticated. An unknown or malformed ID and a wrong, malformed or ended
  * secret give the same answer.
  */
-export const refuseClient = async (q: Queries, { clientId }: PresentedClient, action: string) =>
+export const refuseClient = async (q: Queries, { clientId }: PresentedClient, action: AuditAction) =>
   new CountedRefusal(refuse('invalid_client'), { ...(await claimedTrail(q, clientId)), action })
 
 /** The refusal of a client whose secret was right but whose request is not allowed. */
-export const refuseKnownClient = (client: AuthenticatedClient, action: string, fault: PlatformError): CountedRefusal =>
+export const refuseKnownClient = (
+  client: AuthenticatedClient,
+  action: AuditAction,
+  fault: PlatformError,
+): CountedRefusal =>
   new CountedRefusal(fault, {
     actor: { kind: 'app', id: client.clientId },
     action,

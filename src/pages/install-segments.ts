@@ -16,6 +16,12 @@ export type InstallSegment = keyof typeof segments
 
 export const segmentNames = ['waiting', 'active', 'deactivated', 'rejected', 'withdrawn', 'all'] as const
 
+/** The status of a segment; null for all, and for a text that is none. */
+export const segmentStatus = (text: string | undefined) => {
+  const segment = segmentNames.find((name) => name === text) ?? 'all'
+  return segment === 'all' ? null : segment
+}
+
 type StateCounts = Awaited<ReturnType<typeof countInstalls>>
 
 /** The counts of a list that was not read. */

@@ -55,6 +55,28 @@ export const seeOther = (location: string, cookies: readonly string[] = []): Res
     headers: headersOf(cookies, { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' }),
   })
 
+/** Reads a piece when the connection has room for it. After an error the connection is closed, which fails the download. */
+export const streamOf = (
+  pieces: AsyncGenerator<Uint8Array>,
+  failed: (error: unknown) => void = () => undefined,
+): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const { value, done } = await pieces.next()
+          if (done === true) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          failed(error)
+          controller.error(error) // closes the connection
+        }
+      },
+      cancel: async () => void (await pieces.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  )
+
 const headersOf = (cookies: readonly string[], names: Readonly<Record<string, string>>): Headers => {
   const headers = new Headers(names)
   for (const cookie of cookies) headers.append('set-cookie', cookie)

@@ -17,6 +17,7 @@ import { consoleConfirmations } from './console/confirmations.tsx'
 import { credentialRoutes } from './console/credentials.tsx'
 import { endedSecretRoutes } from './console/ended-secrets.tsx'
 import { webhookEndpointRoutes } from './console/endpoint.tsx'
+import { appExportRoutes } from './console/exports.ts'
 import { firstCallRoutes } from './console/first-call.tsx'
 import { appInstallRoutes } from './console/installs.tsx'
 import { newAppRoutes } from './console/new-app.tsx'
@@ -38,6 +39,7 @@ import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
 import { backupRoutes } from './desk/backups.tsx'
 import { deskConfirmations } from './desk/confirmations.tsx'
+import { deskExportRoutes } from './desk/exports.ts'
 import { healthRoutes } from './desk/health.tsx'
 import { deskInstallRoutes } from './desk/installs.tsx'
 import { deskNewAppRoutes } from './desk/new-app.tsx'
@@ -103,6 +105,7 @@ const developerConsole = (door: Door) =>
     .use(newEndpointRoutes(door))
     .use(webhookEndpointRoutes(door))
     .use(appTrailRoutes(door))
+    .use(appExportRoutes(door))
     .use(consoleConfirmations(door))
 
 /** What operators see and decide. To everybody else these pages do not exist. */
@@ -123,6 +126,7 @@ const desk = (door: Door) =>
     .use(deskUserRoutes(door))
     .use(userSteps(door))
     .use(auditRoutes(door))
+    .use(deskExportRoutes(door))
     .use(healthRoutes(door))
     .use(deskConfirmations(door))
     .use(backupRoutes(door))

@@ -5,6 +5,7 @@ import type { Door } from '../http/door.ts'
 import { ArtifactDamaged, openArtifact } from '../operations/artifacts/open-artifact.ts'
 import type { SeenVersion } from '../operations/versions/move-version.ts'
 import type { VersionRecord } from '../operations/versions/version-record.ts'
+import { streamOf } from './page.ts'
 
 /**
  * The artifact of a version as a download. It is checked before the answer begins. If it turns out to be damaged while it is
@@ -22,7 +23,12 @@ export const artifactDownload = async (door: Door, call: Call, version: VersionR
   })
   const headers = headersOf(filename, sha256, opened.sizeBytes)
   if (isKnown(call, headers.etag)) return new Response(null, { status: 304, headers: { etag: headers.etag } })
-  return new Response(streamOf(opened.pieces, damaged), { headers })
+  return new Response(
+    streamOf(opened.pieces, (error) => {
+      if (error instanceof ArtifactDamaged) damaged()
+    }),
+    { headers },
+  )
 }
 
 /** RFC 9110 section 13.1.2. */
@@ -47,25 +53,6 @@ const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
   'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`, // RFC 9530
   'accept-ranges': 'none',
 })
-
-/** Reads a piece when the connection has room for it. */
-const streamOf = (pieces: AsyncGenerator<Uint8Array>, damaged: () => void): ReadableStream<Uint8Array> =>
-  new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        try {
-          const { value, done } = await pieces.next()
-          if (done === true) controller.close()
-          else controller.enqueue(value)
-        } catch (error) {
-          if (error instanceof ArtifactDamaged) damaged()
-          controller.error(error) // closes the connection
-        }
-      },
-      cancel: async () => void (await pieces.return(undefined)),
-    },
-    { highWaterMark: 0 },
-  )
 
 /** The state of a version that a decision is bound to, in one hidden field. It is not secret: the operation checks it again. */
 export const seenField = ({ id, revision, submittedAt, liveId }: SeenVersion): string =>

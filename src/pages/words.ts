@@ -50,6 +50,15 @@ export const refusalInWords = ({ message, facts: { retryAfterSeconds } }: Platfo
   return `${message} Try again in ${counted(wait, retryAfterSeconds < 60 ? 'second' : 'minute')}.`
 }
 
+/** `just now`, `5 min ago`, `2 h ago`, `3 d ago`; the day if it is more than thirty days ago, or in the future. */
+export const agoInWords = (at: number, now: number): string => {
+  const minutes = Math.floor((now - at) / 60_000)
+  if (minutes < -1 || minutes >= 30 * 1_440) return new Date(at).toISOString().slice(0, 10)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  return minutes < 1_440 ? `${Math.floor(minutes / 60)} h ago` : `${Math.floor(minutes / 1_440)} d ago`
+}
+
 /** A time that a person typed, in UTC: a day, a day and a time, or a full RFC 3339 timestamp. Null for anything else. */
 export const readMoment = (text: string): number | null => {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTimestamp(`${text}T00:00:00Z`)

@@ -1,20 +1,13 @@
 import { expect, test } from 'bun:test'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { renameApp } from '../../src/operations/apps/change-app.ts'
-import {
-  type AppEvent,
-  describeEvents,
-  everyAppEvent,
-  listAppEvents,
-  listAuditEvents,
-} from '../../src/operations/audit/lists.ts'
+import { type AppEvent, everyAppEvent, listAppEvents, listAuditEvents } from '../../src/operations/audit/lists.ts'
 import { listAppInstalls } from '../../src/operations/installs/lists.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import { recordRefusal, findRefused } from '../../src/operations/refused-token.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
-import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, authorizeBody, installApp } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
@@ -92,16 +85,6 @@ test('the trail has the addresses of the app and its owner, and nothing about ot
   expect(told).not.toContain(visitor.id)
   expect(told).not.toContain(visitor.email)
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })
-})
-
-test('an event comes with the names of its app and its user', async () => {
-  const events = await auditEvents(platform)
-  const described = await describeEvents(platform, events)
-  const told = (asked: string) => described.find(({ action, appId }) => action === asked && appId === app.id)
-  expect(told('grant.created')).toMatchObject({ app: app.slug, actorEmail: visitor.email })
-  expect(told('app.created')).toMatchObject({ app: app.slug, actorEmail: null })
-  expect(described.find(({ action }) => action === 'user.created')).toMatchObject({ app: null, actorEmail: null })
-  expect(described.map(({ id }) => id)).toEqual(events.map(({ id }) => id))
 })
 
 const everyInstall = { status: null, kind: null } as const

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => await endWorld(world))
 
 const actionsIn = (html: string) =>
-  [...html.matchAll(/<td[^>]*><code>([a-z_.]+)<\/code>/g)].map(([, action = '']) => action)
+  [...html.matchAll(/<dt>Event<\/dt><dd><code>([a-z_.]+)<\/code>/g)].map(([, action = '']) => action)
 const ask = async (query: Readonly<Record<string, string>>) =>
   await desk.get(`/desk/audit?${new URLSearchParams(query).toString()}`)
 
@@ -35,7 +35,8 @@ test('the audit log is filtered by actor, action, outcome and time', async () =>
   await signIn(url, { ...world.user, password: 'wrong password' })
   const refused = await ask({ actor: world.user.email, action: 'session', outcome: 'refused', kind: 'user' })
   expect(new Set(actionsIn(refused.text))).toEqual(new Set(['session.create']))
-  expect(refused.text).toContain('Refused: invalid_login')
+  expect(refused.text).toContain('The email address or the password is wrong.')
+  expect(refused.text).toContain('tried to sign in')
   expect(refused.text).toContain(`value="${world.user.email}"`)
   expect(actionsIn((await ask({ since: '2999-01-01' })).text)).toEqual([])
   expect(actionsIn((await ask({ until: '1999-01-01T12:00' })).text)).toEqual([])
@@ -57,6 +58,7 @@ test.each([
   [{ request: 'abc' }, 'A request ID is req_ followed by 32 of the characters 0-9 and a-f.'],
   [{ since: 'yesterday' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],
   [{ until: '2026-02-30' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],
+  [{ since: '2026-08-02', until: '2026-08-01' }, 'The end must be after the beginning.'],
 ])('the audit log says which filter it does not understand: %p', async (query, sentence) => {
   const { status, text } = await ask(query)
   expect([status, text.includes(sentence)]).toEqual([400, true])
@@ -67,4 +69,15 @@ test('the audit log refuses filter values that its form does not offer', async (
   const strange = [{ kind: 'robot' }, { outcome: 'maybe' }, { cursor: 'x' }, { cursor: 'ZGVzay1hdWRpdCB4' }]
   for (const query of strange) expect((await ask(query)).status).toBe(400)
   expect((await desk.get('/desk/audit?app=a&app=b')).status).toBe(400)
+})
+
+test('the audit log tells events as sentences with names that lead to their pages', async () => {
+  const path = `/desk/apps/${world.app.slug}`
+  await desk.submit(path, `${path}/suspend`)
+  await desk.submit(path, `${path}/activate`)
+  const { text } = await ask({ app: world.app.slug, action: 'app.suspended' })
+  expect(text).toContain(
+    `<a href="/desk/users/${world.operator.id}"><bdi>Olive Operator</bdi></a> suspended <a href="${path}"><bdi>Newsletter</bdi></a>`,
+  )
+  expect(text).toMatch(/<time datetime="[^"]+" title="[^"]+ UTC" data-ago[^>]*>just now<\/time>/)
 })

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../domain/audit-action.ts'
 import type { AuditEvent, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { eventsToldBy, parseStoredKinds } from '../../domain/webhook-event.ts'
@@ -19,7 +20,7 @@ export type AuditStamp = Pick<AuditEvent, 'id' | 'at' | 'requestId' | 'address'>
 
 export type AuditFacts = {
   readonly actor: Actor
-  readonly action: string
+  readonly action: AuditAction
   readonly appId?: string | null
   readonly environment?: Environment | null
   readonly target?: string | null

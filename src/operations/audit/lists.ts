@@ -30,6 +30,9 @@ export const everyAppEvent: AppEventSearch = { action: null, outcome: null, sinc
 const mayTellAddress = (row: AuditEvent, isOwn: boolean): boolean =>
   isOwn || row.actorKind === 'app' || (row.actorKind === 'anonymous' && row.action !== 'bearer.check')
 
+/** Whether a text has the ID of a user in it. */
+const isPerson = (text: string | null): boolean => text?.includes('usr_') === true
+
 /** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
 export type AppEvent = ReturnType<typeof appEvent>
 
@@ -43,7 +46,12 @@ const appEvent = (row: AuditEvent, ownerId: string) => {
     outcome: row.outcome,
     reason: row.reason,
     actorKind: row.actorKind,
-    target: row.target,
+    /** Null when it is another person. */
+    actorId: isOwn || row.actorKind === 'app' || row.actorKind === 'system' ? row.actorId : null,
+    appId: row.appId,
+    target: isPerson(row.target) ? null : row.target,
+    /** Null when it names a person. */
+    detail: isPerson(row.detail) ? null : row.detail,
     requestId: row.requestId,
     isOwn,
     /** Null when it could be the address of another person. */
@@ -63,28 +71,4 @@ export const listAuditEvents = async (
   const q = platform.database.queries
   const appId = slug === null ? null : (await findAnyApp(q, slug)).id
   return await q.audit.list({ appId, since, limit })
-}
-
-/** An event with the slug of its app and the email address of its actor; null when there is none or it no longer exists. */
-export type DescribedEvent = AuditEvent & { readonly app: string | null; readonly actorEmail: string | null }
-
-/** Adds slugs and addresses to events. Each app and user is read once. */
-export const describeEvents = async (
-  platform: Platform,
-  events: readonly AuditEvent[],
-): Promise<readonly DescribedEvent[]> => {
-  const q = platform.database.queries
-  const slugs = new Map<string, string | null>()
-  const emails = new Map<string, string | null>()
-  for (const { appId, actorId } of events) {
-    if (appId !== null && !slugs.has(appId)) slugs.set(appId, (await q.apps.byId(appId))?.slug ?? null)
-    if (actorId?.startsWith('usr_') === true && !emails.has(actorId)) {
-      emails.set(actorId, (await q.users.byId(actorId))?.email ?? null)
-    }
-  }
-  return events.map((event) => ({
-    ...event,
-    app: slugs.get(event.appId ?? '') ?? null,
-    actorEmail: emails.get(event.actorId ?? '') ?? null,
-  }))
 }

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../domain/audit-action.ts'
 import { type Backups, DatabaseUnusable } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { bytesInWords } from '../../domain/text.ts'
@@ -37,7 +38,7 @@ export const startBackup: Operation<Server & { readonly keep: number }, BegunWor
   const lack = lackOfRoom(platform)
   if (lack !== null) throw refuse('version_not_eligible', { message: lack })
   const name = begin(backups, 'backup', platform.clock.now())
-  const started = { action: 'database.backup_started', detail: { keep } }
+  const started = { action: 'database.backup_started', detail: { keep } } as const
   await recordOrEnd(platform, trace, actor, { backups, started })
   const made = async () => await makeAndRecord(server, trace, actor, { backups, name, keep })
   return { name, finished: finish(server, backups, made) }
@@ -83,7 +84,7 @@ export const startBackupCheck: Operation<Server & { readonly name: string }, Beg
   const backups = backupsOf(platform)
   if (!backups.list().some((one) => one.name === name)) throw refuse('route_not_found')
   begin(backups, 'check', platform.clock.now(), name)
-  const started = { action: 'database.backup_checked', detail: { name } }
+  const started = { action: 'database.backup_checked', detail: { name } } as const
   await recordOrEnd(platform, trace, actor, { backups, started })
   return { name, finished: finish(server, backups, async () => await backups.check(name)) }
 }
@@ -102,7 +103,7 @@ const recordOrEnd: Operation<{ readonly backups: Backups; readonly started: Star
     throw error
   }
 }
-type Started = { readonly action: string; readonly detail: Readonly<Record<string, unknown>> }
+type Started = { readonly action: AuditAction; readonly detail: Readonly<Record<string, unknown>> }
 
 const backupsOf = ({ database: { backups } }: Platform): Backups => {
   if (backups === null) throw refuse('version_not_eligible', { message: notHere })

@@ -88,7 +88,7 @@ export const refreshTokens = async (
 
 /** A code or refresh token that a client presents. */
 type Presented = {
-  readonly action: string
+  readonly action: 'authorization_code.exchange' | 'refresh_token.rotate'
   readonly client: ClientCredentials
   readonly secret: string
   readonly retryIdentity: string | null

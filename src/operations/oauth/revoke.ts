@@ -130,7 +130,7 @@ const findOwned = async (change: OpenChange, secret: PresentedSecret): Promise<O
     case 'embeddedSession': {
       const session = (await findEmbeddedSession(q, secret))?.session
       if (session === undefined) return null
-      const event = { action: 'embedded_session.revoked', target: session.installId }
+      const event = { action: 'embedded_session.revoked', target: session.installId } as const
       return {
         clientId: session.clientId,
         end: async () => ((await q.embedding.endSession(secret.key, now)) ? event : null),
@@ -139,7 +139,7 @@ const findOwned = async (change: OpenChange, secret: PresentedSecret): Promise<O
     case 'installSessionCode': {
       const code = (await findInstallSessionCode(q, secret))?.code
       if (code === undefined) return null
-      const event = { action: 'install_session_code.revoked', target: code.installId }
+      const event = { action: 'install_session_code.revoked', target: code.installId } as const
       const use = { spentAt: now, gaveKey: null, spentFrom: null }
       return {
         clientId: code.clientId,

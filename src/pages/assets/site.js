@@ -2,8 +2,9 @@
 
 // Shows times in the reader's time zone. The page itself has UTC.
 for (const time of document.querySelectorAll('time[datetime]')) {
-  time.title = time.textContent
-  time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  const local = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  if (time.dataset.ago === undefined) [time.title, time.textContent] = [time.textContent, local]
+  else time.title = local
 }
 
 // Leads to what is wrong in a form, if the page itself has not done so.

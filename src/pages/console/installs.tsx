@@ -2,10 +2,10 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { countAppInstalls, listAppInstalls } from '../../operations/installs/lists.ts'
 import { EnvironmentBadge, InstallStatusBadge } from '../design/badge.tsx'
-import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
+import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
-import { countOfSegment, installSegments, segmentNames } from '../install-segments.ts'
+import { countOfSegment, installSegments, segmentNames, segmentStatus } from '../install-segments.ts'
 import { page } from '../page.ts'
 import { choiceParameter, keysOf, readList } from '../query.ts'
 import { resourceKindWords } from '../words.ts'
@@ -16,6 +16,14 @@ const kinds = [
   ['store', 'Stores'],
 ] as const
 
+/** The search that the fields of an export describe. */
+export const readAppInstallFilter = (fields: InstallFields) => ({
+  kind: keysOf(kinds).find((kind) => kind === fields.kind) ?? null,
+  status: segmentStatus(fields.status),
+})
+
+type InstallFields = Readonly<Partial<Record<'kind' | 'status', string | undefined>>>
+
 /** The installs of an app. */
 export const appInstallRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/installs', async ({ request, params: { slug } }) => {
@@ -24,7 +32,7 @@ export const appInstallRoutes = (door: Door) =>
     const kind = choiceParameter(request, 'kind', keysOf(kinds))
     const segment = choiceParameter(request, 'status', segmentNames) ?? 'all'
     const query = { status: segment === 'all' ? '' : segment, kind: kind ?? '' }
-    const question = { status: segment === 'all' ? null : segment, kind }
+    const question = { status: segmentStatus(segment), kind }
     const installs = await readList(visit, { list: 'app-installs', path, query }, (part) =>
       listAppInstalls(door.platform, app.id, question, part),
     )
@@ -68,6 +76,7 @@ export const appInstallRoutes = (door: Door) =>
           empty={noMatch(installs, segment !== 'all' || kind !== null, 'No installs yet.')}
         />
         <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
+        <ExportForm visit={visit} action={`${path}/export`} fields={query} what="installs" />
       </OwnAppPage>,
     )
   })

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Details } from './details.tsx'
 import { Nothing } from './empty.tsx'
-import { Time } from './values.tsx'
+import { Ago, Time } from './values.tsx'
 
 export type TimelineEvent = {
   readonly at: number
@@ -19,10 +19,12 @@ type TimelineProps = {
   readonly events: readonly TimelineEvent[]
   readonly empty?: ComponentChildren
   readonly label?: string
+  /** Epoch milliseconds: times are told as `2 h ago`. Without it they are told exactly. */
+  readonly now?: number
 }
 
 /** What happened, newest first. */
-export const Timeline = ({ events, empty, label }: TimelineProps) =>
+export const Timeline = ({ events, empty, label, now }: TimelineProps) =>
   events.length === 0 ? (
     <Nothing words={empty} />
   ) : (
@@ -34,7 +36,7 @@ export const Timeline = ({ events, empty, label }: TimelineProps) =>
             <p class="timeline-words">{words}</p>
             <p class="timeline-facts">
               {actor === undefined ? null : <>{actor} · </>}
-              <Time at={at} />
+              {now === undefined ? <Time at={at} /> : <Ago at={at} now={now} />}
             </p>
             {details === undefined ? null : <Details summary="Details">{details}</Details>}
           </div>

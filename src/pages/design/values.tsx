@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { agoInWords } from '../words.ts'
 
 type TimeProps = {
   readonly at: number | null
@@ -11,6 +12,16 @@ export const Time = ({ at, otherwise = '' }: TimeProps) => {
   if (at === null) return <>{otherwise}</>
   const iso = new Date(at).toISOString()
   return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</time>
+}
+
+/** How long ago something was. The exact time is the title; the script shows it in the reader's own time zone. */
+export const Ago = ({ at, now }: { readonly at: number; readonly now: number }) => {
+  const iso = new Date(at).toISOString()
+  return (
+    <time dateTime={iso} title={`${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`} data-ago="">
+      {agoInWords(at, now)}
+    </time>
+  )
 }
 
 /** Several lines in one cell or value. A line that is null is left out. */

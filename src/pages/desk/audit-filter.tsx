@@ -5,7 +5,8 @@ import { Field } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'
 import { parameterOf } from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { readMoment } from '../words.ts'
+import { groupsWith } from '../audit-events.tsx'
+import { periodOf } from '../audit-period.ts'
 import { deskPaths } from './desk-page.tsx'
 
 const actorKinds = ['app', 'user', 'operator', 'anonymous', 'system'] as const
@@ -30,14 +31,13 @@ export type AuditFields = Readonly<ReturnType<typeof auditFieldsOf>>
  * @throws invalid_request, naming the filter
  */
 export const readSearch = (fields: AuditFields): AuditSearch => ({
+  ...periodOf(fields),
   app: given(fields.app),
   actorKind: oneOf(actorKinds, fields.kind, 'kind'),
   actor: given(fields.actor),
   action: given(fields.action),
   outcome: oneOf(outcomes, fields.outcome, 'outcome'),
   requestId: requestIdOf(fields.request),
-  since: momentOf(fields.since, 'since'),
-  until: momentOf(fields.until, 'until'),
 })
 
 const given = (text: string): string | null => (text === '' ? null : text)
@@ -50,13 +50,6 @@ const requestIdOf = (text: string): string | null => {
   return text
 }
 
-const momentOf = (text: string, param: string): number | null => {
-  if (text === '') return null
-  const moment = readMoment(text)
-  if (moment === null) throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
-  return moment
-}
-
 /** The form offers only these values, so any other value does not come from a person's typing. */
 const oneOf = <T extends string>(values: readonly T[], text: string, param: string): T | null => {
   const found = values.find((value) => value === text)
@@ -66,14 +59,26 @@ const oneOf = <T extends string>(values: readonly T[], text: string, param: stri
 
 type AuditFilterProps = { readonly fields: AuditFields; readonly error: PlatformError | null }
 
+const kindWords = [
+  ['user', 'User'],
+  ['operator', 'Operator'],
+  ['app', 'App'],
+  ['system', 'Platform or builder'],
+  ['anonymous', 'Unknown'],
+] as const
+const outcomeWords = [
+  ['done', 'Done'],
+  ['refused', 'Refused'],
+] as const
+
 /** The form of the filters. The result has an address of its own, which can be kept and shared. */
 export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
   const text = (name: keyof AuditFields, label: string, placeholder: string, maxLength: number) => (
     <Field label={label} name={name} error={error} input={{ value: fields[name], placeholder, maxLength }} />
   )
-  const choice = (name: keyof AuditFields, label: string, values: readonly string[]) => (
+  const choice = (name: keyof AuditFields, label: string, options: readonly (readonly [string, string])[]) => (
     <div class="field">
-      <Choices name={name} label={label} all="Any" options={values.map((of) => [of, of])} selected={fields[name]} />
+      <Choices name={name} label={label} all="Any" options={options} selected={fields[name]} />
     </div>
   )
   return (
@@ -81,9 +86,9 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
       <form method="get" action={deskPaths.audit} class="event-filter">
         {text('app', 'App', 'Slug', 63)}
         {text('actor', 'Actor', 'Email, user ID or client ID', 254)}
-        {choice('kind', 'Kind of actor', actorKinds)}
-        {text('action', 'Action', 'version or version.approved', 100)}
-        {choice('outcome', 'Outcome', outcomes)}
+        {choice('kind', 'Kind of actor', kindWords)}
+        {choice('action', 'Event', groupsWith(fields.action, 'operators'))}
+        {choice('outcome', 'Outcome', outcomeWords)}
         {text('request', 'Request ID', 'req_…', 100)}
         {text('since', 'Since (UTC)', '2026-08-01T12:00', 40)}
         {text('until', 'Until (UTC)', '2026-08-02', 40)}

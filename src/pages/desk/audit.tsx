@@ -1,19 +1,18 @@
 import { Elysia } from 'elysia'
+import type { AuditLine } from '../audit-words.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { type DescribedEvent, describeEvents } from '../../operations/audit/lists.ts'
+import { type Named, namesOf } from '../../operations/audit/names.ts'
 import { searchEvents } from '../../operations/audit/search-events.ts'
-import { Badge } from '../design/badge.tsx'
+import { AuditEvents } from '../audit-events.tsx'
 import { Problem } from '../design/field.tsx'
-import { Pager } from '../design/list-tools.tsx'
-import { type Columns, Table } from '../design/table.tsx'
-import { Lines, Time } from '../design/values.tsx'
+import { ExportForm, Pager } from '../design/list-tools.tsx'
 import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
 import { emptyPart, type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { type AuditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
-import { AppLink, auditPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** The audit log with its filters. */
 export const auditRoutes = (door: Door) =>
@@ -23,7 +22,7 @@ export const auditRoutes = (door: Door) =>
     const outcome = await outcomeOf(search(visit, fields))
     const error = outcome.kind === 'done' ? null : outcome.error
     const events = outcome.kind === 'done' ? outcome.value : emptyPart
-    const { rows, olderHref } = events
+    const names = await namesOf(door.platform, events.rows, 'operators')
     return page(
       <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
         <Problem error={error} />
@@ -33,62 +32,34 @@ export const auditRoutes = (door: Door) =>
             ? 'Newest first. The log includes issued tokens.'
             : 'All events of this request, in order.'}
         </p>
-        <Table label="Events" class="events" rows={rows} columns={columns} empty={emptyWords(error, olderHref)} />
-        <Pager {...events} shown={rows.length} />
+        <AuditEvents
+          events={events.rows}
+          names={names}
+          hrefOf={deskHref}
+          requestHref={(request) => auditPath({ request })}
+          now={door.platform.clock.now()}
+          empty={emptyWords(error, events.olderHref)}
+        />
+        <Pager {...events} shown={events.rows.length} />
+        <ExportForm visit={visit} action={`${deskPaths.audit}/export`} fields={fields} what="events" />
       </DeskPage>,
       { refusal: error },
     )
   })
 
-const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<DescribedEvent>> => {
-  const { platform } = visit.door
-  const place = { list: 'desk-audit', path: deskPaths.audit, query: fields }
-  return await readList(visit, place, async (part) => {
-    const found = await searchEvents(platform, readSearch(fields), part)
-    return { ...found, data: await describeEvents(platform, found.data) }
-  })
-}
+const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<AuditLine>> =>
+  await readList(visit, { list: 'desk-audit', path: deskPaths.audit, query: fields }, (part) =>
+    searchEvents(visit.door.platform, readSearch(fields), part),
+  )
 
 /** A search reads a limited number of rows at a time, so it can find nothing in a part of the log. */
 const emptyWords = (error: PlatformError | null, moreHref: string | null): string => {
-  if (error !== null) return 'Check the filter.'
+  if (error !== null) return 'Nothing was searched. Correct the filter above.'
   return moreHref === null ? 'No event matches.' : 'No match so far.'
 }
 
-const columns: Columns<DescribedEvent> = {
-  Time: ({ at, requestId }) => <Lines of={[<Time at={at} />, <RequestLink id={requestId} />]} />,
-  Action: ({ action, outcome, reason }) => (
-    <Lines
-      of={[
-        <code>{action}</code>,
-        outcome === 'done' ? null : <Badge tone="bad">{`Refused: ${reason ?? 'no reason'}`}</Badge>,
-      ]}
-    />
-  ),
-  Actor: (event) => <Lines of={[<Actor event={event} />, <small>{event.address}</small>]} />,
-  App: ({ app, environment }) => (
-    <Lines of={[app && <AppLink slug={app} />, environment && <small>{environment}</small>]} />
-  ),
-  Target: ({ target, detail }) => <Lines of={[target && <code>{target}</code>, detail && <code>{detail}</code>]} />,
+/** The page of the desk about something. */
+const deskHref = (named: Named): string | null => {
+  if (named.kind === 'user') return userPath(named.id)
+  return named.kind === 'app' ? deskAppPath(named.slug) : null
 }
-
-const RequestLink = ({ id }: { readonly id: string }) => (
-  <a href={auditPath({ request: id })} title={`All events of request ${id}`}>
-    <small>Request …{id.slice(-6)}</small>
-  </a>
-)
-
-const Actor = ({ event: { actorKind, actorId, actorEmail } }: { readonly event: DescribedEvent }) => (
-  <>
-    {actorKind}{' '}
-    {actorId === null ? null : actorEmail === null ? (
-      <a href={auditPath({ actor: actorId })}>
-        <code>{actorId}</code>
-      </a>
-    ) : (
-      <a href={userPath(actorId)}>
-        <bdi>{actorEmail}</bdi>
-      </a>
-    )}
-  </>
-)

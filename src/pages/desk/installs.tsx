@@ -3,16 +3,28 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { OperatorStep } from '../../domain/install.ts'
 import { scopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { countInstalls, type DescribedInstall, searchInstalls } from '../../operations/installs/lists.ts'
+import {
+  countInstalls,
+  type DescribedInstall,
+  type InstallSearch,
+  searchInstalls,
+} from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { confirmPath } from '../confirmation.tsx'
 import { Form, Problem } from '../design/field.tsx'
-import { FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
+import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { answerForm, formOf, optionalText, outcomeOf, receiveFromOperator } from '../form.ts'
-import { countOfSegment, type InstallSegment, installSegments, noStates, segmentNames } from '../install-segments.ts'
+import {
+  countOfSegment,
+  type InstallSegment,
+  installSegments,
+  noStates,
+  segmentNames,
+  segmentStatus,
+} from '../install-segments.ts'
 import { page, seeOther } from '../page.ts'
 import { addressOf, backTo, choiceParameter, emptyPart, keysOf, parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -51,6 +63,17 @@ const orders = [
   ['oldest', 'Oldest first'],
 ] as const
 
+/** The search that the fields of an export describe. */
+export const readInstallSearch = (fields: InstallFields): InstallSearch => ({
+  app: fields.app ?? '',
+  user: fields.user ?? '',
+  part: fields.q ?? '',
+  kind: keysOf(kinds).find((kind) => kind === fields.kind) ?? null,
+  status: segmentStatus(fields.status),
+})
+
+type InstallFields = Readonly<Partial<Record<'app' | 'user' | 'q' | 'kind' | 'status', string | undefined>>>
+
 /** The filters of the address. Without any, the installs that wait for a decision. */
 const filtersOf = (visit: Visit) => {
   const { request } = visit.call
@@ -60,7 +83,7 @@ const filtersOf = (visit: Visit) => {
   const status = choiceParameter(request, 'status', segmentNames) ?? (isNarrow ? 'all' : 'waiting')
   const sort = choiceParameter(request, 'sort', keysOf(orders))
   return {
-    search: { ...asked, kind, status: status === 'all' ? null : status },
+    search: { ...asked, kind, status: segmentStatus(status) },
     order: sort ?? (status === 'waiting' ? 'oldest' : 'newest'),
     segment: status,
     query: { q: asked.part, app: asked.app, user: asked.user, kind: kind ?? '', status, sort: sort ?? '' },
@@ -113,6 +136,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         empty={refusal === null ? noMatch(installs, segment !== 'waiting' || query.q !== '', nothingWaits) : null}
       />
       <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
+      <ExportForm visit={visit} action={`${path}/export`} fields={query} what="installs" />
     </DeskPage>,
     { refusal },
   )

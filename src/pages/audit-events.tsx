@@ -1,0 +1,158 @@
+import type { ComponentChildren } from 'preact'
+import { visibleJson } from '../domain/text.ts'
+import type { Named, Names } from '../operations/audit/names.ts'
+import { storedJson } from '../operations/stored-json.ts'
+import { type AuditLine, auditSentence, refusalWords } from './audit-words.ts'
+import { Avatar } from './design/avatar.tsx'
+import { Badge } from './design/badge.tsx'
+import { Timeline } from './design/timeline.tsx'
+import { Facts, Time } from './design/values.tsx'
+
+/** What the names in the filter of events stand for: each is the first part of some actions. */
+const appGroups = {
+  app: 'Apps',
+  version: 'Versions',
+  install: 'Installs',
+  credential: 'Secrets',
+  redirect_uri: 'Redirect URIs',
+  webhook: 'Webhooks',
+  grant: 'Access to users',
+  app_token: 'App tokens',
+  authorization_code: 'Codes',
+  refresh_token: 'Refresh tokens',
+  token: 'Questions about tokens',
+  bearer: 'Tokens that did not work',
+  install_session_code: 'Frame codes',
+  embedded_session: 'Frame sessions',
+  api_version: 'API versions',
+  audit: 'Exports of events',
+  installs: 'Exports of installs',
+} as const
+
+/** The groups of events that no app's owner sees. */
+const operatorGroups = {
+  user_tokens: 'User tokens',
+  user: 'Users',
+  session: 'Sessions',
+  sessions: 'Sessions of a user together',
+  sign_in: 'Sign-in at the builder',
+  device: 'Known browsers',
+  page: 'Refused forms',
+  service_key: 'Service keys',
+  resource: 'Websites and stores',
+  resources: 'Imports of websites and stores',
+  database: 'Database',
+  clock: 'Clock',
+  app_tokens: 'Removed app tokens',
+  grants: 'Removed access',
+  audit_events: 'Removed events',
+  anonymous_refusals: 'Removed refusals',
+} as const
+
+/** The options of the filter, with the action of the address if it is another one. */
+export const groupsWith = (
+  action: string,
+  reader: 'operators' | 'owners',
+): readonly (readonly [group: string, words: string])[] => {
+  const groups: Readonly<Record<string, string>> = reader === 'owners' ? appGroups : { ...appGroups, ...operatorGroups }
+  return [
+    ...Object.entries(groups),
+    ...(action === '' || Object.hasOwn(groups, action) ? [] : [[action, action] as const]),
+  ]
+}
+
+type EventsProps = {
+  readonly events: readonly AuditLine[]
+  readonly names: Names
+  /** The page of a thing; null without one. */
+  readonly hrefOf: (named: Named) => string | null
+  /** The page of all events of a request, for operators. */
+  readonly requestHref?: (requestId: string) => string
+  /** Epoch milliseconds. */
+  readonly now: number
+  readonly empty: ComponentChildren
+}
+
+/** Events as sentences, with their IDs and their JSON behind a line that opens them. */
+export const AuditEvents = ({ events, names, hrefOf, requestHref, now, empty }: EventsProps) => (
+  <Timeline
+    label="Events"
+    now={now}
+    empty={empty}
+    events={events.map((event) => ({
+      at: event.at,
+      avatar: <ActorAvatar event={event} names={names} />,
+      words: <Sentence event={event} names={names} hrefOf={hrefOf} />,
+      ...(event.address === null ? {} : { actor: event.address }),
+      details: <EventDetails event={event} requestHref={requestHref} />,
+    }))}
+  />
+)
+
+type SentenceProps = Pick<EventsProps, 'names' | 'hrefOf'> & { readonly event: AuditLine }
+
+export const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
+  const refusal = refusalWords(event)
+  return (
+    <>
+      {auditSentence(event, names).map((word) => {
+        if (typeof word === 'string') return word
+        const href = word.of === null ? null : hrefOf(word.of)
+        return href === null ? (
+          <bdi class="named">{word.text}</bdi>
+        ) : (
+          <a href={href}>
+            <bdi>{word.text}</bdi>
+          </a>
+        )
+      })}
+      {refusal === null ? null : (
+        <>
+          {' '}
+          <Badge tone="bad">Refused</Badge> <span class="muted">{refusal}</span>
+        </>
+      )}
+    </>
+  )
+}
+
+const ActorAvatar = ({ event, names }: { readonly event: AuditLine; readonly names: Names }) => {
+  const actor = names.get(event.actorId ?? '') ?? (event.actorKind === 'app' ? names.get(event.appId ?? '') : undefined)
+  return actor === undefined ? (
+    <span class="avatar small nobody" aria-hidden="true" />
+  ) : (
+    <Avatar id={actor.kind === 'app' ? (event.appId ?? actor.id) : actor.id} name={actor.name} small />
+  )
+}
+
+type DetailsProps = { readonly event: AuditLine; readonly requestHref: EventsProps['requestHref'] }
+
+const EventDetails = ({ event, requestHref }: DetailsProps) => (
+  <>
+    <Facts
+      of={{
+        Time: <Time at={event.at} />,
+        Event: <code>{event.action}</code>,
+        Outcome: event.reason === null ? event.outcome : <code>{`${event.outcome}: ${event.reason}`}</code>,
+        Actor: <code>{event.actorId === null ? event.actorKind : `${event.actorKind} ${event.actorId}`}</code>,
+        Address: event.address,
+        Target: event.target && <code>{event.target}</code>,
+        Environment: event.environment,
+        Request:
+          requestHref === undefined ? (
+            <code>{event.requestId}</code>
+          ) : (
+            <a href={requestHref(event.requestId)} title="All events of this request">
+              <code>{event.requestId}</code>
+            </a>
+          ),
+        ID: <code>{event.id}</code>,
+      }}
+    />
+    {event.detail === null ? null : (
+      <pre tabIndex={0} role="region" aria-label="Detail">
+        <code>{visibleJson(storedJson<unknown>(event.detail))}</code>
+      </pre>
+    )}
+  </>
+)

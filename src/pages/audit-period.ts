@@ -1,0 +1,22 @@
+import { badInput } from '../operations/decision.ts'
+import { readMoment } from './words.ts'
+
+/**
+ * The period that two filters name, in UTC.
+ * @throws invalid_request, naming the filter, for what is no time, and for a period that ends before it begins
+ */
+export const periodOf = (fields: { readonly since: string; readonly until: string }) => {
+  const since = momentOf(fields.since, 'since')
+  const until = momentOf(fields.until, 'until')
+  if (since !== null && until !== null && since >= until) {
+    throw badInput('until', 'The end must be after the beginning. A day begins at 00:00 UTC.')
+  }
+  return { since, until }
+}
+
+const momentOf = (text: string, param: string): number | null => {
+  if (text === '') return null
+  const moment = readMoment(text)
+  if (moment === null) throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
+  return moment
+}

@@ -1,0 +1,277 @@
+import { type AuditAction, isAuditAction } from '../domain/audit-action.ts'
+import { isErrorCode, messageOf } from '../domain/errors.ts'
+import type { AppEvent } from '../operations/audit/lists.ts'
+import type { Named, Names } from '../operations/audit/names.ts'
+import { storedJson } from '../operations/stored-json.ts'
+
+/** An event of the audit log. The owner of an app is told less about it than operators are. */
+export type AuditLine = Omit<AppEvent, 'isOwn'> & { readonly isOwn?: boolean }
+
+/** A word of a sentence: our own text, or a name that somebody chose. `of` is null for what no longer exists. */
+export type Word = string | { readonly text: string; readonly of: Named | null }
+
+/** What a sentence is made from. */
+type Scene = {
+  readonly who: Word
+  readonly app: Word
+  /** ` in development`, or nothing. */
+  readonly where: string
+  /** The thing that the event is about, by what it is called. */
+  readonly user: Word
+  readonly version: Word
+  readonly secret: Word
+  readonly endpoint: Word
+  readonly key: Word
+  readonly resource: Word
+  /** ` on My shop`, or nothing. */
+  readonly place: readonly Word[]
+  readonly bearer: readonly Word[]
+  /** Whether somebody changed their own account. */
+  readonly isSelf: boolean
+  readonly target: string
+  /** A value of the detail as text, or the thing that it names. */
+  readonly value: (name: string) => string
+  readonly thing: (name: string, otherwise: string) => Word
+  readonly names: (name: string) => string
+  readonly number: (name: string) => number
+}
+
+type Words = readonly Word[]
+
+const tell = (texts: TemplateStringsArray, ...words: readonly (Word | Words)[]): Words =>
+  texts
+    .flatMap((text, index): Words => {
+      const word = words[index]
+      if (word === undefined) return [text]
+      return typeof word === 'string' || 'text' in word ? [text, word] : [text, ...word]
+    })
+    .filter((word) => word !== '')
+
+const chosen = (text: string): Word => ({ text, of: null })
+
+/** The sentence of each event. A refusal is told as what was tried; the reason stands beside it. */
+const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
+  'api_version.deprecated': ({ who, app, value }) =>
+    tell`${who} announced to ${app} that version ${value('apiVersion')} of the API will be switched off`,
+  'app.access_ended': ({ who, app }) => tell`${who} ended all access that ${app} had`,
+  'app.activated': ({ who, app }) => tell`${who} activated ${app}`,
+  'app.created': ({ who, app }) => tell`${who} registered ${app}`,
+  'app.deleted': ({ who, app }) => tell`${who} deleted ${app}`,
+  'app.purged': ({ who, value }) => tell`${who} removed everything that belonged to the deleted app ${value('slug')}`,
+  'app.renamed': ({ who, value }) => tell`${who} renamed ${chosen(value('from'))} to ${chosen(value('to'))}`,
+  'app.scopes_changed': ({ who, app, names }) =>
+    tell`${who} changed the scopes of ${app}${listed(': added ', names('added'))}${listed(': withdrew ', names('withdrawn'))}`,
+  'app.suspended': ({ who, app }) => tell`${who} suspended ${app}`,
+  'app.transferred': ({ who, app, thing }) => tell`${who} gave ${app} to ${thing('to', 'another owner')}`,
+  'app.undeleted': ({ who, app }) => tell`${who} restored ${app}`,
+  'app_token.issue': ({ who, app, where }) => tell`${who} asked for an app token of ${app}${where}`,
+  'app_token.issued': ({ app, where }) => tell`${app} got an app token${where}`,
+  'app_token.revoked': ({ who, app, where }) => tell`${who} revoked an app token of ${app}${where}`,
+  'app_tokens.purged': ({ who }) => tell`${who} removed expired app tokens`,
+  'anonymous_refusals.purged': ({ who, number }) =>
+    tell`${who} removed ${count(number('events'), 'old refusal')} of unknown callers`,
+  'audit.exported': ({ who, target, app }) =>
+    target === '' ? tell`${who} exported the audit log` : tell`${who} exported the audit log of ${app}`,
+  'audit_events.purged': ({ who, number }) => tell`${who} removed ${count(number('events'), 'old audit event')}`,
+  'authorization_code.exchange': ({ who, app, where }) => tell`${who} presented a code of ${app}${where}`,
+  'authorization_code.exchange.repeated': ({ app, where }) =>
+    tell`${app} repeated the exchange of a code${where} and got the same tokens`,
+  'bearer.check': ({ who, bearer }) => tell`${who} presented ${bearer}`,
+  'clock.reset': ({ who }) => tell`${who} set the clock of the database back`,
+  'credential.confirmed': ({ who, secret, app, where }) =>
+    tell`${who} confirmed that ${secret} of ${app}${where} may work again`,
+  'credential.created': ({ who, secret, app, where }) => tell`${who} created ${secret} of ${app}${where}`,
+  'credential.revoked': ({ who, secret, app, where }) => tell`${who} revoked ${secret} of ${app}${where}`,
+  'credential.rotated': ({ who, app, where, number }) =>
+    tell`${who} rotated the secret of ${app}${where}; the old one ${graceWords(number('graceHours'))}`,
+  'credential.suspended': ({ who, secret, app, where }) =>
+    tell`${who} suspended ${secret} of ${app}${where} because data was lost`,
+  'database.backed_up': ({ who }) => tell`${who} backed up the database`,
+  'database.backup_checked': ({ who, value }) => tell`${who} checked the backup ${value('name')}`,
+  'database.backup_started': ({ who }) => tell`${who} started a backup`,
+  'database.moved': ({ who }) => tell`${who} moved the database to another machine`,
+  'database.moved_here': ({ who }) => tell`${who} moved the database to this machine`,
+  'database.recovered': ({ who }) => tell`${who} recovered a database that had lost changes`,
+  'database.restored': ({ who }) => tell`${who} restored the database from a backup`,
+  'device.ended': ({ who, user }) => tell`${who} forgot a known browser of ${user} after too many wrong passwords`,
+  'embedded_session.issue': ({ who, app, where }) => tell`${who} asked for a frame session of ${app}${where}`,
+  'embedded_session.issued': ({ app, where, place }) => tell`${app} started a frame session${where}${place}`,
+  'embedded_session.revoked': ({ who, app, where }) => tell`${who} ended a frame session of ${app}${where}`,
+  'grant.created': ({ who, app, where }) => tell`${who} gave ${app} access${where}`,
+  'grant.denied': ({ who, app, where }) => tell`${who} refused ${app} access${where}`,
+  'grant.reuse_detected': ({ app, where, value }) =>
+    tell`Somebody presented a used ${spentWords(value('presented'))} of ${app}${where} again, so all tokens of that access ended`,
+  'grant.revoked': ({ who, app, where }) => tell`${who} ended the access of ${app} to a user${where}`,
+  'grants.purged': ({ who }) => tell`${who} removed expired access of apps`,
+  'install.approved': ({ who, app, place }) => tell`${who} approved the install of ${app}${place}`,
+  'install.created': ({ who, app, place }) => tell`${who} installed ${app}${place}`,
+  'install.deactivated': ({ who, app, place }) => tell`${who} ended the install of ${app}${place}`,
+  'install.rejected': ({ who, app, place }) => tell`${who} rejected the install of ${app}${place}`,
+  'install.scopes_changed': ({ who, app, place }) => tell`${who} agreed to new scopes of ${app}${place}`,
+  'install.withdrawn': ({ who, app, place }) => tell`${who} withdrew the install of ${app}${place}`,
+  'install_session_code.issued': ({ who, app, place }) => tell`${who} opened ${app}${place}`,
+  'install_session_code.reuse_detected': ({ app, where }) =>
+    tell`Somebody presented a used frame code of ${app}${where} again`,
+  'install_session_code.revoked': ({ who, app, where }) => tell`${who} revoked a frame code of ${app}${where}`,
+  'installs.exported': ({ who, target, app }) =>
+    target === '' ? tell`${who} exported the installs` : tell`${who} exported the installs of ${app}`,
+  'page.change': ({ who }) => tell`${who} sent a form`,
+  'redirect_uri.added': ({ who, app, where, value }) =>
+    tell`${who} registered the redirect URI ${chosen(value('uri'))} of ${app}${where}`,
+  'redirect_uri.removed': ({ who, app, where, value }) =>
+    tell`${who} removed the redirect URI ${chosen(value('uri'))} of ${app}${where}`,
+  'refresh_token.rotate': ({ who, app, where }) => tell`${who} presented a refresh token of ${app}${where}`,
+  'refresh_token.rotate.repeated': ({ app, where }) => tell`${app} repeated a refresh${where} and got the same tokens`,
+  'resource.changed': ({ who, resource }) => tell`${who} changed ${resource}`,
+  'resource.created': ({ who, resource }) => tell`${who} added ${resource}`,
+  'resource.deleted': ({ who, resource }) => tell`${who} deleted ${resource}`,
+  'resources.imported': ({ who }) => tell`${who} imported websites and stores`,
+  'service_key.confirmed': ({ who, key }) => tell`${who} confirmed that the service key ${key} may work again`,
+  'service_key.created': ({ who, key }) => tell`${who} created the service key ${key}`,
+  'service_key.revoked': ({ who, key }) => tell`${who} revoked the service key ${key}`,
+  'service_key.rotated': ({ who, key, number }) =>
+    tell`${who} rotated the service key ${key}; the old one ${graceWords(number('graceHours'))}`,
+  'service_key.suspended': ({ who, key }) => tell`${who} suspended the service key ${key} because data was lost`,
+  'service_key.use': ({ who, key }) => tell`${who} used the service key ${key}`,
+  'session.create': ({ who }) => tell`${who} tried to sign in`,
+  'session.created': ({ who }) => tell`${who} signed in`,
+  'session.ended': ({ who }) => tell`${who} ended a session`,
+  'sessions.ended': ({ who, number }) => tell`${who} ended ${count(number('ended'), 'other session')}`,
+  'sign_in.accepted': ({ who, user }) => tell`${who} let ${user} sign in`,
+  'sign_in.rejected': ({ who }) => tell`${who} refused a request to sign in`,
+  'token.introspect': ({ who, app, where }) => tell`${who} asked about a token of ${app}${where}`,
+  'token.revoke': ({ who, app, where }) => tell`${who} tried to revoke a token as ${app}${where}`,
+  'user.access_ended': ({ who, user }) => tell`${who} ended everything that was issued for ${user}`,
+  'user.change_password': ({ who }) => tell`${who} tried to change their password`,
+  'user.changed': ({ who, user, names }) => tell`${who} changed ${user}${listed(': ', names('fields'))}`,
+  'user.created': ({ who, user }) => tell`${who} created ${user}`,
+  'user.disabled': ({ who, user }) => tell`${who} disabled ${user}`,
+  'user.email_changed': ({ who, user, isSelf }) =>
+    isSelf ? tell`${who} changed their email address` : tell`${who} changed the email address of ${user}`,
+  'user.enabled': ({ who, user }) => tell`${who} enabled ${user}`,
+  'user.erased': ({ who }) => tell`${who} erased a user`,
+  'user.linked': ({ who, user }) => tell`${who} linked ${user} to the builder`,
+  'user.operator_granted': ({ who, user }) => tell`${who} made ${user} an operator`,
+  'user.operator_withdrawn': ({ who, user }) => tell`${who} removed the operator rights of ${user}`,
+  'user.password_changed': ({ who }) => tell`${who} changed their password`,
+  'user.password_confirmed': ({ who, user }) => tell`${who} confirmed that the password of ${user} may work again`,
+  'user.password_reset': ({ who, user }) => tell`${who} gave ${user} a new password`,
+  'user.password_suspended': ({ who, user }) => tell`${who} suspended the password of ${user} because data was lost`,
+  'user.renamed': ({ who, user, isSelf }) =>
+    isSelf ? tell`${who} changed their name` : tell`${who} changed the name of ${user}`,
+  'user.sessions_ended': ({ who, user, number }) =>
+    tell`${who} ended ${count(number('sessions'), 'session')} of ${user}`,
+  'user_tokens.issued': ({ app, where }) => tell`${app} got tokens to act for a user${where}`,
+  'version.activated': ({ who, version, app }) => tell`${who} activated ${version} of ${app}`,
+  'version.approved': ({ who, version, app }) => tell`${who} approved ${version} of ${app}`,
+  'version.created': ({ who, version, app }) => tell`${who} uploaded ${version} of ${app}`,
+  'version.rejected': ({ who, version, app }) => tell`${who} rejected ${version} of ${app}`,
+  'version.replaced': ({ who, version, app }) => tell`${who} replaced the draft ${version} of ${app}`,
+  'version.rolled_back': ({ who, version, app, where, thing }) =>
+    tell`${who} rolled ${app} back from ${thing('fromVersionId', 'a removed version')} to ${version}${where}`,
+  'version.submitted': ({ who, version, app }) => tell`${who} submitted ${version} of ${app} for review`,
+  'version.withdrawn': ({ who, version, app }) => tell`${who} withdrew ${version} of ${app} from review`,
+  'webhook.changed': ({ who, endpoint, app, where }) => tell`${who} changed ${endpoint} of ${app}${where}`,
+  'webhook.created': ({ who, app, where, value }) =>
+    tell`${who} added a webhook endpoint of ${app}${where} at ${chosen(value('host'))}`,
+  'webhook.disabled': ({ who, endpoint, app, where }) => tell`${who} disabled ${endpoint} of ${app}${where}`,
+  'webhook.enabled': ({ who, endpoint, app, where }) => tell`${who} enabled ${endpoint} of ${app}${where}`,
+  'webhook.pinged': ({ who, endpoint, app, where }) => tell`${who} sent a ping to ${endpoint} of ${app}${where}`,
+  'webhook.removed': ({ who, app, where }) => tell`${who} removed a webhook endpoint of ${app}${where}`,
+  'webhook.resent': ({ who, endpoint, app, where, number }) =>
+    tell`${who} sent ${count(number('events'), 'event')} again to ${endpoint} of ${app}${where}`,
+  'webhook.secret_rotated': ({ who, endpoint, app, where, number }) =>
+    tell`${who} rotated the secret of ${endpoint} of ${app}${where}; the old one ${graceWords(number('graceHours'))}`,
+}
+
+const listed = (before: string, names: string): string => (names === '' ? '' : before + names)
+const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+const graceWords = (hours: number): string => (hours === 0 ? 'ended at once' : `ends after ${count(hours, 'hour')}`)
+const spentWords = (kind: string): string => (kind === 'refresh_token' ? 'refresh token' : 'code')
+
+/** An event as a sentence, without its time. An action of another release is told by its name. */
+export const auditSentence = (event: AuditLine, names: Names): Words => {
+  const scene = sceneOf(event, names)
+  const words = isAuditAction(event.action) ? sentences[event.action](scene) : tell`${scene.who}: ${event.action}`
+  const [first, ...others] = words
+  return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...others] : words
+}
+
+/** The same as plain text. */
+export const plainSentence = (event: AuditLine, names: Names): string =>
+  auditSentence(event, names)
+    .map((word) => (typeof word === 'string' ? word : word.text))
+    .join('')
+
+/** Why something was refused, as a sentence; null for what was done. */
+export const refusalWords = ({ outcome, reason }: Pick<AuditLine, 'outcome' | 'reason'>): string | null => {
+  if (outcome === 'done') return null
+  return reason !== null && isErrorCode(reason) ? messageOf(reason) : (reason ?? 'No reason is recorded.')
+}
+
+const sceneOf = (event: AuditLine, names: Names): Scene => {
+  const { target, environment, actorId } = event
+  const detail = detailOf(event.detail)
+  const named = (id: string | null, otherwise: string): Word => {
+    const of = id === null ? undefined : names.get(id)
+    return of === undefined || of.name === '' ? otherwise : { text: of.name, of }
+  }
+  const install = names.get(target ?? '')
+  const app = event.appId === null ? 'an unknown app' : named(event.appId, 'a removed app')
+  const user = named(target, 'a user')
+  return {
+    who: actorWord(event, named),
+    app,
+    where: environment === null ? '' : ` in ${environment}`,
+    user,
+    version: named(target, 'a removed version'),
+    secret: secretWord(named(target, ''), names.has(target ?? '')),
+    endpoint: named(target, 'a removed webhook endpoint'),
+    key: named(target, '(removed)'),
+    resource: named(target, 'a website or store that was removed'),
+    place: install?.kind === 'install' ? [' on ', named(target, 'a removed place')] : [],
+    bearer: bearerWords(target, user, app),
+    isSelf: target !== null && target === actorId,
+    target: target ?? '',
+    value: (name) => String(detail[name] ?? '(not recorded)'),
+    thing: (name, otherwise) => named(String(detail[name] ?? ''), otherwise),
+    names: (name) => namesIn(detail[name]),
+    number: (name) => Number(detail[name] ?? 0),
+  }
+}
+
+const detailOf = (text: string | null): Readonly<Record<string, unknown>> =>
+  text === null ? {} : storedJson<Readonly<Record<string, unknown>>>(text)
+
+const namesIn = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(' ') : '')
+
+const secretWord = (label: Word, exists: boolean): Word =>
+  label === '' ? (exists ? 'a secret without a label' : 'a removed secret') : label
+
+/** Whose token was presented, as far as it is known. */
+const bearerWords = (target: string | null, user: Word, app: Word): Words => {
+  if (target === null) return ['an unknown token']
+  return target.startsWith('usr_') ? ['a session of ', user] : ['a token of ', app]
+}
+
+const actorWord = (event: AuditLine, named: (id: string | null, otherwise: string) => Word): Word => {
+  const { actorKind, actorId, appId, isOwn } = event
+  if (isOwn === true) return 'You'
+  switch (actorKind) {
+    case 'app':
+      return named(actorId, '') === '' ? named(appId, 'a removed app') : named(actorId, '')
+    case 'user':
+      return named(actorId, 'a user')
+    case 'operator':
+      return actorId === null || actorId.startsWith('usr_')
+        ? named(actorId, 'an operator')
+        : { text: `${actorId} (command line)`, of: null }
+    case 'system':
+      return actorId === null ? 'the platform' : named(actorId, 'the builder')
+    case 'anonymous':
+      return 'somebody'
+    default:
+      return actorKind satisfies never
+  }
+}

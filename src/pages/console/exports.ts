@@ -1,0 +1,47 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { ownsApp } from '../../operations/acting-as.ts'
+import { exportAppEvents, exportAppInstalls } from '../../operations/exports.ts'
+import type { AppInstall } from '../../operations/installs/lists.ts'
+import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
+import { asUser, formOf, optionalText, receiveFromUser } from '../form.ts'
+import { readAppInstallFilter } from './installs.tsx'
+import { ownAppOf } from './own-app.tsx'
+import { readTrailSearch } from './trail.tsx'
+
+const eventForm = formOf({
+  action: optionalText,
+  outcome: optionalText,
+  since: optionalText,
+  until: optionalText,
+})
+const installForm = formOf({ status: optionalText, kind: optionalText })
+
+/** The lists of an app as CSV, with their filters. An app that is suspended can be exported too. */
+export const appExportRoutes = (door: Door) =>
+  new Elysia()
+    .post('/console/:slug/trail/export', async ({ request, params: { slug } }) => {
+      const { visit, fields } = await receiveFromUser(door, request, eventForm)
+      const { app } = await ownAppOf(visit, slug)
+      const { action = '', outcome = '', since = '', until = '' } = fields
+      const search = readTrailSearch({ action, outcome, since, until })
+      const exported = await exportAppEvents(...asUser(visit, ownsApp(visit.userId, slug)), { app, search })
+      return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported))
+    })
+    .post('/console/:slug/installs/export', async ({ request, params: { slug } }) => {
+      const { visit, fields } = await receiveFromUser(door, request, installForm)
+      const { app } = await ownAppOf(visit, slug)
+      const filter = readAppInstallFilter(fields)
+      const exported = await exportAppInstalls(...asUser(visit, ownsApp(visit.userId, slug)), { app, filter })
+      return csvDownload(visit, `${slug}-installs`, installColumns, exported)
+    })
+
+const installColumns = {
+  id: ({ id }: AppInstall) => id,
+  kind: ({ kind }: AppInstall) => kind,
+  environment: ({ environment }: AppInstall) => environment,
+  approval: ({ approval }: AppInstall) => approval,
+  state: ({ state }: AppInstall) => state,
+  requested: ({ createdAt }: AppInstall) => new Date(createdAt).toISOString(),
+  changed: ({ updatedAt }: AppInstall) => new Date(updatedAt).toISOString(),
+} as const

@@ -1,0 +1,73 @@
+import { byteOrderMark, csvLine } from '../domain/csv.ts'
+import { attachment } from '../domain/download-name.ts'
+import type { AppEvent } from '../operations/audit/lists.ts'
+import type { Names } from '../operations/audit/names.ts'
+import { authenticateSession } from '../operations/authenticate.ts'
+import { type AuditLine, plainSentence } from './audit-words.ts'
+import { streamOf } from './page.ts'
+import type { Visit } from './visit.ts'
+
+/** What each column shows of a row, by the name of the column. */
+type CsvColumns<Row> = Readonly<Record<string, (row: Row) => string | number | null>>
+
+/**
+ * Rows as a CSV file that is saved and never shown. They are read as fast as the connection takes them, and only as long as the
+ * session of the person is live.
+ */
+export const csvDownload = <Row>(
+  visit: Visit,
+  name: string,
+  columns: CsvColumns<Row>,
+  pages: AsyncGenerator<readonly Row[]>,
+): Response => {
+  const day = new Date(visit.call.now).toISOString().slice(0, 10)
+  return new Response(streamOf(linesOf(visit, columns, pages)), {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': attachment(`${name}-${day}.csv`),
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+    },
+  })
+}
+
+async function* linesOf<Row>(
+  { door, sessionToken }: Visit,
+  columns: CsvColumns<Row>,
+  pages: AsyncGenerator<readonly Row[]>,
+): AsyncGenerator<Uint8Array> {
+  const cells = Object.values(columns)
+  yield Buffer.from(byteOrderMark + csvLine(Object.keys(columns)))
+  for await (const rows of pages) {
+    if ((await authenticateSession(door.platform, sessionToken)) === null) throw new Error('The session has ended.')
+    yield Buffer.from(rows.map((row) => csvLine(cells.map((cell) => cell(row)))).join(''))
+  }
+}
+
+/** The columns of events, as operators and as owners see them. */
+export const eventColumns: CsvColumns<EventRow> = {
+  time: ({ event }) => new Date(event.at).toISOString(),
+  event: ({ event, names }) => plainSentence(event, names),
+  action: ({ event }) => event.action,
+  outcome: ({ event }) => event.outcome,
+  reason: ({ event }) => event.reason,
+  actor_kind: ({ event }) => event.actorKind,
+  actor: ({ event }) => event.actorId,
+  app: ({ event }) => event.appId,
+  environment: ({ event }) => event.environment,
+  target: ({ event }) => event.target,
+  address: ({ event }) => event.address,
+  request: ({ event }) => event.requestId,
+  id: ({ event }) => event.id,
+  detail: ({ event }) => event.detail,
+}
+
+type EventRow = { readonly event: AuditLine; readonly names: Names }
+
+/** Each event with the names of its page. */
+export async function* eventRows(
+  pages: AsyncGenerator<{ readonly events: readonly (AuditLine | AppEvent)[]; readonly names: Names }>,
+): AsyncGenerator<readonly EventRow[]> {
+  for await (const { events, names } of pages) yield events.map((event) => ({ event, names }))
+}

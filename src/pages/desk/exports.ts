@@ -1,0 +1,59 @@
+import { Elysia } from 'elysia'
+import { formatScope } from '../../domain/scope.ts'
+import type { Door } from '../../http/door.ts'
+import { exportEvents, exportInstalls } from '../../operations/exports.ts'
+import type { DescribedInstall } from '../../operations/installs/lists.ts'
+import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
+import { formOf, optionalText, receiveFromOperator } from '../form.ts'
+import { readSearch } from './audit-filter.tsx'
+import { deskPaths, onTheDesk } from './desk-page.tsx'
+import { readInstallSearch } from './installs.tsx'
+
+const eventForm = formOf({
+  app: optionalText,
+  actor: optionalText,
+  kind: optionalText,
+  action: optionalText,
+  outcome: optionalText,
+  request: optionalText,
+  since: optionalText,
+  until: optionalText,
+})
+const installForm = formOf({
+  q: optionalText,
+  app: optionalText,
+  user: optionalText,
+  kind: optionalText,
+  status: optionalText,
+  sort: optionalText,
+})
+
+/** The lists of the desk as CSV, with their filters. */
+export const deskExportRoutes = (door: Door) =>
+  new Elysia()
+    .post(`${deskPaths.audit}/export`, async ({ request }) => {
+      const { visit, fields } = await receiveFromOperator(door, request, eventForm)
+      const { app = '', actor = '', kind = '', action = '', outcome = '', since = '', until = '' } = fields
+      const search = readSearch({ app, actor, kind, action, outcome, request: fields.request ?? '', since, until })
+      return csvDownload(visit, 'audit', eventColumns, eventRows(await exportEvents(...onTheDesk(visit), search)))
+    })
+    .post(`${deskPaths.installs}/export`, async ({ request }) => {
+      const { visit, fields } = await receiveFromOperator(door, request, installForm)
+      const search = readInstallSearch(fields)
+      return csvDownload(visit, 'installs', installColumns, await exportInstalls(...onTheDesk(visit), search))
+    })
+
+const installColumns = {
+  id: ({ id }: DescribedInstall) => id,
+  app: ({ app }: DescribedInstall) => app,
+  app_name: ({ appName }: DescribedInstall) => appName,
+  user: ({ user }: DescribedInstall) => user,
+  kind: ({ kind }: DescribedInstall) => kind,
+  installed_on: ({ resource }: DescribedInstall) => resource,
+  environment: ({ environment }: DescribedInstall) => environment,
+  approval: ({ approval }: DescribedInstall) => approval,
+  state: ({ state }: DescribedInstall) => state,
+  scopes: ({ scopes }: DescribedInstall) => formatScope(scopes),
+  requested: ({ createdAt }: DescribedInstall) => new Date(createdAt).toISOString(),
+  changed: ({ updatedAt }: DescribedInstall) => new Date(updatedAt).toISOString(),
+} as const

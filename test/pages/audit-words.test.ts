@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test'
+import { auditActions } from '../../src/domain/audit-action.ts'
+import { type AuditEvent } from '../../db/database.ts'
+import { type Named, type Names } from '../../src/operations/audit/names.ts'
+import { groupsWith } from '../../src/pages/audit-events.tsx'
+import { plainSentence, refusalWords } from '../../src/pages/audit-words.ts'
+import { agoInWords } from '../../src/pages/words.ts'
+
+const id = (prefix: string, digit: string) => `${prefix}_${digit.repeat(32)}`
+const [ada, newsletter, third, second] = [id('usr', 'a'), id('app', 'b'), id('ver', 'c'), id('ver', 'd')]
+const things: readonly Named[] = [
+  { kind: 'user', id: ada, name: 'Ada', email: 'ada@example.com' },
+  { kind: 'app', id: newsletter, name: 'Newsletter', slug: 'newsletter', deleted: false },
+  { kind: 'version', id: third, name: '3.0.0', appId: newsletter },
+  { kind: 'version', id: second, name: '2.0.0', appId: newsletter },
+]
+const names: Names = new Map(things.map((named) => [named.id, named]))
+
+const event = (change: Partial<AuditEvent>): AuditEvent => ({
+  id: id('aud', '1'),
+  at: 0,
+  actorKind: 'user',
+  actorId: ada,
+  appId: newsletter,
+  environment: null,
+  action: 'app.renamed',
+  target: third,
+  outcome: 'done',
+  reason: null,
+  detail: null,
+  requestId: id('req', '2'),
+  address: '192.0.2.1',
+  ...change,
+})
+
+const told = (change: Partial<AuditEvent>) => plainSentence(event(change), names)
+const toldWithoutNames = (change: Partial<AuditEvent>) => plainSentence(event(change), new Map())
+
+test('an event is told with names and version numbers instead of IDs', () => {
+  expect(told({ action: 'version.activated' })).toBe('Ada activated 3.0.0 of Newsletter')
+  expect(
+    told({
+      action: 'version.rolled_back',
+      environment: 'production',
+      detail: JSON.stringify({ fromVersionId: second }),
+    }),
+  ).toBe('Ada rolled Newsletter back from 2.0.0 to 3.0.0 in production')
+  expect(told({ action: 'user.renamed', target: ada })).toBe('Ada changed their name')
+  expect(told({ action: 'app.suspended', actorKind: 'operator', actorId: 'root' })).toBe(
+    'root (command line) suspended Newsletter',
+  )
+  expect(told({ action: 'app.transferred', detail: JSON.stringify({ to: ada }) })).toBe('Ada gave Newsletter to Ada')
+})
+
+test('what no longer exists, and an action of another release, are told as such', () => {
+  expect(toldWithoutNames({ action: 'version.approved' })).toBe('A user approved a removed version of a removed app')
+  expect(toldWithoutNames({ action: 'spaceship.launched' })).toBe('A user: spaceship.launched')
+  expect(toldWithoutNames({ action: 'webhook.pinged' })).toBe(
+    'A user sent a ping to a removed webhook endpoint of a removed app',
+  )
+})
+
+test('the reason of a refusal is a sentence', () => {
+  expect(refusalWords({ outcome: 'refused', reason: 'invalid_login' })).toBe(
+    'The email address or the password is wrong.',
+  )
+  expect(refusalWords({ outcome: 'refused', reason: 'unheard_of' })).toBe('unheard_of')
+  expect(refusalWords({ outcome: 'done', reason: null })).toBeNull()
+})
+
+test('every event of the program has a sentence without IDs and a group in the filter, with any detail or none', () => {
+  const groups = new Set(groupsWith('', 'operators').map(([group]) => group))
+  for (const action of auditActions) {
+    for (const detail of [null, '{}', '{"to":null,"events":3,"names":["a"],"added":["site:read"]}']) {
+      for (const known of [names, new Map()]) {
+        const sentence = plainSentence(event({ action, detail, environment: 'development' }), known)
+        expect(sentence).toMatch(/^[A-Z](?!.*(undefined|null|NaN|\[object|  |_[0-9a-f]{32}))/)
+        expect(sentence).not.toContain(action)
+      }
+    }
+    expect([action, groups.has(action.split('.')[0] ?? '')]).toEqual([action, true])
+  }
+})
+
+test('every action that the code names is in the list of actions', async () => {
+  const faults: string[] = []
+  for (const pattern of ['src/**/*.ts', 'db/**/*.ts']) {
+    for await (const file of new Bun.Glob(pattern).scan(`${import.meta.dir}/../..`)) {
+      const code = await Bun.file(`${import.meta.dir}/../../${file}`).text()
+      for (const [, action = ''] of code.matchAll(/\baction: '([a-z_]+\.[a-z_.]+)'/g)) {
+        if (!auditActions.some((known) => known === action)) faults.push(`${file}: ${action}`)
+      }
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('a time is told by how long ago it was, and by its day after a month', () => {
+  const now = Date.UTC(2026, 7, 31, 12)
+  const ago = (minutes: number) => agoInWords(now - minutes * 60_000, now)
+  expect([ago(0), ago(1), ago(59), ago(60), ago(1_439), ago(1_440), ago(30 * 1_440)]).toEqual([
+    'just now',
+    '1 min ago',
+    '59 min ago',
+    '1 h ago',
+    '23 h ago',
+    '1 d ago',
+    '2026-08-01',
+  ])
+  expect(ago(-60 * 24)).toBe('2026-09-01')
+})

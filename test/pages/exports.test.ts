@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { renameApp } from '../../src/operations/apps/change-app.ts'
+import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
+import { addApp, addUser, endWorld, installApp } from '../support/world.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+
+let world: OperatorWorld
+let desk: PlainBrowser
+let owner: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  desk = await signedInBrowser(world.server.url, world.operator)
+  owner = await signedInBrowser(world.server.url, world.user)
+})
+afterAll(async () => await endWorld(world))
+
+/** The lines of a file without its first one. */
+const linesOf = ({ text }: Seen): readonly string[] => text.split('\r\n').slice(1, -1)
+const latest = async () => (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1 }))[0]
+
+test('operators download the audit log with its filters, in pages, and the download leaves an audit event', async () => {
+  const { slug } = await addApp(world.platform, world.user)
+  const names = Array.from({ length: 520 }, (_, index) => `=HYPERLINK("x") ${index}`)
+  for (const name of names) await renameApp(world.platform, trace, commandLine, { slug, name })
+  const page = `/desk/audit?app=${slug}&action=app.renamed&since=2000-01-01`
+  const file = await desk.submit(page, '/desk/audit/export')
+  expect(file.status).toBe(200)
+  expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+  const day = new Date(world.platform.clock.now()).toISOString().slice(0, 10)
+  expect(file.headers.get('content-disposition')).toContain(`filename="audit-${day}.csv"`)
+  expect(file.text).toStartWith('time,event,action,outcome,')
+  const lines = linesOf(file)
+  expect([lines.length, new Set(lines).size]).toEqual([520, 520])
+  expect(lines[0]).toContain(
+    'test (command line) renamed =HYPERLINK(""x"") 518 to =HYPERLINK(""x"") 519",app.renamed,done,',
+  )
+  expect(lines.filter((line) => /(^|,)=/.test(line))).toEqual([])
+  expect(await latest()).toMatchObject({
+    action: 'audit.exported',
+    actorKind: 'operator',
+    actorId: world.operator.id,
+    detail: JSON.stringify({ filters: ['since', 'app', 'action'] }),
+  })
+  const refused = await desk.submit('/desk/audit', '/desk/audit/export', { since: 'yesterday' })
+  expect(refused.status).toBe(400)
+})
+
+test('operators download installs by status, with names that a spreadsheet does not run', async () => {
+  const app = await addApp(world.platform, world.user)
+  await renameApp(world.platform, trace, commandLine, { slug: app.slug, name: '@SUM(A1) 🎉, "quoted"' })
+  await installApp(world.platform, app, world.user)
+  const guest = await addUser(world.platform, 'Guest')
+  const waiting = { slug: app.slug, userEmail: guest.email, kind: 'store', resourceSlug: 'my-store' } as const
+  await createInstall(world.platform, trace, commandLine, waiting)
+  const all = linesOf(await desk.submit(`/desk/installs?app=${app.slug}&status=all`, '/desk/installs/export'))
+  expect(all).toHaveLength(2)
+  const [only = '', ...others] = linesOf(
+    await desk.submit(`/desk/installs?app=${app.slug}`, '/desk/installs/export', { status: 'waiting' }),
+  )
+  expect(others).toEqual([])
+  expect(only).toContain(`,"'@SUM(A1) 🎉, ""quoted""",${guest.email},store,my-store,production,pending,inactive,`)
+  expect(await latest()).toMatchObject({ action: 'installs.exported', target: null })
+})
+
+test('owners download the events and installs of their own app, without other people', async () => {
+  const { app } = world
+  const guest = await addUser(world.platform, 'Guest')
+  await installApp(world.platform, app, guest)
+  const events = await owner.submit(`/console/${app.slug}/trail`, `/console/${app.slug}/trail/export`)
+  expect(linesOf(events).some((line) => line.includes('installed Newsletter'))).toBe(true)
+  expect(await latest()).toMatchObject({
+    action: 'audit.exported',
+    appId: app.id,
+    target: app.id,
+    actorId: world.user.id,
+  })
+  const installs = await owner.submit(`/console/${app.slug}/installs`, `/console/${app.slug}/installs/export`)
+  expect(linesOf(installs)).toHaveLength(2)
+  expect(await latest()).toMatchObject({ action: 'installs.exported', appId: app.id, target: app.id })
+  for (const { text } of [events, installs]) {
+    for (const secret of [guest.id, guest.email, 'Guest', 'my-site', world.operator.id])
+      expect(text).not.toContain(secret)
+  }
+  const others = await addApp(world.platform, guest)
+  const forms = await owner.formOn(`/console/${app.slug}/trail`, `/console/${app.slug}/trail/export`)
+  expect((await owner.post(`/console/${others.slug}/trail/export`, forms)).status).toBe(403)
+  expect((await owner.post('/desk/audit/export', forms)).status).toBe(404)
+})
