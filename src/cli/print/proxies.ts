@@ -1,6 +1,6 @@
 import { servedApiVersion } from '../../domain/api-version.ts'
 import { messageOf } from '../../domain/errors.ts'
-import { contractPath, formPaths, programPaths } from '../../http/paths.ts'
+import { checkPath, contractPath, formPaths, programPaths } from '../../http/paths.ts'
 import { UsageError } from '../output.ts'
 import type { Deployment } from './deployment.ts'
 
@@ -91,7 +91,34 @@ ${unavailable('text/html; charset=utf-8', restartPage)}
 		return 404;
 	}
 }
+
+# To let apps call an API of yours, put these lines into its server block, and name its address and the scope it needs:
+${commented(nginxGuard)}
 `
+
+/** Lines that a reader takes over by removing the sign in front. */
+const commented = (lines: string): string => lines.replaceAll(/^/gm, '#')
+
+const nginxGuard = `location /your-api/ {
+	auth_request /app-platform-check;
+	# Set for every request, so that nobody can send headers of these names past the check.
+	auth_request_set $app_platform_app $upstream_http_x_app_id;
+	auth_request_set $app_platform_user $upstream_http_x_user_external_id;
+	auth_request_set $app_platform_scope $upstream_http_x_scope;
+	proxy_set_header X-App-Id $app_platform_app;
+	proxy_set_header X-User-External-Id $app_platform_user;
+	proxy_set_header X-Scope $app_platform_scope;
+	proxy_pass http://YOUR_API;
+}
+location = /app-platform-check {
+	internal;
+	proxy_pass http://app_platform${checkPath}?scope=site:read;
+	proxy_http_version 1.1;
+	proxy_set_header Connection "";
+	proxy_set_header X-Forwarded-For $remote_addr;
+	proxy_set_header Content-Length "";
+	proxy_pass_request_body off;
+}`
 
 const envelope = `{"error":{"code":"unavailable","message":"${messageOf('unavailable')}","requestId":"req_$request_id"}}`
 
@@ -149,4 +176,21 @@ ${terms.publicUrl.origin} {
 		}
 	}
 }
+
+# To let apps call an API of yours, put these lines into its site, and name its address and the scope it needs:
+${commented(caddyGuard(terms.upstream))}
 `
+
+const caddyGuard = (upstream: string): string => `handle /your-api/* {
+	route {
+		# Nobody can send headers of these names past the check; older versions of Caddy would let them through.
+		request_header -X-App-Id
+		request_header -X-User-External-Id
+		request_header -X-Scope
+		forward_auth ${upstream} {
+			uri ${checkPath}?scope=site:read
+			copy_headers X-App-Id X-User-External-Id X-Scope
+		}
+		reverse_proxy YOUR_API
+	}
+}`
