@@ -7,8 +7,10 @@ import oauthLibraries from './develop/oauth-libraries.md' with { type: 'text' }
 import webhooks from './develop/webhooks.md' with { type: 'text' }
 import wireFormats from './develop/wire-formats.md' with { type: 'text' }
 import frames from './integrate/frames.md' with { type: 'text' }
+import managementApi from './integrate/management-api.md' with { type: 'text' }
 import signIn from './integrate/sign-in.md' with { type: 'text' }
 import sitesAndStores from './integrate/sites-and-stores.md' with { type: 'text' }
+import yourApi from './integrate/your-api.md' with { type: 'text' }
 import backupAndRestore from './operate/backup-and-restore.md' with { type: 'text' }
 import capacity from './operate/capacity.md' with { type: 'text' }
 import highAvailability from './operate/high-availability.md' with { type: 'text' }
@@ -59,6 +61,8 @@ export const guideAreas = [
   }),
   area('Join a builder', {
     'sign-in': signIn,
+    'management-api': managementApi,
+    'your-api': yourApi,
     'sites-and-stores': sitesAndStores,
     frames: frames,
   }),
