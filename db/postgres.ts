@@ -7,6 +7,7 @@ import {
   type StoreFault,
   type StoreHealth,
   type StoreStatistics,
+  type TransactionKind,
   type TransactionOptions,
 } from './database.ts'
 import { parseAddress } from './postgres/address.ts'
@@ -104,7 +105,7 @@ class PostgresStore<Q> implements Store<Q> {
   readonly cluster: Cluster
   readonly backups = null
   readonly #readers: Readers
-  readonly #pools: { readonly guarded: Pool<Q>; readonly serial: Pool<Q> }
+  readonly #pools: Readonly<Record<TransactionKind, Pool<Q>>>
   readonly #transactions: Transactions<Q>
   readonly #timer: ReturnType<typeof setInterval>
   #wasStale = false
@@ -122,7 +123,7 @@ class PostgresStore<Q> implements Store<Q> {
     const connect = async () => {
       const found = await primary.connect()
       await timelines.meet(found.link, found.timeline)
-      return new Member(found, queriesOver)
+      return new Member(found, queriesOver, () => this.#readers.forTransaction())
     }
     this.#readers = new Readers(
       sizes.reading,
@@ -131,8 +132,10 @@ class PostgresStore<Q> implements Store<Q> {
     )
     this.queries = queriesOver(this.#readers)
     const isPatient = options.role === 'operator' || options.isPatient === true
+    const guarded = new Pool(sizes.guarded, isPatient, connect)
     this.#pools = {
-      guarded: new Pool(sizes.guarded, isPatient, connect),
+      guarded,
+      conditional: guarded,
       serial: new Pool(sizes.serial, isPatient, connect),
     }
     this.#transactions = new Transactions(this.#pools, primary, timelines, pulse ?? alwaysFresh)

@@ -177,7 +177,9 @@ test('the body of a transaction does not count, log or read a clock, because it 
   for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
     const code = withoutComments(await text(file))
     const bodies = [
-      ...code.matchAll(/\b(?:transaction|guardedTransaction|decide|decideToEnd|decideToEndGuarded)(?:<[^>]*>)?\(/g),
+      ...code.matchAll(
+        /\b(?:transaction|guardedTransaction|conditionalTransaction|decide|decideToEnd|decideToEndGuarded)(?:<[^>]*>)?\(/g,
+      ),
     ]
       .map((match) => inParentheses(code, match.index + match[0].length - 1))
       .filter((body) => /=>/.test(body))
@@ -194,7 +196,7 @@ test('the body of a transaction does not count, log or read a clock, because it 
 test('only what was proved safe beside other transactions is guarded', async () => {
   const asking: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
-    if (/guarded/i.test(withoutComments(await text(file)))) asking.push(file)
+    if (/guarded|conditional/i.test(withoutComments(await text(file)))) asking.push(file)
   }
   expect(asking.map((file) => file.replace('src/operations/', ''))).toEqual([
     'authenticate.ts', // last uses

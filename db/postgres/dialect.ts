@@ -16,17 +16,22 @@ export type Sent = { readonly rows: unknown[][]; readonly changes: number }
 
 /** What runs the statements of one set of queries. */
 export type Wire = {
-  /** With `hasId`, the last column of the rows is the ID of the transaction. */
-  send(text: string, values: unknown[], hasId?: boolean): Promise<Sent>
+  send(text: string, values: unknown[]): Promise<Sent>
   /**
    * Sends a statement whose answer decides nothing, and does not wait for it: it goes with the next one, or with COMMIT. If
    * it fails, so does the transaction; with `KeyTaken` if the key of this `fresh` row is taken.
    */
   push(text: string, values: unknown[], isFresh: boolean): void
-  /** Runs a select that locks nothing; `withId` is the same select with the ID of the transaction as the last column. */
-  readonly read?: (text: string, withId: string, values: unknown[]) => Promise<Sent>
-  /** True inside transactions: what is read to be changed is locked. */
-  readonly writes: boolean
+  /**
+   * Runs a change that has its own conditions, and says how many rows it has changed. Its rows are the ID of the transaction. It
+   * fails with `KeyTaken` if the key of a row that it inserts is taken.
+   */
+  change(text: string, values: unknown[]): Promise<Sent>
+  /**
+   * Runs a select of a transaction. `inside` is the same select with the ID of the transaction as the last column, if there is
+   * one, and locks what is read to be changed if `locks`.
+   */
+  readonly read?: (text: string, inside: string | null, locks: boolean, values: unknown[]) => Promise<Sent>
 }
 
 /** Locks a row, so that any engine with the protocol of PostgreSQL can do it. Held until the transaction ends. */
@@ -65,10 +70,9 @@ class Statement {
   constructor(
     private readonly wire: Wire,
     private readonly text: string,
-    private readonly hasId = false,
   ) {}
 
-  send: (...values: unknown[]) => Promise<Sent> = (...values) => this.wire.send(this.text, values, this.hasId)
+  send: (...values: unknown[]) => Promise<Sent> = (...values) => this.wire.send(this.text, values)
 
   readonly push = (...values: unknown[]): void => this.wire.push(this.text, values, false)
 
@@ -77,19 +81,32 @@ class Statement {
     this.wire.push((this.#freshText ??= this.text.replace(' on conflict do nothing', '')), values, true)
   #freshText: string | null = null
 
+  readonly change = (...values: unknown[]): Promise<Sent> => this.wire.change(this.text, values)
+
   /** A select as transactions run it: it gives the ID of the transaction in addition, and locks the rows of one table. */
   reading(locks: string | null): Statement {
-    if (!this.wire.writes) return this
+    const { read } = this.wire
+    if (read === undefined) return this
     const withId = this.text.replace(' from ', `, ${idColumn} from `)
-    if (locks !== null) return new Statement(this.wire, `${withId} for no key update of "${locks}"`, true)
-    return this.wire.read === undefined ? this : new PlainSelect(this.wire, this.text, this.wire.read, withId)
+    const inside = locks === null ? withId : `${withId} for no key update of "${locks}"`
+    return new Select(this.wire, (values) => read(this.text, inside, locks !== null, values))
+  }
+
+  /** An update of one row, and an insert of one row that is made only if the update has changed one. Values as of both in turn. */
+  followedBy(insert: Statement): Statement {
+    const before = this.text.match(/\$\d+/g)?.length ?? 0
+    const inserted = insert.text
+      .replace(' on conflict do nothing', '')
+      .replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + before}`)
+      .replace(/ values \((.*)\)$/, ' select $1 from changed')
+    return new Statement(this.wire, `with changed as (${this.text} returning 1) ${inserted} returning ${idColumn}`)
   }
 }
 
-class PlainSelect extends Statement {
-  constructor(wire: Wire, text: string, read: NonNullable<Wire['read']>, withId: string) {
-    super(wire, text)
-    this.send = (...values) => read(text, withId, values)
+class Select extends Statement {
+  constructor(wire: Wire, read: (values: unknown[]) => Promise<Sent>) {
+    super(wire, '')
+    this.send = (...values) => read(values)
   }
 }
 
@@ -101,7 +118,10 @@ type NoSchema = Record<string, never>
 class Prepared extends RemotePreparedQuery {
   readonly stmt: Statement
 
-  constructor(wire: Wire, [query, fields, method, isArray, mapper]: Prepare) {
+  constructor(
+    private readonly wire: Wire,
+    [query, fields, method, isArray, mapper]: Prepare,
+  ) {
     super(notUsed, query, new NoopLogger(), new NoopCache(), undefined, undefined, fields, method, isArray, mapper)
     this.stmt = new Statement(wire, query.sql)
   }
@@ -121,7 +141,11 @@ class Prepared extends RemotePreparedQuery {
   }
 
   override async values<Row extends unknown[]>(given: Given = {}): Promise<Row[]> {
-    return (await this.stmt.send(...fillPlaceholders(this.query.params, given))).rows as Row[] // by the selection
+    const { query, wire } = this
+    const values = fillPlaceholders(query.params, given)
+    const isSelect = wire.read !== undefined && query.sql.startsWith('select ')
+    const sent = isSelect ? wire.read(query.sql, null, false, values) : this.stmt.send(...values)
+    return (await sent).rows as Row[] // by the selection
   }
 }
 

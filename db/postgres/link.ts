@@ -33,9 +33,37 @@ export class Link {
     readonly host: Host,
   ) {}
 
+  // Every promise costs, so each statement has one of ours, and these functions are made once per connection.
+
+  readonly #answer = (result: Result): Answer => {
+    this.#settled()
+    const answer = answerOf(result)
+    if (answer.changes > 0 && answer.command !== 'SELECT') this.hasWritten = true
+    return answer
+  }
+
+  readonly #answerWithId = (result: Result): Answer => {
+    const answer = this.#answer(result)
+    this.transactionId ??= idIn(answer.rows)
+    return answer
+  }
+
+  readonly #result = <T>(result: T): T => {
+    this.#settled()
+    return result
+  }
+
+  readonly #fail = (error: unknown): never => {
+    this.#settled()
+    this.failure ??= { error }
+    if (postgresFault(error) === 'lost') this.close()
+    throw error
+  }
+
   /** @throws what Bun throws for a server that cannot be reached or refuses the login */
   static async open(address: Address, host: Host, settings: Readonly<Record<string, string>>): Promise<Link> {
     const { user: username, password, database, tls, authority } = address
+    let opened: Link | null = null
     const client = new SQL({
       adapter: 'postgres',
       // Without a URL, Bun would read one from the environment.
@@ -50,10 +78,13 @@ export class Link {
       max: 1,
       bigint: true, // or integers of the tables would be strings, as texts are
       connectionTimeout: connectSeconds,
+      onclose: () => {
+        if (opened !== null) opened.isOpen = false // also of one that waits for nothing
+      },
       connection: { ...sessionSettings, ...settings },
     })
     try {
-      return new Link(client, await client.reserve(), host)
+      return (opened = new Link(client, await client.reserve(), host))
     } catch (error) {
       void client.close({ timeout: 0 })
       // Of TLS and of the file with the authority, not of PostgreSQL.
@@ -62,16 +93,13 @@ export class Link {
   }
 
   /** Runs one statement with values for `$1` and so on. With `hasId`, the last column of its rows is `idColumn`. */
-  async send(text: string, values: unknown[], hasId = false): Promise<Answer> {
-    const answer = answerOf(await this.#track(this.session.unsafe(text, values)))
-    if (hasId) this.transactionId ??= idIn(answer.rows)
-    if (answer.changes > 0 && answer.command !== 'SELECT') this.hasWritten = true
-    return answer
+  send(text: string, values: unknown[], hasId = false): Promise<Answer> {
+    return this.#track(this.session.unsafe(text, values), hasId ? this.#answerWithId : this.#answer)
   }
 
   /** Runs several statements without values, in one message, which waits until everything before it has been answered. */
   async sendAll(text: string): Promise<readonly Answer[]> {
-    const results = await this.#track(this.session.unsafe(text).simple())
+    const results = await this.#track(this.session.unsafe(text).simple(), this.#result)
     return text.includes(';') ? results.map(answerOf) : [answerOf(results)]
   }
 
@@ -86,22 +114,22 @@ export class Link {
 
   /** Begins a transaction. If that fails, so does every statement after it. */
   begin(): void {
-    this.#track(this.session`BEGIN`).catch(() => undefined)
+    this.#track(this.session`BEGIN`, this.#result).catch(() => undefined)
   }
 
   /** Asks for the ID of a transaction that has read no row with it. */
   async askId(): Promise<string | null> {
-    const rows = await this.#track(this.session`SELECT pg_current_xact_id()::text`)
-    return (this.transactionId ??= idIn(rows))
+    await this.#track(this.session`SELECT pg_current_xact_id()::text`, this.#answerWithId)
+    return this.transactionId
   }
 
   /** False if the server has rolled back, because a statement had failed. It does so without an error. */
   async commit(): Promise<boolean> {
-    return (await this.#track(this.session`COMMIT`)).command === 'COMMIT'
+    return (await this.#track(this.session`COMMIT`, this.#result)).command === 'COMMIT'
   }
 
   async rollback(): Promise<void> {
-    await this.#track(this.session`ROLLBACK`)
+    await this.#track(this.session`ROLLBACK`, this.#result)
   }
 
   /** Whether a statement of the transaction has failed, so that it cannot be committed. */
@@ -126,26 +154,21 @@ export class Link {
 
   /** Closes the socket. What is under way rejects. A statement is never cancelled: see `db/README.md`. */
   close(): void {
-    if (!this.isOpen) return
     this.isOpen = false
     void this.client.close({ timeout: 0 })
   }
 
-  /** Sends the query, which Bun does not before it is awaited. */
-  async #track<T>(query: SQL.Query<T>) {
-    if (!this.isOpen) throw new ConnectionLost()
+  /** Sends the query, which Bun does not before somebody waits for it. */
+  #track<R, T>(query: SQL.Query<R>, read: (result: R) => T): Promise<T> {
+    if (!this.isOpen) return Promise.reject(new ConnectionLost())
     if (this.underWay === 0) this.#oldestAt = performance.now()
     this.underWay += 1
-    try {
-      return await query.values()
-    } catch (error) {
-      this.failure ??= { error }
-      if (postgresFault(error) === 'lost') this.close()
-      throw error
-    } finally {
-      this.underWay -= 1
-      this.#oldestAt = performance.now()
-    }
+    return query.values().then(read, this.#fail)
+  }
+
+  #settled(): void {
+    this.underWay -= 1
+    this.#oldestAt = performance.now()
   }
 }
 

@@ -1,13 +1,22 @@
 import { idColumn, type Link } from './link.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
-import type { Wire } from './dialect.ts'
-import { hasNoRoom, sqlState, unavailable } from './fault.ts'
+import type { Sent, Wire } from './dialect.ts'
+import { ConnectionLost, hasNoRoom, sqlState, unavailable } from './fault.ts'
 import type { PrimaryLink } from './primary.ts'
 
 /** How long a transaction waits for a free connection, at least. `closeStuck` looks at it. */
 const longestWaitMs = 5_000
 /** How many may wait. */
 const longestQueue = 10_000
+
+/**
+ * What a run of a transaction may do. `locking`: it locks what it reads to be changed. `hopeful`: it locks nothing, and writes
+ * nothing but one change that has its own conditions.
+ */
+type Manner = 'locking' | 'hopeful'
+
+/** Thrown at what a hopeful run must not do. It runs again with locks. */
+export class NeedsLocks extends Error {}
 
 /** A connection for one transaction at a time, with its queries. They refuse to run outside of a transaction. */
 export class Member<Q> {
@@ -17,44 +26,65 @@ export class Member<Q> {
   isInTransaction = false
   /** Whether BEGIN was sent. What only reads and locks nothing comes before, because it would see the same inside. */
   hasBegun = false
-  /** Whether the connection has answered since the start. */
-  hasAnswered = false
+  /** The connection that was read from before BEGIN; null if nothing was. */
+  readFrom: Link | null = null
   /** Writes before BEGIN: one alone needs none. */
   kept: Push[] = []
   /** Settles when the last pushed statement has been answered, and so all before it. It never rejects. */
   pushed: Promise<void> | null = null
+  /** What became of the change of a hopeful run, which commits by itself. */
+  ownCommit: 'none' | 'unknown' | 'kept' = 'none'
+  /** Whether something was read that a locking run would have locked. */
+  #hasHoped = false
+  #manner: Manner = 'locking'
 
-  constructor({ link, timeline }: PrimaryLink, createQueries: (wire: Wire) => Q) {
+  constructor(
+    { link, timeline }: PrimaryLink,
+    createQueries: (wire: Wire) => Q,
+    /** A connection that several transactions read from at once, because statements that are sent together cost less. */
+    private readonly shared: () => Link | null,
+  ) {
     this.link = link
     this.timeline = timeline
     this.queries = createQueries({
-      writes: true,
-      read: (text, withId, values) => {
+      read: (text, inside, locks, values) => {
         this.#refuseLate()
-        if (this.kept.length > 0) this.begin()
-        return this.hasBegun ? link.send(withId, values, true) : this.#readBefore(text, values)
+        if (locks && this.#manner === 'hopeful') this.#hasHoped = true
+        else if (locks || this.kept.length > 0) this.begin()
+        if (this.hasBegun) return inside === null ? link.send(text, values) : link.send(inside, values, true)
+        this.readFrom ??= this.shared() ?? link
+        return this.readFrom.send(text, values)
       },
-      send: (text, values, hasId) => {
+      send: (text, values) => {
         this.#refuseLate()
         if (!this.hasBegun) {
           this.begin()
-          if (hasId !== true) link.askId().catch(() => undefined) // with this statement, and not later by itself
+          link.askId().catch(() => undefined) // with this statement, and not later by itself
         }
-        return link.send(text, values, hasId)
+        return link.send(text, values)
       },
       push: (text, values, isFresh) => {
         this.#refuseLate()
         if (this.hasBegun) this.pushed = this.#push({ text, values, isFresh })
+        else if (this.#hasHoped) throw new NeedsLocks()
         else this.kept.push({ text, values, isFresh })
+      },
+      change: (text, values) => {
+        this.#refuseLate()
+        if (this.#manner === 'locking') this.begin()
+        return this.hasBegun ? this.#freshly(link.send(text, values, true)) : this.#changeAlone(text, values)
       },
     })
   }
 
-  start(): void {
+  start(manner: Manner): void {
     this.isInTransaction = true
     this.hasBegun = false
-    this.hasAnswered = false
+    this.readFrom = null
     this.pushed = null
+    this.ownCommit = 'none'
+    this.#hasHoped = false
+    this.#manner = manner
     if (this.kept.length > 0) this.kept = []
     this.link.start()
   }
@@ -62,6 +92,7 @@ export class Member<Q> {
   /** Sends BEGIN and the writes that were kept until now, unless it was sent. */
   begin(): void {
     if (this.hasBegun) return
+    if (this.#hasHoped) throw new NeedsLocks()
     this.hasBegun = true
     this.link.begin()
     for (const push of this.kept.splice(0)) this.pushed = this.#push(push)
@@ -76,24 +107,46 @@ export class Member<Q> {
     return this.link.transactionId
   }
 
-  #refuseLate(): void {
-    if (!this.isInTransaction) throw new Error('A query was used outside of its transaction.')
+  /**
+   * Whether what was read comes from the server that the transaction commits on. When a newer primary is met, all connections to the
+   * one before it are closed.
+   */
+  get readsAreCurrent(): boolean {
+    return this.readFrom === null || this.readFrom.isOpen
   }
 
-  async #readBefore(text: string, values: unknown[]) {
-    const answer = await this.link.send(text, values)
-    this.hasAnswered = true
-    return answer
+  #refuseLate(): void {
+    if (!this.isInTransaction) throw new Error('A query was used outside of its transaction.')
+    if (this.ownCommit === 'kept') throw new Error('A query was used after the change that ends its transaction.')
+  }
+
+  /** The change commits by itself, so nothing may have been written before. */
+  async #changeAlone(text: string, values: unknown[]): Promise<Sent> {
+    if (this.kept.length > 0) throw new NeedsLocks()
+    if (!this.readsAreCurrent || !this.link.isOpen) throw new ConnectionLost()
+    this.ownCommit = 'unknown'
+    const sent = await this.#freshly(this.link.send(text, values, true))
+    this.ownCommit = sent.changes > 0 ? 'kept' : 'none'
+    return sent
   }
 
   async #push({ text, values, isFresh, hasId = false }: Push): Promise<void> {
+    const sent = this.link.send(text, values, hasId)
+    try {
+      await (isFresh ? this.#freshly(sent) : sent)
+    } catch {
+      // The link has noted the failure of the transaction.
+    }
+  }
+
+  /** Notes `KeyTaken` if the statement, which inserts a row under a fresh key, is the one that failed, and for that. */
+  async #freshly(sent: Promise<Sent>): Promise<Sent> {
     const { link } = this
     try {
-      await link.send(text, values, hasId)
+      return await sent
     } catch (error) {
-      // The link has noted the failure of the transaction.
-      if (isFresh && link.failure?.error === error && sqlState(error) === '23505')
-        link.failure = { error: new KeyTaken() }
+      if (link.failure?.error === error && sqlState(error) === '23505') link.failure = { error: new KeyTaken() }
+      throw error
     }
   }
 }
@@ -127,7 +180,7 @@ export class Pool<Q> {
     if (this.#free > 0) this.#free -= 1
     else await this.#wait()
     try {
-      const member = await this.#member()
+      const member = this.#takeIdle() ?? (await this.#member())
       this.#busy.add(member)
       try {
         return await work(member)

@@ -25,7 +25,6 @@ export const isLatest = async (link: Link, pulse: Freshness): Promise<boolean> =
  * over another one, since it has changed nothing.
  */
 export class Readers implements Wire {
-  readonly writes = false
   readonly #links: (Link | null)[]
   readonly #opening: (Promise<Link> | null)[]
   #isClosed = false
@@ -46,7 +45,7 @@ export class Readers implements Wire {
       try {
         const link = this.#ready() ?? (await this.#opened())
         const sent = await link.send(text, values)
-        if (await isLatest(link, this.pulse)) return sent
+        if (this.pulse.isFresh || (await isLatest(link, this.pulse))) return sent
       } catch (error) {
         const fault = postgresFault(error)
         if (fault === 'refused') throw unavailable(1)
@@ -63,6 +62,18 @@ export class Readers implements Wire {
 
   push(): never {
     throw new Error('Only a transaction may write.')
+  }
+
+  change(): never {
+    return this.push()
+  }
+
+  /** A connection for what a transaction reads before it locks or changes anything; null if none is open or may be trusted. */
+  forTransaction(): Link | null {
+    if (!this.pulse.isFresh) return null
+    const link = this.#ready()
+    if (link === null) this.#opened().catch(() => undefined)
+    return link
   }
 
   /** Closes connections whose server has not answered for so long, in milliseconds. */

@@ -22,7 +22,7 @@ export const changeAlone = async <T>(link: Link, change: (queries: Queries) => P
       throw new DatabaseUnusable('in_use', 'A server is running on the PostgreSQL database: stop all of them first.')
     }
     const push = (text: string, values: unknown[]) => void send(text, values).catch(() => undefined) // then COMMIT fails
-    const result = await change(createQueries(drizzleOver({ writes: true, send, push })))
+    const result = await change(createQueries(drizzleOver({ send, push, change: send })))
     const { command } = await send('COMMIT', [])
     if (command !== 'COMMIT') {
       throw new Error('The transaction was rolled back instead of committed.', { cause: link.failure?.error })

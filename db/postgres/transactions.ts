@@ -3,7 +3,7 @@ import { DatabaseUnusable, type TransactionKind } from '../database.ts'
 import { serialLockText } from './dialect.ts'
 import { ConnectionLost, postgresFault, sqlState, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
-import type { Member, Pool, Push } from './pool.ts'
+import { type Member, NeedsLocks, type Pool, type Push } from './pool.ts'
 import { barrierText, type Primary, type PrimaryLink } from './primary.ts'
 import { isLatest, type Freshness } from './readers.ts'
 import { lockMissingSentence } from './schema.ts'
@@ -23,7 +23,10 @@ type Attempt<T> =
       readonly onlyRead?: Link | null
     }
   | { readonly kind: 'again' }
+  /** It needs locks, or may have made its change without an answer. Then it finds out under locks. */
+  | { readonly kind: 'again with locks' }
 const again = { kind: 'again' } as const
+const againWithLocks = { kind: 'again with locks' } as const
 
 export class Transactions<Q> {
   /** Answered transactions. Each has a commit of its own. */
@@ -44,12 +47,17 @@ export class Transactions<Q> {
    */
   async run<T>(work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<T> {
     const giveUpAt = performance.now() + longestMs
+    let how = kind
     for (let attempt = 1; attempt <= mostAttempts && performance.now() < giveUpAt; attempt += 1) {
-      const outcome = await this.#attempt(work, kind)
+      const outcome = await this.#attempt(work, how)
       if (outcome.kind === 'done' && (outcome.onlyRead == null || (await isLatest(outcome.onlyRead, this.freshness)))) {
         if (!this.timelines.isSettled) await this.timelines.settled()
         this.count += 1
         return outcome.value
+      }
+      if (outcome.kind === 'again with locks') {
+        how = 'guarded'
+        continue
       }
       this.reruns += 1
       await Bun.sleep(Math.random() * 20 * attempt)
@@ -73,7 +81,7 @@ export class Transactions<Q> {
    */
   async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<Attempt<T>> {
     const { link, queries, timeline } = member
-    member.start()
+    member.start(kind === 'conditional' ? 'hopeful' : 'locking')
     if (kind === 'serial') {
       // They run one after the other over all nodes, so each sees everything that the ones before it committed.
       member.begin()
@@ -87,8 +95,15 @@ export class Transactions<Q> {
     } finally {
       member.isInTransaction = false
     }
-    const [only] = member.kept
-    if (only !== undefined && member.kept.length === 1 && member.hasAnswered && !link.hasFailed) {
+    if (member.ownCommit === 'kept') {
+      if (link.transactionId !== null) this.timelines.note(link.transactionId)
+      return { kind: 'done', value }
+    }
+    if (!member.readsAreCurrent) return await this.#undo(member, new ConnectionLost())
+    const { readFrom, kept } = member
+    const [only] = kept
+    if (only === undefined && readFrom !== null && !member.hasBegun) return { kind: 'done', value, onlyRead: readFrom }
+    if (only !== undefined && kept.length === 1 && readFrom !== null && !link.hasFailed) {
       return await this.#change(member, only, value)
     }
     member.begin()
@@ -123,11 +138,13 @@ export class Transactions<Q> {
   }
 
   /** Rolls back, and tells whether to run again. @throws the error of the body, or unavailable */
-  async #undo({ link, pushed, hasBegun }: Member<Q>, error: unknown): Promise<{ readonly kind: 'again' }> {
+  async #undo({ link, pushed, hasBegun, ownCommit }: Member<Q>, error: unknown): Promise<Attempt<never>> {
     if (hasBegun && link.isOpen) await link.rollback().catch(() => link.close())
     await pushed
+    if (error instanceof NeedsLocks) return againWithLocks
     const cause = link.failure?.error ?? error
     const kind = postgresFault(cause)
+    if (kind === 'lost' && ownCommit === 'unknown') return againWithLocks
     if (kind === 'lost' || kind === 'rerun') return again
     throw kind === 'refused' ? unavailable(1) : cause
   }

@@ -2,9 +2,9 @@ import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'd
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
-import { type DrizzleConnection, given } from './connection.ts'
-import { freshInserter, oldestKey } from './keys.ts'
-import { lazyReader, lazyWriter } from './reader.ts'
+import { type DrizzleConnection, given, lazily } from './connection.ts'
+import { freshInsert, freshInserter, oldestKey } from './keys.ts'
+import { lazyReader, lazyWriter, stepWriter } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -12,7 +12,7 @@ export type AuthorizationCode = typeof authorizationCodes.$inferSelect
 export type TokenPair = Omit<typeof tokenPairs.$inferSelect, 'uuid'>
 
 /** What a successful exchange or refresh changes in its grant. */
-type GrantStep = Pick<Grant, 'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'>
+type GrantStep = Pick<Grant, 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'>
 
 /** Whether a purge removed nothing of a family (it has not expired, or is gone), a part or all of it. */
 type PurgedFamily =
@@ -94,19 +94,21 @@ export const grantQueries = (db: DrizzleConnection) => {
       .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(tokenPairs.key, given('key'))),
   )
-  const advance = lazyWriter(() =>
+  const step = () =>
     db
       .update(grants)
       .set({
-        currentKey: given('currentKey'),
+        currentKey: given('key'),
         expiresAt: given('expiresAt'),
         retryKey: given('retryKey'),
         retrySalt: given('retrySalt'),
         retryFingerprint: given('retryFingerprint'),
         retryUntil: given('retryUntil'),
       })
-      .where(and(eq(grants.key, given('key')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt))),
-  )
+      .where(
+        and(eq(grants.key, given('grantKey')), eq(grants.currentKey, given('previousKey')), isNull(grants.revokedAt)),
+      )
+  const advance = lazily(() => stepWriter(step(), freshInsert(db, tokenPairs, pairColumns)))
   const pairBefore = lazyReader(() =>
     db
       .select({ previousKey: tokenPairs.previousKey })
@@ -131,7 +133,7 @@ export const grantQueries = (db: DrizzleConnection) => {
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
-    /** This and the next two: @throws KeyTaken */
+    /** This and the next three: @throws KeyTaken */
     insert: freshInserter<Grant>(db, grants),
     insertCode: freshInserter<AuthorizationCode>(db, authorizationCodes),
     insertPair: freshInserter<TokenPair>(db, tokenPairs, pairColumns),
@@ -149,11 +151,10 @@ export const grantQueries = (db: DrizzleConnection) => {
     /** Everything that a user access token depends on, in any state; one read. */
     findAccess: (key: number) => findAccess().first({ key }),
     /**
-     * Spends the presented code or refresh token: moves the grant on only if that very key is still the current one
-     * and the grant is not revoked. True for exactly one of any number of racing calls.
+     * Spends the code or refresh token whose key is the pair's `previousKey`: moves the grant on to the pair only if that very key
+     * is still the current one and the grant is not revoked. True for exactly one of any number of racing calls. @throws KeyTaken
      */
-    advance: (key: TimeKey, presentedKey: TimeKey, step: GrantStep) =>
-      advance().hasChanged({ key, presentedKey, ...step }),
+    advance: (pair: TokenPair, grantStep: GrantStep) => advance().run({ ...grantStep, ...pair }),
     /** Every grant of the user, also ended ones, oldest first. */
     everyOfUser: async (userId: string): Promise<Grant[]> =>
       await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(asc(grants.key)),

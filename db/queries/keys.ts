@@ -18,13 +18,17 @@ export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key
   return async () => only(await lowest().execute())?.key ?? null
 }
 
-/** A function that inserts a row, or some columns of one. It throws `KeyTaken` if the key of the row is taken. */
+/** An insert of a row, or of some columns of one, whose key no other row must have. */
+export const freshInsert = (db: DrizzleConnection, table: SQLiteTable, columns: object = getTableColumns(table)) =>
+  db.insert(table).values(placeholders(columns)).onConflictDoNothing()
+
+/** A function that makes such an insert. It throws `KeyTaken` if the key of the row is taken. */
 export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
   db: DrizzleConnection,
   table: SQLiteTable,
   columns: object = getTableColumns(table),
 ) => {
-  const insert = lazyWriter(() => db.insert(table).values(placeholders(columns)).onConflictDoNothing())
+  const insert = lazyWriter(() => freshInsert(db, table, columns))
   return (row: Row): Awaitable<void> => insert().insertFresh(row)
 }
 

@@ -23,6 +23,8 @@ type Statement = {
   readonly isAsynchronous?: boolean
   /** The same select in a transaction of PostgreSQL, which locks the rows that it reads of this table. SQLite needs no locks. */
   reading?(locks: string | null): Statement
+  /** This update and then that insert, as one statement of PostgreSQL. */
+  followedBy?(insert: Statement): Statement
 }
 type Select<Row> = {
   readonly _: { readonly selectedFields: object }
@@ -46,6 +48,8 @@ export type Writer = {
   /** Inserts a row whose key no other row must have. @throws KeyTaken, from the transaction at the latest */
   readonly insertFresh: (given: Given) => Awaitable<void>
 }
+
+type StepWriter = { readonly run: (given: Given) => Awaitable<boolean> }
 
 /** Compiled source, with the objects that it names. */
 type Source = { readonly names: string[]; readonly values: unknown[] }
@@ -88,6 +92,24 @@ export const writer = (write: Write): Writer => {
         insertFresh: `if (statement.run(${given}).changes === 0) taken()`,
       }
   return compile(prepared, source, code) as Writer // by the types of the engines
+}
+
+/**
+ * Compiles an update of one row, and an insert of one row under a fresh key that is made if the update has changed one. Tells whether
+ * it has. On PostgreSQL they are one statement, which needs no locks before it: its conditions decide. @throws KeyTaken
+ */
+export const stepWriter = (update: Write, insert: Write) => {
+  const [step, row] = [partsOf(update.prepare()), partsOf(insert.prepare())]
+  const source: Source = { names: [], values: [] }
+  const [stepGiven, rowGiven] = [argumentsSource(step, source), argumentsSource(row, source)]
+  if (step.stmt.followedBy !== undefined) {
+    const both = { ...step, stmt: step.stmt.followedBy(row.stmt) }
+    const run = `return (await statement.change(${stepGiven}, ${rowGiven})).changes > 0`
+    return compile(both, source, { run }) as StepWriter // by the types of the engines
+  }
+  const run = `if (statement.run(${stepGiven}).changes === 0) return false;
+    if (${constantSource(source, row.stmt)}.run(${rowGiven}).changes === 0) taken(); return true`
+  return compile(step, source, { run }) as StepWriter
 }
 
 /** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */

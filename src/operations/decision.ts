@@ -101,6 +101,7 @@ export const toEnd = {
 } as const
 
 const guarded = { kind: 'guarded' } as const
+const conditional = { kind: 'conditional' } as const
 export const guardedToEnd = { ...toEnd, ...guarded } as const
 
 /**
@@ -109,6 +110,13 @@ export const guardedToEnd = { ...toEnd, ...guarded } as const
  */
 export const guardedTransaction = <T>({ database }: Platform, work: (q: Queries) => Awaitable<T>): Promise<T> =>
   database.transaction(work, guarded)
+
+/**
+ * The same where one change nearly always decides alone. Nothing may follow it, and the body must recognise its own change when
+ * it runs again.
+ */
+export const conditionalTransaction = <T>({ database }: Platform, work: (q: Queries) => Awaitable<T>): Promise<T> =>
+  database.transaction(work, conditional)
 
 /**
  * Handles the failure of a transaction that inserts rows under a fresh key. If a row has that key already, nothing was

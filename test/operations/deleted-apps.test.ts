@@ -186,9 +186,7 @@ test('after 7 days the purge removes everything of the app but its audit, in sma
   await listen()
   await uploadVersion(platform, app, '9.0.0', ['submit'])
   await createCredential(platform, trace, operator, { slug: app.slug, environment: 'production', label: null })
-  const family = await addFamily(platform, app, owner, 600)
-  const lasting = { ...family, expiresAt: platform.clock.now() + 30 * day }
-  await platform.database.transaction(async (q) => await q.grants.advance(family.key, family.currentKey, lasting))
+  await addFamily(platform, app, owner, 600, { expiresAt: platform.clock.now() + 30 * day })
   const kept = await addApp(platform, owner)
   const { deletedAt } = (await remove()).app
   const due = (deletedAt ?? 0) + 7 * day

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { timeKeyAt } from '../../src/domain/time-key.ts'
-import type { Grant } from '../../db/database.ts'
 import { isUnended } from '../../src/domain/credential.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
@@ -12,16 +10,19 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
+import { askBeside } from '../support/beside.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
 
+let file: string
 let platform: Platform
 let user: Login
 let app: AppInWorld
 
 beforeEach(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'doubt.db'))
+  file = join(temporaryFolder(), 'doubt.db')
+  platform = await openAsOperator(file)
   user = await addUser(platform)
   app = await addApp(platform, user)
 })
@@ -121,40 +122,36 @@ test('a purge leaves a family alone that was refreshed or removed meanwhile', as
   expect(await purge('grt_gone')).toEqual({ kind: 'kept' })
 })
 
+/** As a client that may repeat its request. */
+const exchangeAgain = async (code: string) =>
+  await exchangeCode(
+    platform,
+    trace,
+    { ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier },
+    'the same request',
+  )
+
 test('an answer is repeated only if its salt, its tokens and its row are unchanged', async () => {
-  const { queries } = platform.database
-  const exchange = async (code: string) =>
-    await exchangeCode(
-      platform,
-      trace,
-      { ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier },
-      'the same request',
-    )
-  const damages: readonly ((grant: Grant) => Pick<Grant, 'currentKey' | 'retrySalt'>)[] = [
-    ({ currentKey }) => ({ currentKey, retrySalt: new Uint8Array(32) }),
-    ({ retrySalt }) => ({ currentKey: timeKeyAt(0), retrySalt }),
+  const damages = [
+    { column: 'retry_salt', value: new Uint8Array(32) },
+    { column: 'current_key', value: 0 },
   ]
-  for (const damaged of damages) {
+  for (const { column, value } of damages) {
     const code = await codeAt(platform)
-    const { grantId, accessToken } = await exchange(code)
-    expect((await exchange(code)).accessToken).toBe(accessToken)
-    const grant = await queries.grants.byId(grantId)
-    if (grant === null) throw new Error('the grant is gone')
-    await platform.database.transaction(
-      async (q) => await q.grants.advance(grant.key, grant.currentKey, { ...grant, ...damaged(grant) }),
-    )
-    expect(await codeOf(exchange(code))).toBe('invalid_grant')
+    const { grantId, accessToken } = await exchangeAgain(code)
+    expect((await exchangeAgain(code)).accessToken).toBe(accessToken)
+    const { key = 0 } = (await platform.database.queries.grants.byId(grantId)) ?? {}
+    await askBeside(file, `UPDATE grants SET ${column} = ? WHERE key = ? RETURNING key`, value, key)
+    expect(await codeOf(exchangeAgain(code))).toBe('invalid_grant')
   }
 })
 
 test('an answer is not repeated once its refresh token has been presented, even if that was refused', async () => {
-  const request = { ...app.development, redirectUri: app.redirectUri, codeVerifier: verifier }
-  const exchange = async (code: string) => await exchangeCode(platform, trace, { ...request, code }, 'the same request')
   const code = await codeAt(platform)
-  const { accessToken, refreshToken } = await exchange(code)
-  expect((await exchange(code)).accessToken).toBe(accessToken)
+  const { accessToken, refreshToken } = await exchangeAgain(code)
+  expect((await exchangeAgain(code)).accessToken).toBe(accessToken)
   const more = { ...app.development, refreshToken, scope: 'profile:read site:read' }
   expect(await codeOf(refreshTokens(platform, trace, more, null))).toBe('invalid_scope')
-  expect(await codeOf(exchange(code))).toBe('invalid_grant')
+  expect(await codeOf(exchangeAgain(code))).toBe('invalid_grant')
   expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant') // the spent code was presented again, so the grant has ended
 })

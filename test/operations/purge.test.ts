@@ -8,7 +8,7 @@ import { purgeAll, purgeBatch } from '../../src/operations/purge/purge.ts'
 import { purgeLagSeconds } from '../../src/operations/health/figures.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
-import { addFamily } from '../support/grant-family.ts'
+import { addFamily, pairOf } from '../support/grant-family.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -159,7 +159,8 @@ test('a family that is refreshed just before its removal stays, and no event is 
   const { database } = platform
   const transaction: typeof database.transaction = async (work) => {
     const step = { ...family, expiresAt: family.expiresAt + hour }
-    await database.transaction(async (q) => await q.grants.advance(family.key, family.currentKey, step))
+    const pair = pairOf(platform, family, platform.random.timeKey(platform.clock.now()), family.currentKey)
+    await database.transaction(async (q) => await q.grants.advance(pair, step))
     return await database.transaction(work)
   }
   const then = { ...platform.clock, purgeBefore: () => family.expiresAt }

@@ -1,5 +1,6 @@
-import type { Grant } from '../../db/database.ts'
+import type { Grant, TokenPair } from '../../db/database.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../src/domain/secret.ts'
+import type { TimeKey } from '../../src/domain/time-key.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { trace } from './operator.ts'
 import type { AppInWorld, Login } from './world.ts'
@@ -36,27 +37,39 @@ export const addGrant = async (
   return grant
 }
 
+/** A token pair of the grant, issued for the code or refresh token with the second key. */
+export const pairOf = (
+  { random }: Platform,
+  { key: grantKey, createdAt, expiresAt }: Grant,
+  key: TimeKey,
+  previousKey: TimeKey,
+): TokenPair => {
+  const hash = () => hashSecret(mintSecret({ kind: 'appToken', key, digits: random.digits(secretDigits) }))
+  const lives = { createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
+  const hashes = { accessHash: hash(), refreshHash: hash() }
+  return { key, grantKey, previousKey, ...hashes, scopes: 'site:read', ...lives, ...trace }
+}
+
 /** Inserts such a grant with its code and a chain of token pairs. Each is spent for the next; the last is current. */
 export const addFamily = async (
   platform: Platform,
   app: AppInWorld,
   user: Pick<Login, 'id'>,
   pairs: number,
+  facts: Partial<Grant> = {},
 ): Promise<Grant> => {
   const key = () => platform.random.timeKey(platform.clock.now())
   const hash = () =>
     hashSecret(mintSecret({ kind: 'appToken', key: key(), digits: platform.random.digits(secretDigits) }))
   const keys = Array.from({ length: pairs + 1 }, key)
-  const grant = await addGrant(platform, app, user, { currentKey: keys.at(-1) ?? key() })
-  const { key: grantKey, createdAt, expiresAt } = grant
-  const ofPair = { grantKey, scopes: 'site:read', createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
+  const grant = await addGrant(platform, app, user, { currentKey: keys.at(-1) ?? key(), ...facts })
+  const { key: grantKey, expiresAt } = grant
   await platform.database.transaction(async (q) => {
     const [first = key(), ...later] = keys
     const code = { key: first, hash: hash(), grantKey, expiresAt, redirectUri: app.redirectUri }
     await q.grants.insertCode({ ...code, codeChallenge: 'c'.repeat(43) })
     for (const [index, each] of later.entries()) {
-      const pair = { ...ofPair, ...trace, key: each, previousKey: keys[index] ?? first }
-      await q.grants.insertPair({ ...pair, accessHash: hash(), refreshHash: hash() })
+      await q.grants.insertPair(pairOf(platform, grant, each, keys[index] ?? first))
     }
   })
   return grant

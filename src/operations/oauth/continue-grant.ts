@@ -7,7 +7,7 @@
  * spends nothing.
  */
 import type { AuthorizationCode, Grant, Queries } from '../../../db/database.ts'
-import { andThen, type Awaitable } from '../../domain/awaitable.ts'
+import { andThen, type Awaitable, handled } from '../../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { decideContinuation, grantEndsAt } from '../../domain/grant.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
@@ -28,10 +28,18 @@ import {
   refuseKnownClient,
 } from '../authenticate-client.ts'
 import { sharedTime } from '../clock.ts'
-import { CountedRefusal, guardedTransaction, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
+import { conditionalTransaction, CountedRefusal, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { derivePair, grantStep, type IssuedTokens, issuedTokens, pairRow, prepareNext } from './token-pair.ts'
+import {
+  derivePair,
+  grantStep,
+  type IssuedTokens,
+  issuedTokens,
+  type MintedPair,
+  pairRow,
+  prepareNext,
+} from './token-pair.ts'
 
 type CodeExchange = ClientCredentials & {
   readonly code: string
@@ -106,17 +114,25 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const next = prepareNext(platform, presented.secret, presented.retryIdentity, now)
   const stamp = lazyAuditStamp(platform, trace, now)
 
-  const decided = guardedTransaction(
+  const decided = conditionalTransaction(
     platform,
     async (q): Promise<IssuedTokens | PlatformError | CountedRefusal | ReusedSecret> => {
-      const client = await authenticateClient(q, presentedClient, now)
+      const authenticated = authenticateClient(q, presentedClient, now)
+      const search = () => (secret === null ? null : find(q, presented, secret))
+      // An engine on another machine is asked for both at once.
+      const early = authenticated instanceof Promise ? handled(search()) : null
+      const client = await authenticated
       if (client === null) return await refuseClient(q, presentedClient, action)
       if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
 
-      const found = secret === null ? null : await find(q, presented, secret)
+      const found = await (early ?? search())
       if (found === null) return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, null), action })
       const { grant } = found
       const attempt = { q, client, grant, presented, stamp, now }
+      // Whether this very call has spent the secret before, and the store has lost its answer.
+      const own = grant.currentKey === next.pair.key && grant.revokedAt === null
+      const answered = own ? await storedAnswer(attempt, next.pair) : null
+      if (answered !== null) return answered
       const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
       const claim = {
         key: found.key,
@@ -136,10 +152,9 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
 
       const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, found.key, trace, now)
       const step = grantStep(next, row, windowNow)
+      await recordUse(q, client, now) // first, because nothing may follow the change
       // Spends the secret. False if another call has spent it since it was read.
-      if (!(await q.grants.advance(grant.key, found.key, step))) return await endFamily(attempt)
-      await q.grants.insertPair(row)
-      await recordUse(q, client, now)
+      if (!(await q.grants.advance(row, step))) return await endFamily(attempt)
       return issuedTokens(next.pair, row, grant, now)
     },
   )
@@ -222,19 +237,24 @@ const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttem
   return new ReusedSecret(presented.kind)
 }
 
+/** The answer with the current pair of the grant; null if it is not this one. */
+const storedAnswer = async ({ q, grant, now }: GrantAttempt, pair: MintedPair): Promise<IssuedTokens | null> => {
+  const row = (await q.grants.findPair(grant.currentKey))?.pair
+  if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash))
+    return null
+  return issuedTokens(pair, row, grant, now)
+}
+
 /** The same tokens again, derived from the presented secret. They must match the stored hashes. */
 const repeatAnswer = async (
   attempt: GrantAttempt,
   salt: Uint8Array,
 ): Promise<IssuedTokens | PlatformError | CountedRefusal> => {
-  const { q, client, grant, presented, stamp, now } = attempt
-  const row = (await q.grants.findPair(grant.currentKey))?.pair
-  const pair = derivePair(grant.currentKey, presented.secret, salt)
-  if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash)) {
-    return await refuseGrant(attempt, refuse('invalid_grant'))
-  }
+  const { q, client, grant, presented, stamp } = attempt
+  const answer = await storedAnswer(attempt, derivePair(grant.currentKey, presented.secret, salt))
+  if (answer === null) return await refuseGrant(attempt, refuse('invalid_grant'))
   await recordEvent(q, stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` })
-  return issuedTokens(pair, row, grant, now)
+  return answer
 }
 
 /** The last checks: what the request says about the secret. */

@@ -6,7 +6,7 @@ import type { TimeKey } from '../../domain/time-key.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An access token and its refresh token, minted together. They share one row and its key. */
-type MintedPair = ReturnType<typeof pairFrom>
+export type MintedPair = ReturnType<typeof pairFrom>
 
 const pairFrom = (key: TimeKey, accessDigits: string, refreshDigits: string) => {
   const accessToken = mintSecret({ kind: 'userAccessToken', key, digits: accessDigits })
@@ -69,9 +69,8 @@ export const pairRow = (
   address,
 })
 
-/** How the grant moves on to the new pair. */
-export const grantStep = ({ pair, retry }: NextPair, row: TokenPair, now: number) => ({
-  currentKey: pair.key,
+/** What else changes in the grant when it moves on to the new pair. */
+export const grantStep = ({ retry }: NextPair, row: TokenPair, now: number) => ({
   expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
   retryKey: retry === null ? null : row.previousKey,
   retrySalt: retry?.salt ?? null,

@@ -14,7 +14,7 @@ export const openStore = async (name: string, role: 'server' | 'operator' = 'ope
   return await openPostgres({ url, role, createQueries, migrations: postgresMigrations, migrate: false })
 }
 
-/** COMMIT, and a change that needs none. */
+/** COMMIT, and a change that needs none. They are seen when a connection prepares them. */
 const commits = ['COMMIT', 'returning pg_current_xact_id'] as const
 
 export type Fate = 'passed on' | 'request lost' | 'answer lost'
@@ -25,14 +25,14 @@ type Sides = { client: Bun.Socket<unknown>; server: Bun.Socket<unknown> | null; 
 type Traffic = { trips: number; isWaiting: boolean }
 
 /**
- * Stands between a store and PostgreSQL, and decides about what commits and names itself, which is the first of a connection.
- * `change` alters what is sent to PostgreSQL, `changeAnswer` what it answers.
+ * Stands between a store and PostgreSQL, and decides about what contains one of the `decisive` texts. `change` alters what is sent to PostgreSQL, `changeAnswer` what it answers.
  */
 export const startProxy = async (
   name: string,
   fates: Fate[],
   change = (data: Buffer): Buffer => data,
   changeAnswer = (data: Buffer): Buffer => data,
+  decisive: readonly string[] = commits,
 ) => {
   const traffic: Traffic = { trips: 0, isWaiting: false }
   const url = new URL(await urlOf(name))
@@ -72,7 +72,7 @@ export const startProxy = async (
         if (sides === null) return
         if (!traffic.isWaiting) traffic.trips += 1
         traffic.isWaiting = true
-        const fate = commits.some((text) => data.includes(text)) ? (fates.shift() ?? 'passed on') : 'passed on'
+        const fate = decisive.some((text) => data.includes(text)) ? (fates.shift() ?? 'passed on') : 'passed on'
         if (fate === 'request lost') return end(sides)
         sides.isMute = fate === 'answer lost'
         if (sides.server === null) sides.early.push(change(Buffer.from(data)))

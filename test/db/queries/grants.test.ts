@@ -4,7 +4,7 @@ import type { TimeKey } from '../../../src/domain/time-key.ts'
 import type { Grant } from '../../../db/database.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { countRows } from '../../support/expired-rows.ts'
-import { addFamily as writeFamily, addGrant as writeGrant } from '../../support/grant-family.ts'
+import { addFamily as writeFamily, addGrant as writeGrant, pairOf } from '../../support/grant-family.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
@@ -26,8 +26,11 @@ const addGrant = async () => await addFor(user)
 const addFamily = async (pairs: number) => await writeFamily(platform, app, user, pairs)
 const now = () => platform.clock.now()
 const read = async ({ id }: Grant) => await platform.database.queries.grants.byId(id)
-const advance = async ({ key: of }: Grant, presentedKey: TimeKey, step: Grant) =>
-  await platform.database.transaction(async (q) => await q.grants.advance(of, presentedKey, step))
+const advance = async (grant: Grant, presentedKey: TimeKey, step: Grant) => {
+  const pair = pairOf(platform, grant, step.currentKey, presentedKey)
+  return await platform.database.transaction(async (q) => await q.grants.advance(pair, step))
+}
+const pairWith = async (pairKey: TimeKey) => (await platform.database.queries.grants.findPair(pairKey))?.pair
 const revoke = async ({ id }: Grant, at: number) =>
   await platform.database.transaction(async (q) => await q.grants.revoke(id, at))
 
@@ -46,8 +49,10 @@ test('a grant advances once, only by its own current key, and not if it is revok
   }
   expect(await advance(grant, key(), step)).toBe(false)
   expect(await advance(grant, other.currentKey, step)).toBe(false)
+  expect(await pairWith(step.currentKey)).toBeUndefined()
   expect(await advance(grant, grant.currentKey, step)).toBe(true)
   expect(await read(grant)).toEqual(step)
+  expect(await pairWith(step.currentKey)).toMatchObject({ previousKey: grant.currentKey, grantKey: grant.key })
   expect(await advance(grant, grant.currentKey, step)).toBe(false)
   expect(await revoke(grant, now())).toBe(true)
   expect(await advance(grant, step.currentKey, { ...step, currentKey: key() })).toBe(false)

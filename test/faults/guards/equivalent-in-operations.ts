@@ -192,7 +192,7 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)': {
     'never: app.developmentVersionId === null': 'no version has no ID',
   },
-  'if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash)) {':
+  'if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash))':
     {
       'left out: !sameHash(pair.accessHash, row.accessHash)':
         'both tokens come from one salt, so both differ or neither',
@@ -209,8 +209,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'retryUntil: retry === null ? null : now + retryWindowMs,': {
     'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
   },
-  'if (!(await q.grants.advance(grant.key, found.key, step))) return await endFamily(attempt)': {
-    'never: !(await q.grants.advance(grant.key, found.key, step))':
+  'if (!(await q.grants.advance(row, step))) return await endFamily(attempt)': {
+    'never: !(await q.grants.advance(row, step))':
       'SQLite runs one writing transaction at a time, so what was read is still current; another engine may differ',
   },
   "if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')": {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { timeKeyAt } from '../../../src/domain/time-key.ts'
+import { type TimeKey, timeKeyAt } from '../../../src/domain/time-key.ts'
 import type { Answer } from '../../support/call.ts'
 import { tally, together } from '../../support/crash.ts'
+import { pairOf } from '../../support/grant-family.ts'
 import { isLong } from '../../support/proof.ts'
 import { refresh, refreshBody, type Tokens } from '../../support/world.ts'
 import { openArena, race, secretsIn, tokensOf } from './support.ts'
@@ -13,21 +14,16 @@ test('the store advances a grant only from its current key, and never a revoked 
   const tokens = await freshTokens()
   const { database } = arena.world.platform
   const grant = await grantOf(tokens.grantId)
-  const { key = timeKeyAt(0), currentKey = timeKeyAt(0) } = grant ?? {}
-  const step = {
-    currentKey: timeKeyAt(Date.now()),
-    expiresAt: 0,
-    retryKey: null,
-    retrySalt: null,
-    retryFingerprint: null,
-    retryUntil: null,
-  }
+  if (grant === null) throw new Error('the grant is gone')
+  const step = { expiresAt: 0, retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
+  const next = timeKeyAt(Date.now())
+  const pair = (key: TimeKey, previousKey: TimeKey) => pairOf(arena.world.platform, grant, key, previousKey)
   const moves = await database.transaction(async (q) => [
-    await q.grants.advance(key, timeKeyAt(1), step),
-    await q.grants.advance(key, currentKey, step),
-    await q.grants.advance(key, currentKey, step),
+    await q.grants.advance(pair(next, timeKeyAt(1)), step),
+    await q.grants.advance(pair(next, grant.currentKey), step),
+    await q.grants.advance(pair(timeKeyAt(2), grant.currentKey), step),
     await q.grants.revoke(tokens.grantId, 1),
-    await q.grants.advance(key, step.currentKey, step),
+    await q.grants.advance(pair(timeKeyAt(2), next), step),
     await q.grants.revoke(tokens.grantId, 2),
   ])
 
