@@ -87,8 +87,8 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
       <Work state={state} now={now} />
       <h2>Make a backup</h2>
       <p>
-        The server copies the database while it goes on working, and checks the copy. If nothing is wrong, older backups
-        in <code>{state.folder}</code> are removed.
+        The server copies the database into <code>{state.folder}</code> while it goes on working, and checks the copy.
+        If nothing is wrong, it removes the oldest backups there, so that only as many stay as you keep.
       </p>
       {state.lackOfRoom === null ? null : <p class="problem">{state.lackOfRoom}</p>}
       <Form action={deskPaths.backups} visit={visit} class="measure">
