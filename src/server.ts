@@ -49,6 +49,8 @@ type ServerParts = {
   readonly passwordCost?: number
   /** False: hot endpoints are answered by Elysia too. */
   readonly answersDirectly?: boolean
+  /** True: pages of this server stand for the backends of the demo's apps. */
+  readonly servesDemo?: boolean
 }
 
 /** A refusal in the format of the caller, a standard client or a person; null for everyone else. */
@@ -83,6 +85,7 @@ export const startPlatformServer = async (
     logWriter = standardErrorWriter(),
     passwordCost = 12,
     answersDirectly = true,
+    servesDemo = false,
   }: ServerParts = {},
 ) => {
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
@@ -156,6 +159,7 @@ export const startPlatformServer = async (
     log,
     metrics,
     servesMetrics: metricsServer === null,
+    servesDemo,
     draining: listener.draining,
     isDrainingForProxy: listener.isDrainingForProxy,
     signingIn: new Map(),

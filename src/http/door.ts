@@ -17,6 +17,8 @@ export type Door = {
   readonly metrics: Metrics
   /** Whether `/metrics` is served on this port; otherwise it has its own. */
   readonly servesMetrics: boolean
+  /** Whether the pages stand for the backends of the demo's apps. */
+  readonly servesDemo: boolean
   /** Whether the server has begun to stop. */
   readonly draining: () => boolean
   /** The same for a proxy in front: the server keeps serving until the proxy has been told. */

@@ -31,6 +31,7 @@ import { appVersionRoutes } from './console/version.tsx'
 import { appVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
 import { editVersionPattern, newVersionPattern, uploadVersionRoutes } from './console/upload-version.tsx'
 import { webhooksRoutes } from './console/webhooks.tsx'
+import { demoCallbackRoutes } from './demo-callback.tsx'
 import { deskAppRoutes } from './desk/app.tsx'
 import { deskSecretRoutes } from './desk/app-secrets.tsx'
 import { deskAppSettingRoutes } from './desk/app-settings.tsx'
@@ -70,6 +71,7 @@ export const pages = (door: Door) =>
     .use(account(door))
     .use(developerConsole(door))
     .use(desk(door))
+    .use(door.servesDemo ? demoCallbackRoutes(door) : new Elysia())
 
 /** What people see and decide about their own account. */
 const account = (door: Door) =>

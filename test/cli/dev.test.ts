@@ -55,6 +55,29 @@ test('the webhook endpoint of the demo receives the first install event and a pi
   expect(await printedWith(/^# webhook (evt_\w+): ping in production, verified/m)).toHaveLength(1)
 })
 
+test('the consent of the demo ends at a page that shows what the app received', async () => {
+  const { url, browser } = await signedInAs('grace')
+  const [clientId = ''] = await printedWith(/^  newsletter, development: (\S+)/m)
+  const callback = `${url}/demo/callback/newsletter/development`
+  const asked = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callback,
+    scope: 'profile:read',
+    state: 'a-state-of-the-app',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  }
+  const page = `/oauth/authorize?${new URLSearchParams(asked).toString()}`
+  const allowed = await browser.submit(page, '/oauth/authorize', { decision: 'allow' })
+  const location = allowed.headers.get('location') ?? ''
+  expect(location).toStartWith(`${callback}?code=apco_`)
+  const { status, text } = await browser.get(location.slice(url.length))
+  expect(status).toBe(200)
+  for (const shown of ['apco_', 'a-state-of-the-app', 'newsletter']) expect(text).toContain(shown)
+  expect((await browser.get('/demo/callback/newsletter/staging')).status).toBe(404)
+})
+
 test('the installed app of the demo opens in a frame and exchanges its code for a session', async () => {
   const { url, browser } = await signedInAs('grace')
   const path = /\/installs\/ins_\w+\/open/.exec((await browser.get('/installs')).text)?.[0] ?? ''

@@ -10,6 +10,7 @@ import { trace } from '../support/operator.ts'
 import { addApp, addUser, appToken, createWorld, endWorld, type Login, type World } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
 import { browserKinds } from './support/browser-kinds.ts'
+import { askedFirst, confirm } from './support/confirm.ts'
 import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
@@ -111,7 +112,9 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await field.fill(`https://${slug}.example/callback`)
     await field.press('Enter')
     await page.getByRole('status').waitFor()
-    await press(page, `Remove https://${slug}.example/callback`)
+    await askedFirst(page, `Remove https://${slug}.example/callback`)
+    await look(page, 'confirmation')
+    await press(page, 'Remove')
     expect(await noticeOn(page)).toContain('refused from now on')
   })
 
@@ -135,13 +138,14 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await openTab(page, 'Credentials')
     await press(page, 'Create a production secret')
     await page.goto(`/console/${slug}/credentials`)
-    await page.getByLabel('Hours until the old production secret expires').fill('2')
-    await press(page, 'Rotate the production secret')
+    await askedFirst(page, 'Rotate the production secret')
+    await page.getByLabel('Hours until the old secret expires').fill('2')
+    await press(page, 'Rotate the secret')
     await page.goto(`/console/${slug}/credentials`)
     const [old, rotated] = (await liveOf(developer, slug)).production
     expect([old?.expiresAt === null, rotated?.expiresAt]).toEqual([false, null])
     await look(page, 'rotated')
-    await press(page, 'Revoke now')
+    await confirm(page, /^Revoke: /)
     expect((await liveOf(developer, slug)).production.map(({ id }) => id)).toEqual([rotated?.id ?? ''])
   })
 
@@ -186,9 +190,9 @@ describe('twice', () => {
     await press(page, 'Create a development secret')
     const secret = await page.getByLabel('Client secret').inputValue()
     await page.reload()
-    expect(await heading(page)).toBe('Already done')
+    expect(await page.getByRole('main').textContent()).toContain('There is no new secret to show.')
     expect(await page.content()).not.toContain(secret)
-    await page.getByRole('link', { name: 'See the credentials' }).click()
+    await page.getByRole('link', { name: 'Go to the credentials' }).click()
     await page.goBack()
     expect(await page.content()).not.toContain(secret)
     expect((await liveOf(developer, 'shown-once')).development).toHaveLength(1)
@@ -234,6 +238,7 @@ test('the copy buttons copy, and are not there without the script', async () => 
   const secret = await page.getByLabel('Client secret').inputValue()
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.getByRole('button', { name: 'Copy', exact: true }).waitFor()
   expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret)
   const plain = await enter({ javaScript: false })
   await createApp(plain.page, 'not-copied')

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addUser, createWorld, endWorld, type World } from '../support/world.ts'
+import { confirm } from './support/confirm.ts'
 import { expectAccessible } from './support/accessible.ts'
 import { browserKinds } from './support/browser-kinds.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
@@ -71,12 +72,12 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(await page.getByRole('status').textContent()).toContain('nothing to send again') // a ping is no event
     await press(page, /^Send again: evt_/)
     expect(await page.getByRole('status').textContent()).toContain('being sent again')
-    await press(page, 'Rotate the secret')
+    await confirm(page, 'Rotate the secret')
     expect(await page.getByLabel('Signing secret').inputValue()).toMatch(/^whsec_/)
     await page.goto(`/console/${app.slug}/webhooks`)
     await screenshot(page, `webhooks-${kind.kind}`)
     await page.getByRole('link', { name: receiver.url }).click()
-    await press(page, 'Remove')
+    await confirm(page, 'Remove')
     expect(await page.getByRole('status').textContent()).toContain('The endpoint is removed')
     expect(await listEndpoints(world.platform, app.slug)).toEqual([])
   })

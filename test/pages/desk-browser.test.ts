@@ -7,6 +7,7 @@ import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts
 import { addApp, addUser, type AppInWorld, endWorld } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
 import { browserKinds } from './support/browser-kinds.ts'
+import { askedFirst, confirm } from './support/confirm.ts'
 import { type BrowserOptions, openBrowser } from './support/browser.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { screenshot } from './support/screenshot.ts'
@@ -84,6 +85,7 @@ describe.each(browserKinds)('$kind', (kind) => {
     const app = await appInReview()
     const page = await enter(kind)
     await page.goto(pathOf(app, '1.1.0'))
+    await askedFirst(page, 'Reject this version')
     await page.getByLabel('Message').fill('Please correct these.')
     for (const row of [1, 2, 3]) {
       await page.getByLabel(`Place ${row}`, { exact: true }).fill(`hosts[${row}]`)
@@ -117,7 +119,7 @@ describe.each(browserKinds)('$kind', (kind) => {
     await press(page, /^Approve Newsletter for/)
     expect(await said(page)).toContain('The install is approved.')
     await page.goto(`/desk/installs?app=${slug}`)
-    await press(page, /^Deactivate Newsletter for/)
+    await confirm(page, /^Deactivate Newsletter for/)
     expect(await said(page)).toContain('The install is deactivated.')
     expect((await queries().installs.find(id))?.install.state).toBe('inactive')
   })
@@ -131,7 +133,7 @@ describe.each(browserKinds)('$kind', (kind) => {
     await look(page, kind, 'apps')
     await page.locator(`a[href="/desk/apps/${slug}"]`).click()
     await page.waitForURL(`**/desk/apps/${slug}`)
-    await press(page, 'Suspend the app')
+    await confirm(page, 'Suspend the app')
     expect(await said(page)).toBe('The app is suspended. Its secrets and tokens have stopped working.')
     await look(page, kind, 'app suspended')
     await press(page, 'Activate the app')
@@ -153,10 +155,9 @@ describe.each(browserKinds)('$kind', (kind) => {
     const theirs = await openBrowser(url, kind)
     await signInByForm(theirs, { email, password })
     await page.getByRole('link', { name: 'I have copied it: go to the user' }).click()
-    await press(page, 'Disable')
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('The user is disabled')
+    await confirm(page, 'Disable')
+    expect(await said(page)).toContain('The user is disabled and signed out.')
     await look(page, kind, 'user disabled')
-    await page.getByRole('link', { name: 'Go to the user' }).click()
     await theirs.goto('/account')
     expect(new URL(theirs.url()).pathname).toBe('/sign-in')
     await press(page, 'Enable')
@@ -191,6 +192,7 @@ describe('conflicts between operators', () => {
     const second = await first.context().newPage()
     await first.goto(pathOf(app, '1.1.0'))
     await second.goto(pathOf(app, '1.1.0'))
+    await askedFirst(second, 'Reject this version')
     await press(first, 'Approve')
     await second.getByLabel('Message').fill('No.')
     await second.getByRole('button', { name: 'Reject this version' }).click()

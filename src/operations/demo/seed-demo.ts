@@ -1,15 +1,15 @@
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import type { Environment } from '../../domain/app.ts'
 import { formatScope, scopesFor } from '../../domain/scope.ts'
+import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { createApp } from '../apps/create-app.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput } from '../decision.ts'
+import { badInput, decide } from '../decision.ts'
 import { createCredential } from '../credentials/change-credentials.ts'
 import { createInstall } from '../installs/create-install.ts'
 import { moveInstall } from '../installs/move-install.ts'
 import { issueAppToken } from '../oauth/issue-app-token.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { addRedirectUri } from '../redirect-uris.ts'
 import { importResources } from '../resources/import-resources.ts'
 import { authenticateAppToken } from '../authenticate.ts'
 import { createUser } from '../users/create-user.ts'
@@ -29,7 +29,13 @@ export type DemoClient = DemoCredentials['apps'][number]['development']
  * endpoint for all events before the installs are created; without one `webhook` is null.
  * @throws invalid_request when a user exists already, or for a URL that is not allowed
  */
-export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor, webhookUrl: string | null) => {
+export const seedDemo = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  webhookUrl: string | null,
+  callbackOf: CallbackOf = elsewhere,
+) => {
   const session = [platform, trace, actor] as const
   if ((await platform.database.queries.users.count()) > 0) {
     throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
@@ -46,8 +52,8 @@ export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor, w
   for (const { slug, name, owner, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
     const app = await createApp(...session, { ownerEmail: owner, name, slug, scopes })
-    const development = await createClient(session, slug, 'development')
-    const production = await createClient(session, slug, 'production')
+    const development = await createClient(session, slug, 'development', callbackOf)
+    const production = await createClient(session, slug, 'production', callbackOf)
     for (const version of versions) await createInStatus(session, slug, development, version)
     apps.push({ slug, name, scopes: app.scopes, development, production })
   }
@@ -76,12 +82,36 @@ async function* bytesOf(records: readonly unknown[]) {
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`)
 }
 
-const createClient = async (session: Session, slug: string, environment: Environment) => {
+/** The redirect URI of an app of the demo. */
+type CallbackOf = (platform: Platform, slug: string, environment: Environment) => string
+
+/** A reserved name that does not resolve (RFC 2606). */
+const elsewhere: CallbackOf = (_, slug, environment) => `https://${slug}.example/${environment}/callback`
+
+/** A page of this server that stands for the app's backend (`pages/demo-callback.tsx`). */
+export const demoCallback: CallbackOf = ({ publicUrl }, slug, environment) =>
+  `${publicUrl}/demo/callback/${slug}/${environment}`
+
+const createClient = async (session: Session, slug: string, environment: Environment, callbackOf: CallbackOf) => {
   const { clientId, clientSecret } = await createCredential(...session, { slug, environment, label: 'Demo' })
-  const redirectUri = `https://${slug}.example/${environment}/callback`
-  await addRedirectUri(...session, { slug, environment, uri: redirectUri })
+  const redirectUri = callbackOf(session[0], slug, environment)
+  await registerCallback(session, slug, environment, redirectUri)
   return { clientId, clientSecret, redirectUri }
 }
+
+/** Without the rules for redirect URIs: the server of `dev` has no certificate, and nobody else can reach it. */
+const registerCallback = async (
+  [platform, trace, actor]: Session,
+  slug: string,
+  environment: Environment,
+  uri: string,
+) =>
+  await decide(platform, trace, actor, async ({ q, now, record }) => {
+    const { id: clientId, appId } = await clientOfApp(q, (await findApp(q, slug)).id, environment)
+    await q.redirectUris.insert({ uri, clientId, createdAt: now })
+    await record({ action: 'redirect_uri.added', appId, environment, target: clientId, detail: { uri } })
+    return null
+  })
 
 /** Uploads a version with a token of the app, then takes the steps to its final status. */
 const createInStatus = async (

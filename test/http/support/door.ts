@@ -16,6 +16,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   log: createLog({ write: () => undefined, flush: () => undefined }),
   metrics: createMetrics(),
   servesMetrics: true,
+  servesDemo: false,
   draining: () => false,
   isDrainingForProxy: () => false,
   signingIn: new Map(),
