@@ -62,7 +62,8 @@ export const seedDemo = async (
   for (const { app, user, kind, resource, approved } of demoInstalls) {
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
     const created = await createInstall(...session, input)
-    const { id, approval } = approved ? await moveInstall(...session, { id: created.id, step: 'approve' }) : created
+    const isWaiting = created.approval === 'pending' // not where installs are approved at once
+    const { id, approval } = approved && isWaiting ? await moveInstall(...session, { id: created.id, step: 'approve' }) : created
     installs.push({ id, app, user, resource, approval })
   }
   return { users, apps, installs, webhook }

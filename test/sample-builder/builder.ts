@@ -1,0 +1,153 @@
+/**
+ * A website and store builder as small as it can be: its own users and sites in memory, its own sign-in, and what joins it to App
+ * Platform: it sends users and sites, signs people in, and checks the tokens of apps at its own API.
+ */
+import { randomBytes } from 'node:crypto'
+
+type Person = { readonly id: string; readonly name: string; readonly email: string }
+type Site = { readonly id: string; readonly owner: string; readonly name: string; readonly slug: string }
+
+const people: readonly Person[] = [
+  { id: 'u-1', name: 'Ines Baker', email: 'ines@builder.example' },
+  { id: 'u-2', name: 'Omar Potter', email: 'omar@builder.example' },
+]
+const sites: readonly Site[] = [
+  { id: 's-1', owner: 'u-1', name: 'Bakery', slug: 'bakery' },
+  { id: 's-2', owner: 'u-2', name: 'Pottery', slug: 'pottery' },
+]
+
+export type SampleBuilderOptions = {
+  readonly port: number
+  /** Where App Platform is. */
+  readonly platform: string
+  readonly serviceKey: string
+}
+
+/** Starts the builder. It is reached at `url`. */
+export const startSampleBuilder = ({ port, platform, serviceKey }: SampleBuilderOptions) => {
+  /** Signed-in browsers, by their cookie. */
+  const sessions = new Map<string, Person>()
+  const personOf = (request: Request): Person | null =>
+    sessions.get(/(?:^|; )builder=([0-9a-f]+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? '') ?? null
+
+  const manage = async (method: string, path: string, body: object): Promise<Response> =>
+    await fetch(`${platform}/api/management${path}`, {
+      method,
+      headers: { authorization: `Bearer ${serviceKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  /** Repeating it changes nothing, so it can be sent whenever something may have changed. */
+  const sendPeopleAndSites = async (): Promise<void> => {
+    for (const { id, name, email } of people) await expectDone(await manage('PUT', `/users/${id}`, { name, email }))
+    for (const { id, owner, name, slug } of sites) {
+      const stated = { ownerExternalId: owner, name, slug, status: 'published' }
+      await expectDone(await manage('PUT', `/resources/site/${id}`, stated))
+    }
+  }
+
+  /** App Platform sends browsers here; the person is signed in, or signs in first. */
+  const handOver = async (request: Request, url: URL): Promise<Response> => {
+    const person = personOf(request)
+    const asked = url.searchParams.get('request') ?? ''
+    if (person === null) return signInPage(asked)
+    const answer = await manage('POST', `/sign-in-requests/${encodeURIComponent(asked)}/accept`, {
+      externalId: person.id,
+    })
+    if (!answer.ok) return html('This sign-in has expired', '<p>Begin again at the apps.</p>', 400)
+    const { redirectTo }: { redirectTo: string } = JSON.parse(await answer.text())
+    return redirect(redirectTo)
+  }
+
+  const signIn = async (request: Request): Promise<Response> => {
+    const form = new URLSearchParams(await request.text())
+    const person = people.find(({ email }) => email === form.get('email'))
+    if (person === undefined) return signInPage(form.get('request') ?? '', 'There is no such person.')
+    const cookie = randomBytes(16).toHex()
+    sessions.set(cookie, person)
+    const asked = form.get('request') ?? ''
+    const next = asked === '' ? '/' : `/apps/sign-in?${new URLSearchParams({ request: asked }).toString()}`
+    return redirect(next, `builder=${cookie}; Path=/; HttpOnly; SameSite=Lax`)
+  }
+
+  const signOut = async (request: Request): Promise<Response> => {
+    const person = personOf(request)
+    for (const [cookie, signedIn] of sessions) if (signedIn === person) sessions.delete(cookie)
+    if (person !== null) await manage('POST', `/users/${person.id}/end-access`, { only: 'sessions' })
+    return redirect('/')
+  }
+
+  /** The builder's own API: the pages of a site, for apps that may read it. A real one would have its proxy ask. */
+  const api = async (request: Request, site: Site): Promise<Response> => {
+    const query = new URLSearchParams({ scope: 'site:read', resource: `site:${site.id}` })
+    const authorization = request.headers.get('authorization') ?? ''
+    const check = await fetch(`${platform}/oauth/check?${query.toString()}`, { headers: { authorization } })
+    if (check.status !== 204) return new Response(await check.text(), { status: check.status })
+    if (check.headers.get('x-user-external-id') !== site.owner)
+      return Response.json({ error: 'not yours' }, { status: 403 })
+    return Response.json({ site: site.slug, pages: ['Home', 'Opening hours'] })
+  }
+
+  const home = (request: Request): Response => {
+    const person = personOf(request)
+    if (person === null) return signInPage('')
+    const own = sites.filter(({ owner }) => owner === person.id).map(({ name }) => `<li>${name}</li>`)
+    const links = `<p><a href="${platform}/installs">Apps on your sites</a></p>`
+    const leave = '<form method="post" action="/sign-out"><button>Sign out</button></form>'
+    return html(`Hello ${person.name}`, `<h2>Your sites</h2><ul>${own.join('')}</ul>${links}${leave}`)
+  }
+
+  const server = Bun.serve({
+    port,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const url = new URL(request.url)
+      const site = sites.find(({ id }) => url.pathname === `/api/sites/${id}/pages`)
+      if (site !== undefined) return await api(request, site)
+      switch (`${request.method} ${url.pathname}`) {
+        case 'GET /':
+          return home(request)
+        case 'GET /apps/sign-in':
+          return await handOver(request, url)
+        case 'POST /sign-in':
+          return await signIn(request)
+        case 'POST /sign-out':
+          return await signOut(request)
+        default:
+          return html('Not found', '', 404)
+      }
+    },
+  })
+  return {
+    url: `http://localhost:${server.port}`,
+    people,
+    sites,
+    sendPeopleAndSites,
+    stop: async () => await server.stop(true),
+  }
+}
+
+const expectDone = async (answer: Response): Promise<void> => {
+  if (!answer.ok) throw new Error(`App Platform refused: ${await answer.text()}`)
+}
+
+const redirect = (location: string, cookie?: string): Response =>
+  new Response(null, { status: 303, headers: { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) } })
+
+const html = (title: string, body: string, status = 200): Response =>
+  new Response(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>${body}</html>`,
+    {
+      status,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+    },
+  )
+
+/** Passwords are left out: this is about what comes after. */
+const signInPage = (request: string, fault = ''): Response => {
+  const options = people.map(({ email, name }) => `<option value="${email}">${name}</option>`).join('')
+  const asked = /^[0-9A-Za-z_]*$/.test(request) ? request : ''
+  const form = `<p>${fault}</p><form method="post" action="/sign-in"><input type="hidden" name="request" value="${asked}">
+    <label for="email">Who are you?</label> <select id="email" name="email">${options}</select> <button>Sign in</button></form>`
+  return html('Sign in to the builder', form)
+}
