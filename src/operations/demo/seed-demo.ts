@@ -63,7 +63,8 @@ export const seedDemo = async (
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
     const created = await createInstall(...session, input)
     const isWaiting = created.approval === 'pending' // not where installs are approved at once
-    const { id, approval } = approved && isWaiting ? await moveInstall(...session, { id: created.id, step: 'approve' }) : created
+    const { id, approval } =
+      approved && isWaiting ? await moveInstall(...session, { id: created.id, step: 'approve' }) : created
     installs.push({ id, app, user, resource, approval })
   }
   return { users, apps, installs, webhook }
