@@ -9,6 +9,7 @@ import type { DrizzleConnection } from './connection.ts'
 import { auditReadingQueries } from './audit-reading.ts'
 import { builderInstallQueries } from './builder-installs.ts'
 import { credentialQueries } from './credentials.ts'
+import { dashboardQueries } from './dashboards.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
@@ -59,6 +60,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   counted: countedQueries(db),
   counts: countQueries(db),
   credentials: credentialQueries(db),
+  dashboards: dashboardQueries(db),
   deletedApps: deletedAppQueries(db),
   devices: deviceQueries(db),
   embedding: embeddingQueries(db),

@@ -194,13 +194,13 @@ export const versionQueries = (db: DrizzleConnection) => {
         .orderBy(order(since), order(versions.id))
         .limit(limit)
     },
-    /** How many versions of existing apps wait for a review, counted up to a limit. */
-    countForReview: async (most: number): Promise<number> => {
+    /** How many versions of existing apps wait for an operator, counted up to a limit. */
+    countInQueue: async (what: WaitingFor, most: number): Promise<number> => {
       const waiting = db
         .select({ id: versions.id })
         .from(versions)
         .innerJoin(apps, eq(apps.id, versions.appId))
-        .where(and(eq(versions.status, waitingFor.review.status), isNull(apps.deletedAt)))
+        .where(and(eq(versions.status, waitingFor[what].status), isNull(apps.deletedAt)))
         .limit(most)
       return (await waiting).length
     },

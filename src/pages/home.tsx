@@ -1,38 +1,218 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../http/door.ts'
+import { ownedApp } from '../operations/apps/app-record.ts'
+import { appOverview } from '../operations/apps/overview.ts'
+import { listOwnApps, type OwnAppSummary } from '../operations/apps/lists.ts'
+import { type ConnectedApp, listConnectedApps } from '../operations/connected-apps.ts'
+import { readActivity } from '../operations/counts/activity.ts'
+import { countActiveInstalls, listAttention, readLatestEvents } from '../operations/dashboards.ts'
+import { readConditions } from '../operations/health/conditions.ts'
+import { listOwnInstalls, type OwnInstall } from '../operations/installs/lists.ts'
+import { countedWaiting } from '../operations/waiting.ts'
+import { ActivityTiles, AttentionList, LatestEventList } from './dashboard.tsx'
+import { Avatar } from './design/avatar.tsx'
+import { AppStatusBadge, InstallStatusBadge } from './design/badge.tsx'
+import { EmptyState } from './design/empty.tsx'
+import { Count } from './design/list-tools.tsx'
+import { Row, RowList } from './design/row-list.tsx'
 import { Layout, LinkCards } from './design/shell.tsx'
+import { Time } from './design/values.tsx'
 import { page } from './page.ts'
 import { requireVisit, type Visit } from './visit.ts'
+import { isNewApp, SetUp, setUpSteps, type SetUpStep } from './set-up.tsx'
+import { resourceKindWords } from './words.ts'
 
-/** The start page, with a link to each area that this person can use. */
+/** The start page: what waits for this person, and what their apps did. */
 export const homeRoutes = (door: Door) =>
-  new Elysia().get('/', async ({ request }) => page(<HomePage visit={await requireVisit(door, request)} />))
+  new Elysia().get('/', async ({ request }) => {
+    const visit = await requireVisit(door, request)
+    const apps = await listOwnApps(door.platform, visit.userId)
+    return page(
+      <Layout title="Home" visit={visit} section="home">
+        {visit.session.user.isOperator ? await waitingForOperators(visit) : null}
+        {apps.length === 0 ? await withoutApps(visit) : await withApps(visit, apps, await setUpOf(visit, apps))}
+      </Layout>,
+    )
+  })
 
-const HomePage = ({ visit }: { readonly visit: Visit }) => (
-  <Layout title="Start" visit={visit}>
-    <LinkCards links={visit.session.user.isOperator ? [...areas, desk] : areas} />
-  </Layout>
+/** Of longer lists, the start page shows the first ones. */
+const shownRows = 5
+
+const waitingForOperators = async ({ door, waiting }: Visit) => {
+  const conditions = await readConditions(door.platform)
+  const tasks = [
+    { title: 'Versions to review', count: waiting?.reviews ?? 0, href: '/desk/reviews' },
+    { title: 'Approved versions to make live', count: waiting?.activations ?? 0, href: '/desk/reviews' },
+    { title: 'Installs to approve', count: waiting?.installs ?? 0, href: '/desk/installs' },
+  ].filter(({ count }) => count > 0)
+  return (
+    <section aria-labelledby="operator">
+      <h2 id="operator">Waiting for operators</h2>
+      {conditions.map(({ name, sentence }) => (
+        <p key={name} class="problem">
+          {sentence} <a href="/desk/health">Health</a>
+        </p>
+      ))}
+      <RowList
+        rows={tasks}
+        empty={
+          conditions.length === 0
+            ? 'Nothing waits for you, and the server has no problem.'
+            : 'No review or install waits.'
+        }
+        row={({ title, count, href }) => (
+          <Row href={href} title={title} badge={<Count of={count} most={countedWaiting - 1} />} />
+        )}
+      />
+    </section>
+  )
+}
+
+/** The steps of the only app, while it is new; null for other people. */
+const setUpOf = async ({ door: { platform }, userId }: Visit, [only, another]: readonly OwnAppSummary[]) => {
+  if (only === undefined || another !== undefined) return null
+  const overview = await appOverview(platform, await ownedApp(platform, userId, only.slug))
+  const steps = setUpSteps(only.slug, overview)
+  return isNewApp(overview, steps) ? steps : null
+}
+
+const withApps = async (
+  { door: { platform }, userId }: Visit,
+  apps: readonly OwnAppSummary[],
+  steps: readonly SetUpStep[] | null,
+) => {
+  const of = { ownerId: userId }
+  const [attention, activity, activeInstalls, latest] = await Promise.all([
+    listAttention(platform, of),
+    readActivity(platform, of, null),
+    countActiveInstalls(platform, of, null),
+    readLatestEvents(platform, of, userId),
+  ])
+  const newest = apps.toSorted((one, other) => other.createdAt - one.createdAt)
+  return (
+    <>
+      <AttentionList items={attention} namesApps={true} />
+      {steps === null ? null : <SetUp steps={steps} />}
+      <section aria-labelledby="activity">
+        <h2 id="activity">{apps.length === 1 ? 'Your app' : `Your ${apps.length} apps`}</h2>
+        {steps === null ? <ActivityTiles activity={activity} activeInstalls={activeInstalls} /> : null}
+        <RowList rows={newest.slice(0, shownRows)} label="Newest apps" row={(app) => <AppRow app={app} />} />
+        <p>
+          <a href="/console">All apps</a>
+        </p>
+      </section>
+      <section aria-labelledby="events">
+        <h2 id="events">Latest events</h2>
+        <LatestEventList latest={latest} now={platform.clock.now()} />
+      </section>
+    </>
+  )
+}
+
+const AppRow = ({ app: { id, slug, name, status, live, developmentHead } }: { readonly app: OwnAppSummary }) => (
+  <Row
+    href={`/console/${slug}`}
+    avatar={<Avatar id={id} name={name} />}
+    title={<bdi>{name}</bdi>}
+    badge={status === 'active' ? undefined : <AppStatusBadge status={status} />}
+    facts={[
+      live === null ? 'Not live yet' : `${live} is live`,
+      developmentHead === null || developmentHead === live ? null : `${developmentHead} in development`,
+    ]}
+  />
 )
 
-const areas = [
-  {
-    href: '/account',
-    name: 'Account',
-    about: 'Your password, your sessions, and the apps that can act for you.',
-  },
+const withoutApps = async (visit: Visit) => {
+  const { platform } = visit.door
+  const installs = await listOwnInstalls(platform, visit.session, { limit: shownRows, cursor: null })
+  const connected = await listConnectedApps(platform, visit.session)
+  return (
+    <>
+      <section aria-labelledby="installs">
+        <h2 id="installs">Your installs</h2>
+        <RowList
+          rows={installs.data}
+          row={(install) => <InstallRow install={install} />}
+          empty={
+            <EmptyState
+              title="No app is installed yet"
+              action={
+                <a class="button" href="/installs">
+                  Choose an app
+                </a>
+              }
+            >
+              <p>Apps add something to your websites and stores. You agree to what each may do.</p>
+            </EmptyState>
+          }
+        />
+        {installs.data.length === 0 ? null : (
+          <p>
+            <a href="/installs">All installs and apps</a>
+          </p>
+        )}
+      </section>
+      <section aria-labelledby="connected">
+        <h2 id="connected">Connected apps</h2>
+        <RowList
+          rows={connected.slice(0, shownRows)}
+          row={(app) => <ConnectedRow app={app} />}
+          empty="No app can act for you. When you allow one, it appears here."
+        />
+        {connected.length > shownRows ? (
+          <p>
+            <a href="/account/apps">{`All ${connected.length} connected apps`}</a>
+          </p>
+        ) : null}
+      </section>
+      <section aria-labelledby="next">
+        <h2 id="next">Next steps</h2>
+        <LinkCards links={nextSteps} />
+      </section>
+    </>
+  )
+}
+
+const InstallRow = ({ install }: { readonly install: OwnInstall }) => (
+  <Row
+    avatar={<Avatar id={install.appId} name={install.appName} />}
+    title={<bdi>{install.appName}</bdi>}
+    badge={<InstallStatusBadge install={install} />}
+    facts={[resourceKindWords[install.kind], <bdi>{install.resourceName}</bdi>]}
+    time={install.createdAt}
+  />
+)
+
+const ConnectedRow = ({ app }: { readonly app: ConnectedApp }) => (
+  <Row
+    href={`/account/apps/${app.clientId}`}
+    avatar={<Avatar id={app.clientId} name={app.name} />}
+    title={<bdi>{app.name}</bdi>}
+    facts={[
+      <>
+        Published by <bdi>{app.publisher}</bdi>
+      </>,
+      <>
+        Last used <Time at={app.lastFetchedAt} otherwise="never" />
+      </>,
+    ]}
+  />
+)
+
+const nextSteps = [
   {
     href: '/installs',
-    name: 'Installs',
-    about: 'The apps on your websites and stores, and the apps that you can install.',
+    name: 'Install an app',
+    about: 'See the apps for your websites and stores, and what each asks for.',
   },
   {
-    href: '/console',
-    name: 'Developer console',
-    about: 'Your own apps: credentials, redirect URIs, scopes and versions.',
+    href: '/console/new',
+    name: 'Build an app',
+    about: 'Register it, get a secret and make the first call. That takes a minute.',
+  },
+  {
+    href: '/account/sessions',
+    name: 'Check your account',
+    about: 'See where you are signed in, and end sessions that you do not know.',
   },
 ]
-const desk = {
-  href: '/desk',
-  name: 'Operator desk',
-  about: 'Reviews, installs, apps, users, the audit log and the health of this server.',
-}

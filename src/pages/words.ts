@@ -25,7 +25,7 @@ const units = [
   ['second', 1],
 ] as const
 
-const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`
+export const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`
 
 /** A lifetime in the largest unit that is exact: `30 days`, `1 hour`, `90 minutes`. */
 export const lifetimeInWords = (seconds: number): string => {

@@ -27,6 +27,8 @@ export const appOverview = async (platform: Platform, app: OwnedApp) => {
   return {
     ...(await redirectUrisOf(q, app.id)),
     ...(await distributionOf(q, app.id)),
+    /** How many webhook endpoints there are. */
+    webhooks: (await q.webhookEndpoints.listOfApp(app.id)).length,
     liveSecrets: await listLiveCredentials(platform, app.clientIds),
     /** Epoch milliseconds; null when no secret was ever used. */
     lastUsedAt: await q.credentials.lastUseOfApp(app.id),

@@ -36,7 +36,7 @@ const isPerson = (text: string | null): boolean => text?.includes('usr_') === tr
 /** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
 export type AppEvent = ReturnType<typeof appEvent>
 
-const appEvent = (row: AuditEvent, ownerId: string) => {
+export const appEvent = (row: AuditEvent, ownerId: string) => {
   const isOwn = row.actorId === ownerId
   return {
     id: row.id,

@@ -1,14 +1,21 @@
 import { Elysia } from 'elysia'
+import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { renameApp } from '../../operations/apps/change-app.ts'
-import { appOverview } from '../../operations/apps/overview.ts'
-import { AppStatusBadge } from '../design/badge.tsx'
+import { type AppOverview, appOverview } from '../../operations/apps/overview.ts'
+import { readActivity } from '../../operations/counts/activity.ts'
+import { countActiveInstalls, listAttention, readLatestEvents } from '../../operations/dashboards.ts'
+import { AppStatusBadge, environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Facts, Time } from '../design/values.tsx'
+import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
+import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
+import { Tabs } from '../design/shell.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { Checklist, StatusCards } from './overview-status.tsx'
+import { choiceParameter } from '../query.ts'
+import { StatusCards } from './overview-status.tsx'
 import { ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
@@ -39,14 +46,22 @@ type RefusedName = { readonly name: string; readonly error: PlatformError }
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promise<Response> => {
   const overview = await appOverview(visit.door.platform, app)
+  const steps = setUpSteps(app.slug, overview)
   const error = refused?.error ?? null
   return page(
-    <OwnAppPage visit={visit} app={app} tab="" title={app.name} notices={notices}>
-      <p>
-        <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
-      </p>
-      <StatusCards slug={app.slug} overview={overview} />
-      <Checklist slug={app.slug} overview={overview} />
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab=""
+      title={app.name}
+      notices={notices}
+      about={
+        <>
+          <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
+        </>
+      }
+    >
+      {isNewApp(overview, steps) ? <SetUp steps={steps} /> : await dashboardOf({ visit, app }, overview)}
       <h2>Identity</h2>
       <Facts
         of={{
@@ -71,5 +86,43 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
       </Form>
     </OwnAppPage>,
     { refusal: error },
+  )
+}
+
+/** What an app in use shows: what to do, what was counted in one environment, its versions, and what happened last. */
+const dashboardOf = async ({ visit, app }: OwnApp, overview: AppOverview) => {
+  const { door, call, userId } = visit
+  const asked = choiceParameter(call.request, 'environment', environments)
+  const environment = asked ?? (overview.live === null ? 'development' : 'production')
+  const of = { appId: app.id }
+  const [attention, activity, activeInstalls, latest] = await Promise.all([
+    listAttention(door.platform, of),
+    readActivity(door.platform, of, environment),
+    countActiveInstalls(door.platform, of, environment),
+    readLatestEvents(door.platform, of, userId),
+  ])
+  const { slug } = app
+  const pathIn = (name: Environment): string => `${consoleAppPath(slug)}?environment=${name}`
+  return (
+    <>
+      <AttentionList items={attention.filter(({ kind }) => kind !== 'app_suspended')} namesApps={false} />
+      <Tabs
+        label="Environment"
+        links={environments.toReversed().map((name) => ({ path: pathIn(name), name: environmentNames[name] }))}
+        current={pathIn(environment)}
+      />
+      <ActivityTiles
+        activity={activity}
+        activeInstalls={activeInstalls}
+        installsHref={consoleAppPath(slug, 'installs')}
+        webhooksHref={consoleAppPath(slug, 'webhooks')}
+      />
+      <StatusCards slug={slug} overview={overview} />
+      <h2>Latest events</h2>
+      <LatestEventList latest={latest} now={door.platform.clock.now()} />
+      <p>
+        <a href={consoleAppPath(slug, 'trail')}>All events</a>
+      </p>
+    </>
   )
 }
