@@ -12,7 +12,7 @@ import {
 } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { Cards } from '../design/table.tsx'
+import { RowList } from '../design/row-list.tsx'
 import { Copyable, Secret, Time } from '../design/values.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
@@ -110,9 +110,9 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
     <p>
       Client ID <ClientId app={app} environment={environment} />
     </p>
-    <Cards
+    <RowList
       rows={secrets}
-      card={(secret) => <LiveSecret visit={visit} app={app} secret={secret} />}
+      row={(secret) => <LiveSecret visit={visit} app={app} secret={secret} />}
       empty={noSecret[environment]}
     />
     {secrets.length >= maximumLiveSecrets ? (

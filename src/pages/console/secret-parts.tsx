@@ -4,7 +4,8 @@ import type { PlatformError } from '../../domain/errors.ts'
 import type { CredentialRecord, ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Badge } from '../design/badge.tsx'
 import { Field, Form } from '../design/field.tsx'
-import { Facts, Time } from '../design/values.tsx'
+import { Row } from '../design/row-list.tsx'
+import { Time } from '../design/values.tsx'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
@@ -69,40 +70,41 @@ type LiveSecretProps = OwnApp & { readonly secret: ListedSecret }
 
 /** A secret that has not ended. Everything is shown except the secret itself. */
 export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
-  <article>
-    <h3>
-      <bdi>{secretName(secret)}</bdi>
-    </h3>
-    <p>
-      <StatusBadge secret={secret} />
-    </p>
+  <Row
+    title={<bdi>{secretName(secret)}</bdi>}
+    badge={<StatusBadge secret={secret} />}
+    facts={[
+      <>
+        Ends with <SecretHint secret={secret} />
+      </>,
+      <>
+        Created <Time at={secret.createdAt} /> by {makerInWords(visit, secret)}
+      </>,
+      <>
+        Last used <Time at={secret.lastUsedAt} otherwise="never" />
+      </>,
+      <>
+        Expires <Time at={secret.expiresAt} otherwise="never, unless you rotate or revoke it" />
+      </>,
+      <code>{secret.id}</code>,
+    ]}
+    actions={
+      <a class="button danger small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
+        Revoke
+        <span class="unseen">
+          {': '}
+          <bdi>{secretName(secret)}</bdi>, {secret.environment}
+        </span>
+      </a>
+    }
+  >
     {secret.status === 'suspended' ? (
-      <p>
+      <p class="row-facts">
         Data was lost on this platform, and this secret may have been revoked before. It does not work until an operator
         confirms it: <code>app-platform credential confirm {secret.id}</code>. You can rotate it instead.
       </p>
     ) : null}
-    <Facts
-      of={{
-        ID: <code>{secret.id}</code>,
-        'Ends with': <SecretHint secret={secret} />,
-        Created: (
-          <>
-            <Time at={secret.createdAt} /> by {makerInWords(visit, secret)}
-          </>
-        ),
-        'Last used': <Time at={secret.lastUsedAt} otherwise="Never" />,
-        Expires: <Time at={secret.expiresAt} otherwise="Never, unless you rotate or revoke it" />,
-      }}
-    />
-    <a class="button small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
-      Revoke
-      <span class="unseen">
-        {': '}
-        <bdi>{secretName(secret)}</bdi>, {secret.environment}
-      </span>
-    </a>
-  </article>
+  </Row>
 )
 
 /** The end of a secret, to compare with a copy of it. */

@@ -79,7 +79,7 @@ export const ConfirmationPage = ({
         </>
       )}
       <div class="beside">
-        <button type="submit" class="danger">
+        <button type="submit" class="danger primary">
           {question.button}
         </button>
         <a class="button" href={question.back.href}>

@@ -157,7 +157,7 @@ type SegmentsProps = {
 
 /** The parts of a list, each with how many rows it has. */
 export const Segments = ({ label, links }: SegmentsProps) => (
-  <nav class="segments" aria-label={label}>
+  <nav class="tabs segments" aria-label={label}>
     <ul>
       {links.map(({ href, name, count, current }) => (
         <li key={href}>
@@ -183,26 +183,14 @@ export const noMatch = (
   return isFiltered ? 'Nothing matches. Change or clear the filters.' : nothing
 }
 
-type FilterProps = {
-  /** The address of the list, which the form asks for again with the choice. */
-  readonly path: string
+type ChoicesProps = {
   readonly name: string
   readonly label: string
   /** The name of the choice that shows everything. */
-  readonly all: string
+  readonly all?: string
   readonly options: readonly (readonly [value: string, words: string])[]
   readonly selected: string | null
 }
-
-/** Narrows a list to one value. */
-export const Filter = ({ path, name, label, all, options, selected }: FilterProps) => (
-  <form method="get" action={path} class="filter">
-    <Choices name={name} label={label} all={all} options={options} selected={selected} />
-    <button type="submit">Show</button>
-  </form>
-)
-
-type ChoicesProps = Omit<FilterProps, 'path' | 'all'> & { readonly all?: string }
 
 /** A labelled list to choose one value from, or all. */
 export const Choices = ({ name, label, all, options, selected }: ChoicesProps) => (
@@ -242,27 +230,4 @@ export const ExportForm = ({ visit, action, fields, what }: ExportFormProps) => 
       Export these {what} as CSV
     </button>
   </form>
-)
-
-type SearchFormProps = {
-  readonly path: string
-  readonly name?: string
-  readonly label: string
-  readonly value: string
-  readonly maxLength?: number
-  readonly button?: string
-}
-
-/** Searches a list. The result has an address of its own, which can be kept and shared. */
-export const SearchForm = ({ path, name = 'q', label, value, maxLength = 254, button = 'Search' }: SearchFormProps) => (
-  <search>
-    <form method="get" action={path} class="beside search">
-      <label for={name} class="unseen">
-        {label}
-      </label>
-      <input type="search" id={name} name={name} value={value} placeholder={label} maxLength={maxLength} />
-      <button type="submit">{button}</button>
-      {value === '' ? null : <a href={path}>Show all</a>}
-    </form>
-  </search>
 )

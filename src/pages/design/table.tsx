@@ -69,12 +69,6 @@ const ColumnHeading = ({ column, sort }: ColumnHeadingProps) =>
     </th>
   )
 
-type CardsProps<Row> = Pick<TableProps<Row>, 'rows' | 'empty'> & { readonly card: (row: Row) => ComponentChildren }
-
-/** Rows as cards, for rows with forms or much text. */
-export const Cards = <Row,>({ rows, card, empty }: CardsProps<Row>) =>
-  rows.length === 0 ? <Nothing words={empty} /> : <div class="cards">{rows.map((row) => card(row))}</div>
-
 /** The link to the next part of a list; nothing at its end. */
 export const Older = ({ href, name }: { readonly href: string | null; readonly name: string }) =>
   href === null ? null : (
