@@ -158,8 +158,9 @@ export const appQueries = (db: DrizzleConnection) => {
       return { found, searchedTo }
     },
     countOwnedBy: async (ownerId: string) => await db.$count(apps, isOwnedBy(ownerId)),
-    /** Accounts by the number of their apps, the most first. Deleted apps do not count. */
-    ownersOfMost: async (limit: number) => {
+    /** Accounts by the number of their apps, the most first, without deleted apps. Null if there are more than `mostApps`. */
+    ownersOfMost: async (limit: number, mostApps: number) => {
+      if ((await db.select({ id: apps.id }).from(apps).limit(1).offset(mostApps)).length > 0) return null
       const owned = count()
       return await db
         .select({ id: users.id, email: users.email, name: users.name, apps: owned })

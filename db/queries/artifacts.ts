@@ -40,25 +40,34 @@ export const artifactQueries = (db: DrizzleConnection) => {
       const [found] = await db.select({ files: count(), bytes: total }).from(artifacts)
       return { files: found?.files ?? 0, bytes: found?.bytes ?? 0 }
     },
-    /** Apps by the bytes of their artifacts, the largest first, each artifact once. Read from an index. */
-    largestUses: async (limit: number) => {
-      const used = db
-        .selectDistinct({
-          appId: versions.appId,
-          sha256: versions.artifactSha256,
-          sizeBytes: versions.artifactSizeBytes,
-        })
+    /**
+     * Apps by the bytes of their artifacts, the largest first, each artifact once. Null if more than `mostVersions` versions have
+     * one, because it reads them all, from an index.
+     */
+    largestUses: async (limit: number, mostVersions: number) => {
+      const hasArtifact = isNotNull(versions.artifactSha256)
+      const beyond = db
+        .select({ appId: versions.appId })
         .from(versions)
-        .where(isNotNull(versions.artifactSha256))
-        .as('used')
-      const bytes = sum(used.sizeBytes).mapWith(Number)
-      return await db
-        .select({ slug: apps.slug, name: apps.name, bytes })
+        .where(hasArtifact)
+        .limit(1)
+        .offset(mostVersions)
+      if ((await beyond).length > 0) return null
+      const { appId, artifactSha256: sha256, artifactSizeBytes } = versions
+      const used = db.selectDistinct({ appId, sha256, artifactSizeBytes }).from(versions).where(hasArtifact).as('used')
+      const bytes = sum(used.artifactSizeBytes).mapWith(Number)
+      const largest = db
+        .select({ appId: used.appId, bytes: bytes.as('bytes') })
         .from(used)
-        .innerJoin(apps, eq(apps.id, used.appId))
-        .groupBy(apps.id, apps.slug, apps.name)
-        .orderBy(desc(bytes), asc(apps.slug))
+        .groupBy(used.appId)
+        .orderBy(desc(bytes))
         .limit(limit)
+        .as('largest')
+      return await db
+        .select({ slug: apps.slug, name: apps.name, bytes: largest.bytes })
+        .from(largest)
+        .innerJoin(apps, eq(apps.id, largest.appId))
+        .orderBy(desc(largest.bytes), asc(apps.slug))
     },
     /** Removes up to `limit` artifacts that were stored before the time and that no version uses. */
     purgeUnused: async (createdBefore: number, limit: number) => {

@@ -32,6 +32,7 @@ export const auditActions = [
   'credential.suspended',
   'database.backed_up',
   'database.backup_checked',
+  'database.backup_failed',
   'database.backup_started',
   'database.moved',
   'database.moved_here',

@@ -88,6 +88,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${who} suspended ${secret} of ${app}${where} because data was lost`,
   'database.backed_up': ({ who }) => tell`${who} backed up the database`,
   'database.backup_checked': ({ who, value }) => tell`${who} checked the backup ${value('name')}`,
+  'database.backup_failed': ({ who }) => tell`${who} started a backup, which failed`,
   'database.backup_started': ({ who }) => tell`${who} started a backup`,
   'database.moved': ({ who }) => tell`${who} moved the database to another machine`,
   'database.moved_here': ({ who }) => tell`${who} moved the database to this machine`,

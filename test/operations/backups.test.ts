@@ -81,6 +81,8 @@ test('a copy with faults is set aside, is not recorded, and removes no older one
   expect(found?.files.map(({ name }) => name)).toEqual([good])
   expect(found?.latest?.problems.join(' ')).toMatch(/refer to missing rows of users.*No older backup was removed/)
   expect(found?.lastBackupAt).toBe(recordedAt ?? 0)
+  const [latest] = await broken.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1 })
+  expect(latest).toMatchObject({ action: 'database.backup_failed', actorKind: 'operator' })
   await endWorld(broken)
 })
 

@@ -211,6 +211,8 @@ test('the quotas page shows what apps and accounts use of what they may', async 
   expect(told).toContain(`${app.slug} 2.0 KiB of 1.0 GiB (below 1 %)`)
   expect(told).toContain(`${owner.email} 1 of 100 (1 %)`)
   expect(words((await desk.get(`/desk/apps/${app.slug}`)).text)).toContain('Artifacts 2.0 KiB of 1.0 GiB')
+  // With more than it may read, the page sorts nothing.
+  expect([await queries().artifacts.largestUses(50, 1), await queries().apps.ownersOfMost(50, 1)]).toEqual([null, null])
 })
 
 const onFile = onSqlite('restore of a file')

@@ -41,7 +41,10 @@ export const startBackup: Operation<Server & { readonly keep: number }, BegunWor
   const started = { action: 'database.backup_started', detail: { keep } } as const
   await recordOrEnd(platform, trace, actor, { backups, started })
   const made = async () => await makeAndRecord(server, trace, actor, { backups, name, keep })
-  return { name, finished: finish(server, backups, made) }
+  const failed = async () => {
+    await decide(server, trace, actor, async ({ record }) => await record({ action: 'database.backup_failed' }))
+  }
+  return { name, finished: finish(server, backups, made, failed) }
 }
 
 type Making = { readonly backups: Backups; readonly name: string; readonly keep: number }
@@ -56,8 +59,13 @@ const makeAndRecord = async (platform: Platform, trace: Trace, actor: Actor, { b
   return []
 }
 
-/** Waits for the work and keeps its outcome, whatever it is. */
-const finish = async (platform: Platform, backups: Backups, work: () => Promise<readonly string[]>): Promise<void> => {
+/** Waits for the work and keeps its outcome, whatever it is. `failed` records that it did not end well. */
+const finish = async (
+  platform: Platform,
+  backups: Backups,
+  work: () => Promise<readonly string[]>,
+  failed: () => Promise<void> = async () => undefined,
+): Promise<void> => {
   let problems: readonly string[] = [unexplained]
   try {
     problems = await work()
@@ -66,6 +74,7 @@ const finish = async (platform: Platform, backups: Backups, work: () => Promise<
     problems = [error.message]
   } finally {
     backups.end({ endedAt: platform.clock.now(), problems })
+    if (problems.length > 0) await failed()
   }
 }
 

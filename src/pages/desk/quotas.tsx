@@ -37,7 +37,7 @@ export const quotaRoutes = (door: Door) =>
         <p class="muted">The {shownRows} apps with the most. An artifact that several versions use counts once.</p>
         <Table
           label="Artifacts per app"
-          rows={artifactsOfApps}
+          rows={artifactsOfApps ?? []}
           rowHeader="App"
           columns={{
             App: ({ slug, name }) => <Lines of={[<bdi>{name}</bdi>, <AppLink slug={slug} />]} />,
@@ -47,13 +47,13 @@ export const quotaRoutes = (door: Door) =>
               </Use>
             ),
           }}
-          empty="No app has artifacts yet."
+          empty={artifactsOfApps === null ? tooMany('app') : 'No app has artifacts yet.'}
         />
         <h2>Apps per account</h2>
         <p class="muted">The {shownRows} accounts with the most. Deleted apps do not count.</p>
         <Table
           label="Apps per account"
-          rows={appsOfAccounts}
+          rows={appsOfAccounts ?? []}
           rowHeader="Account"
           columns={{
             Account: ({ id, email, name }) => (
@@ -72,7 +72,7 @@ export const quotaRoutes = (door: Door) =>
               </Use>
             ),
           }}
-          empty="Nobody has an app yet."
+          empty={appsOfAccounts === null ? tooMany('user') : 'Nobody has an app yet.'}
         />
         <p class="muted">
           The limits are the same for everybody. They are settings of the server: see the guide{' '}
@@ -81,6 +81,9 @@ export const quotaRoutes = (door: Door) =>
       </DeskPage>,
     )
   })
+
+const tooMany = (of: 'app' | 'user'): string =>
+  `There are too many to sort them here. The page of each ${of} shows what it uses.`
 
 type UseProps = {
   /** What is measured, for screen readers. */
