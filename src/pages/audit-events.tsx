@@ -99,10 +99,10 @@ export const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
         if (typeof word === 'string') return word
         const href = word.of === null ? null : hrefOf(word.of)
         return href === null ? (
-          <bdi class="named">{word.text}</bdi>
+          <bdi class="named">{clipped(word.text)}</bdi>
         ) : (
           <a href={href}>
-            <bdi>{word.text}</bdi>
+            <bdi>{clipped(word.text)}</bdi>
           </a>
         )
       })}
@@ -115,6 +115,12 @@ export const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
     </>
   )
 }
+
+/** A longer name would hide the sentence. The details have it whole. */
+const longestName = 60
+
+const clipped = (name: string): string =>
+  name.length <= longestName ? name : `${[...name].slice(0, longestName).join('')}…`
 
 const ActorAvatar = ({ event, names }: { readonly event: AuditLine; readonly names: Names }) => {
   const actor = names.get(event.actorId ?? '') ?? (event.actorKind === 'app' ? names.get(event.appId ?? '') : undefined)

@@ -45,7 +45,9 @@ export const appTrailRoutes = (door: Door) =>
     const outcome = await outcomeOf(search(own, path, fields))
     const error = outcome.kind === 'done' ? null : outcome.error
     const events = outcome.kind === 'done' ? outcome.value : emptyPart
-    const names = await namesOf(door.platform, events.rows, 'owners')
+    const { id, name, email } = visit.session.user
+    const others = await namesOf(door.platform, events.rows, 'owners')
+    const names = new Map([...others, [id, { kind: 'user', id, name, email }] as const])
     const isFiltered = Object.values(fields).some((value) => value !== '')
     return page(
       <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">

@@ -122,8 +122,13 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         kept={{ status: query.status }}
         fields={[
           { kind: 'search', name: 'q', label: 'App, user or place', value: query.q },
-          { kind: 'text', name: 'app', label: 'Slug of an app', value: query.app, maxLength: 63 },
-          { kind: 'text', name: 'user', label: 'Address of a user', value: query.user },
+          // Links from an app or a user set these. The search finds both as well.
+          ...(query.app === ''
+            ? []
+            : [{ kind: 'text', name: 'app', label: 'Slug of an app', value: query.app, maxLength: 63 } as const]),
+          ...(query.user === ''
+            ? []
+            : [{ kind: 'text', name: 'user', label: 'Address of a user', value: query.user } as const]),
           { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: search.kind },
           { kind: 'choice', name: 'sort', label: 'Order', all: 'Usual', options: orders, selected: query.sort },
         ]}
