@@ -32,6 +32,7 @@ import { appVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
 import { editVersionPattern, newVersionPattern, uploadVersionRoutes } from './console/upload-version.tsx'
 import { webhooksRoutes } from './console/webhooks.tsx'
 import { demoCallbackRoutes } from './demo-callback.tsx'
+import { webhookAttemptRoutes } from './console/attempts.tsx'
 import { deskAppRoutes } from './desk/app.tsx'
 import { deskSecretRoutes } from './desk/app-secrets.tsx'
 import { deskAppSettingRoutes } from './desk/app-settings.tsx'
@@ -106,6 +107,7 @@ const developerConsole = (door: Door) =>
     .use(webhooksRoutes(door))
     .use(newEndpointRoutes(door))
     .use(webhookEndpointRoutes(door))
+    .use(webhookAttemptRoutes(door))
     .use(appTrailRoutes(door))
     .use(appExportRoutes(door))
     .use(consoleConfirmations(door))

@@ -3,6 +3,7 @@ import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { webhookKinds } from '../../src/domain/webhook-event.ts'
 import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { operator, trace } from '../support/operator.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
@@ -152,6 +153,76 @@ describe('an endpoint', () => {
     expect((await send(app, id, 'resend-since', { since: new Date().toISOString() })).status).toBe(303)
   })
 
+  test('gets another URL and other kinds, one by one or by group, unless it is refused', async () => {
+    const app = await freshApp()
+    await add(app)
+    const { id } = await onlyEndpoint(app)
+    const edit = async (fields: Record<string, string | string[]>) =>
+      await owner.submit(at(app, id, 'edit'), at(app, id, 'edit'), fields)
+    const page = (await owner.get(at(app, id, 'edit'))).text
+    expect(page).toContain(`value="${receiver.url}"`)
+    expect([...page.matchAll(/name="(?:kinds|groups)" value="([^"]*)" checked/g)].map(([, kind]) => kind)).toEqual([
+      'credential.created',
+      'ping',
+    ])
+    const refused = await edit({ url: 'http://127.0.0.1/', kinds: 'ping' })
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('value="http://127.0.0.1/"')])
+    expect((await edit({ url: receiver.url, groups: 'nothing' })).status).toBe(400)
+    const moved = await edit({ url: `${receiver.url}/new`, kinds: 'ping', groups: ['install', 'app'] })
+    expect(await noticeAfter(moved)).toContain('The endpoint is changed.')
+    expect(await onlyEndpoint(app)).toMatchObject({
+      url: `${receiver.url}/new`,
+      kinds: [
+        'install.created',
+        'install.approved',
+        'install.rejected',
+        'install.deactivated',
+        'app.suspended',
+        'app.activated',
+        'ping',
+      ],
+    })
+    await edit({ url: receiver.url, groups: 'all' })
+    expect((await onlyEndpoint(app)).kinds).toEqual([...webhookKinds])
+    const trail = await world.platform.database.queries.audit.pageOfApp(app.id, 'webhook.changed', '~', 10)
+    expect(trail.map(({ actorKind }) => actorKind)).toEqual(['user', 'user'])
+  })
+
+  test('shows request and response of each attempt, and finds attempts by outcome, kind and day', async () => {
+    const app = await freshApp()
+    await add(app)
+    const { id } = await onlyEndpoint(app)
+    receiver.behave(() => ({ status: 503, headers: { 'x-trace': 'abc', 'set-cookie': 'session=of-the-receiver' } }))
+    await send(app, id, 'ping')
+    receiver.behave(() => 200)
+    await send(app, id, 'ping')
+    const attemptsOn = async (query: string) =>
+      [...(await owner.get(at(app, `${id}?${query}`))).text.matchAll(/attempts\/(att_[0-9a-f]+)/g)].map(
+        ([, one]) => one,
+      )
+    const [delivered = '', failed = ''] = await attemptsOn('')
+    expect(await attemptsOn('outcome=delivered')).toEqual([delivered])
+    expect(await attemptsOn('outcome=refused&kind=ping')).toEqual([failed])
+    for (const query of ['outcome=unanswered', 'kind=install.created', 'from=2000-01-01&to=2000-01-02']) {
+      expect(await attemptsOn(query)).toEqual([])
+    }
+    const today = new Date(world.platform.clock.now()).toISOString().slice(0, 10)
+    expect(await attemptsOn(`from=${today}&to=${today}`)).toHaveLength(2)
+    for (const query of ['from=yesterday', `from=${today}&to=2000-01-01`]) {
+      expect((await owner.get(at(app, `${id}?${query}`))).status).toBe(400)
+    }
+    const { text } = await owner.get(at(app, id, 'attempts', failed))
+    const sent = receiver.received.find((call) => text.includes(call.id))
+    for (const shown of [`POST ${receiver.url}`, sent?.headers['webhook-signature'] ?? 'none', 'x-trace: abc', '503']) {
+      expect(text).toContain(shown)
+    }
+    expect(text).not.toContain('of-the-receiver')
+    const resent = await owner.submit(at(app, `${id}?outcome=refused`), at(app, id, 'resend'))
+    expect(locationOf(resent)).toBe(`${at(app, id)}?outcome=refused&done=resent`)
+    expect((await owner.get(at(app, id, 'attempts', `att_${'0'.repeat(32)}`))).status).toBe(404)
+    expect((await stranger.get(at(app, id, 'attempts', failed))).status).toBe(404)
+  })
+
   test('shows the answer of a receiver as text, and why a ping was not accepted', async () => {
     const app = await freshApp()
     await add(app)
@@ -164,8 +235,9 @@ describe('an endpoint', () => {
     receiver.behave(() => 200)
     expect(text).toContain('The endpoint did not accept the ping.')
     expect(text).toContain('Answered 500')
-    expect(text).toContain('&lt;script>')
-    expect(text).not.toContain('<script>alert')
+    const attempt = (await owner.get(at(app, id, 'attempts', /att_[0-9a-f]+/.exec(text)?.[0] ?? ''))).text
+    expect(attempt).toContain('&lt;script>')
+    expect(attempt).not.toContain('<script>alert')
   })
 
   test('does not exist for other people: no page and no form', async () => {

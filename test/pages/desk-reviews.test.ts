@@ -33,7 +33,15 @@ const waiting = async (manifest: Readonly<Record<string, unknown>> = { name: 'Ma
   await submitVersion(world.platform, app, { version: '1.0.0', manifest })
   return { app, path: pathOf(app, '1.0.0') }
 }
+const isOwnApp = 'This is your own app.'
 const nothingToMend = { message: 'Not yet.', path: [], reason: [], intent: 'reject' } as const
+
+test('an operator is told that the app under review is their own', async () => {
+  expect((await desk.get((await waiting()).path)).text).not.toContain(isOwnApp)
+  const own = await addApp(world.platform, world.operator)
+  await submitVersion(world.platform, own, { version: '1.0.0' })
+  expect((await desk.get(pathOf(own, '1.0.0'))).text).toContain(isOwnApp)
+})
 
 describe('the queue', () => {
   test('has the versions that wait for review, and the approved ones that are not live', async () => {

@@ -24,6 +24,23 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
+// A choice of a whole group and the choices in it change together.
+for (const group of document.querySelectorAll('input[name=groups]')) {
+  const members = [...group.form.querySelectorAll('input[name=kinds]')].filter(
+    ({ value }) => group.value === 'all' || value.startsWith(`${group.value}.`),
+  )
+  const show = () => {
+    const chosen = members.filter((member) => member.checked).length
+    group.checked = chosen === members.length
+    group.indeterminate = chosen > 0 && !group.checked
+  }
+  group.addEventListener('change', () => {
+    for (const member of members) member.checked = group.checked
+  })
+  group.form.addEventListener('change', show)
+  show()
+}
+
 // A second press sends nothing. The server would refuse it anyway.
 for (const form of document.querySelectorAll('form[data-once]')) {
   form.addEventListener('submit', (event) => {

@@ -7,6 +7,7 @@ import { Badge } from '../design/badge.tsx'
 import { Field, Form } from '../design/field.tsx'
 import { Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
+import { addressOf } from '../query.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
@@ -96,29 +97,36 @@ const EndLink = ({ app, endpoint, step, name }: EndLinkProps) => (
   </a>
 )
 
-type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[] }
+type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[]; readonly empty: string }
 
 /** The latest deliveries to an endpoint, with their outcomes. */
-export const AttemptTable = ({ visit, app, endpoint, attempts }: AttemptTableProps) => (
+export const AttemptTable = ({ visit, app, endpoint, attempts, empty }: AttemptTableProps) => (
   <Table
     label="Attempts"
     rows={attempts}
     columns={{
-      Time: ({ at }) => <Time at={at} />,
+      Time: ({ id, at }) => (
+        <a href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'attempts', id)}>
+          <Time at={at} />
+        </a>
+      ),
       Event: ({ kind, eventId }) => <Lines of={[kind, <code class="small">{eventId}</code>]} />,
-      Outcome: (attempt) => <AttemptOutcome attempt={attempt} />,
+      Outcome: (attempt) => <OutcomeBadge attempt={attempt} />,
       Duration: ({ durationMs }) => `${durationMs} ms`,
-      Answer: ({ answer }) => (answer === '' ? '–' : <bdi class="small">{answer}</bdi>),
       Action: ({ eventId }) => (
-        <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')} visit={visit} class="inline">
-          <input type="hidden" name="event" value={eventId} />
+        <Form
+          action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')}
+          visit={visit}
+          hidden={{ event: eventId, back: addressOf(visit) }}
+          class="inline"
+        >
           <button type="submit" class="small" aria-label={`Send again: ${eventId}`}>
             Send again
           </button>
         </Form>
       ),
     }}
-    empty="Nothing was sent to it in the last thirty days."
+    empty={empty}
   />
 )
 
@@ -131,7 +139,7 @@ const errorWords = {
   timed_out: 'No answer within 15 seconds',
 } as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
 
-const AttemptOutcome = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
+export const OutcomeBadge = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
   isDelivered(status) ? (
     <Badge tone="good">Delivered ({status})</Badge>
   ) : (

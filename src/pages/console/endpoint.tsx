@@ -13,18 +13,20 @@ import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asUser, emptyForm, formOf, optionalText, outcomeOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { takeShown } from '../shown-once.ts'
-import { noticeFor, readList } from '../query.ts'
+import { backTo, emptyPart, noticeFor, readList } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { readMoment } from '../words.ts'
 import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateLink, Step } from './endpoint-parts.tsx'
+import { AttemptFilter, attemptFieldsOf, readAttemptQuestion } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
 
 const notices = {
+  changed: 'The endpoint is changed.',
   taken: 'The endpoint accepted the ping.',
   resent: 'The events are being sent again, with the same IDs.',
   'none-resent': 'There was nothing to send again.',
@@ -34,7 +36,7 @@ const notices = {
 
 const problems = { 'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.' } as const
 
-const resendForm = formOf({ event: text })
+const resendForm = formOf({ event: text, back: optionalText })
 const resendSinceForm = formOf({ since: text })
 
 type At = { readonly slug: string; readonly id: string }
@@ -70,7 +72,7 @@ export const webhookEndpointRoutes = (door: Door) =>
     })
     .post(`${pattern}/resend`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendForm)
-      return await resend(visit, params, { kind: 'one', eventId: fields.event })
+      return await resend(visit, params, { kind: 'one', eventId: fields.event }, { back: fields.back })
     })
     .post(`${pattern}/resend-failed`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
@@ -79,16 +81,22 @@ export const webhookEndpointRoutes = (door: Door) =>
     .post(`${pattern}/resend-since`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendSinceForm)
       const { since } = fields
-      return await resend(visit, params, { kind: 'since', at: readMoment(since.trim()) ?? 0 }, since)
+      return await resend(visit, params, { kind: 'since', at: readMoment(since.trim()) ?? 0 }, { typed: since })
     })
 
 export const asEndpointOwner = (visit: Visit, { slug, id }: At, ticket?: RowKey) =>
   asUser(visit, ownsEndpoint(visit.userId, slug, id), ticket)
 
-/** `typed` is shown again when the time is refused. */
-const resend = async (visit: Visit, at: At, choice: ResendChoice, typed = ''): Promise<Response> => {
+type ResendPlace = {
+  /** The list of attempts that the form is in. */
+  readonly back?: string | undefined
+  /** Shown again when the time is refused. */
+  readonly typed?: string
+}
+
+const resend = async (visit: Visit, at: At, choice: ResendChoice, { back, typed = '' }: ResendPlace = {}) => {
   return await answerForm(resendEvents(...asEndpointOwner(visit, at), { id: at.id, choice }), {
-    done: ({ resent }) => seeOther(`${endpointPath(at)}?done=${resent > 0 ? 'resent' : 'none-resent'}`),
+    done: ({ resent }) => seeOther(backTo(endpointPath(at), back, resent > 0 ? 'resent' : 'none-resent')),
     refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { value: typed, error }),
   })
 }
@@ -96,12 +104,29 @@ const resend = async (visit: Visit, at: At, choice: ResendChoice, typed = ''): P
 const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
   const { platform } = visit.door
   const endpoint = await readEndpoint(platform, app.id, at.id)
-  const place = { list: 'webhook-attempts', path: endpointPath(at) }
-  const attempts = await readList(visit, place, (part) => listAttempts(platform, at.id, part))
+  const fields = attemptFieldsOf(visit)
+  const asked = await outcomeOf(Promise.try(() => readAttemptQuestion(fields)))
+  const place = { list: 'webhook-attempts', path: endpointPath(at), query: fields }
+  const attempts =
+    asked.kind === 'refused'
+      ? emptyPart
+      : await readList(visit, place, (part) => listAttempts(platform, at.id, part, asked.value))
   const problem = noticeFor(visit, problems)
-  const error = refused?.error ?? null
+  const error = refused?.error ?? (asked.kind === 'refused' ? asked.error : null)
+  const isFiltered = Object.values(fields).some((value) => value !== '')
   return page(
-    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhook endpoint" notices={notices}>
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="webhooks"
+      title="Webhook endpoint"
+      notices={notices}
+      actions={
+        <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'edit')}>
+          Edit
+        </a>
+      }
+    >
       <Problem error={error} />
       {problem === null ? null : (
         <p class="problem" role="alert">
@@ -114,7 +139,14 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
         The ping is sent once, now. The answer appears below.
       </Step>
       <h2>Attempts</h2>
-      <AttemptTable visit={visit} app={app} endpoint={endpoint} attempts={attempts.rows} />
+      <AttemptFilter path={place.path} fields={fields} />
+      <AttemptTable
+        visit={visit}
+        app={app}
+        endpoint={endpoint}
+        attempts={attempts.rows}
+        empty={isFiltered ? 'No attempt matches.' : 'Nothing was sent to it in the last thirty days.'}
+      />
       <Pager {...attempts} shown={attempts.rows.length} />
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />

@@ -5,42 +5,69 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
-import { addEndpoint } from '../../operations/webhooks/add-endpoint.ts'
+import type { Rule } from '../../operations/acting-as.ts'
+import { ownsActiveApp } from '../../operations/apps/app-record.ts'
+import { addEndpoint, changeEndpoint } from '../../operations/webhooks/add-endpoint.ts'
+import { ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
+import { Details } from '../design/details.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
-import { answerForm, asOwner, formOf, receiveFromUser, text, texts } from '../form.ts'
-import { page } from '../page.ts'
+import { answerForm, asOwner, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { page, seeOther } from '../page.ts'
 import { choiceParameter } from '../query.ts'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
-const newEndpointForm = formOf({ environment: environmentField, url: text, kinds: texts })
+const newEndpointForm = formOf({ environment: environmentField, url: text, groups: texts, kinds: texts })
+const endpointForm = formOf({ url: text, groups: texts, kinds: texts })
 
-/** The form that adds a webhook endpoint. */
+const editPattern = '/console/:slug/webhooks/:id/edit'
+
+/** The forms that add a webhook endpoint and change its URL and kinds of events. */
 export const newEndpointRoutes = (door: Door) =>
   new Elysia()
     .get('/console/:slug/webhooks/new', async ({ request, params: { slug } }) => {
       const own = await requireOwnApp(door, request, slug)
       const environment = choiceParameter(request, 'environment', environments) ?? 'development'
-      return ask(own, { environment, url: '', kinds: [] }, null)
+      return ask(own, { id: null, environment, url: '', kinds: [] }, null)
     })
     .post('/console/:slug/webhooks', async ({ request, params: { slug } }) => await add(door, request, slug))
+    .get(editPattern, async ({ request, params: { slug, id } }) => {
+      const own = await requireOwnApp(door, request, slug)
+      return ask(own, await readEndpoint(door.platform, own.app.id, id), null)
+    })
+    .post(editPattern, async ({ request, params }) => await change(door, request, params))
 
-type NewEndpointValues = {
+type EndpointValues = {
+  /** Null for a new endpoint. */
+  readonly id: string | null
   readonly environment: Environment
   readonly url: string
   readonly kinds: readonly string[]
 }
 
-const ask = ({ visit, app }: OwnApp, values: NewEndpointValues, error: PlatformError | null): Response =>
-  page(
-    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Add a webhook endpoint">
+const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformError | null): Response => {
+  const { id, environment } = values
+  const isNew = id === null
+  const back = isNew ? consoleAppPath(app.slug, 'webhooks') : consoleAppPath(app.slug, 'webhooks', id)
+  return page(
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="webhooks"
+      title={isNew ? 'Add a webhook endpoint' : 'Edit the webhook endpoint'}
+      about={isNew ? undefined : 'The signing secret stays the same. What waits for the endpoint goes to the new URL.'}
+    >
       <Problem error={error} />
       <p>
-        <EnvironmentBadge environment={values.environment} />
+        <EnvironmentBadge environment={environment} />
       </p>
-      <Form action={consoleAppPath(app.slug, 'webhooks')} visit={visit} hidden={{ environment: values.environment }}>
+      <Form
+        action={isNew ? back : consoleAppPath(app.slug, 'webhooks', id, 'edit')}
+        visit={visit}
+        {...(isNew ? { hidden: { environment } } : {})}
+      >
         <Field
           label="URL"
           name="url"
@@ -55,41 +82,130 @@ const ask = ({ visit, app }: OwnApp, values: NewEndpointValues, error: PlatformE
           }}
         />
         <ChoiceSet legend="Events" name="kinds" error={error}>
-          {webhookKinds.map((kind) => (
-            <Choice
-              key={kind}
-              type="checkbox"
-              name="kinds"
-              value={kind}
-              checked={values.kinds.includes(kind)}
-              about={kindWords[kind]}
-            >
-              <code>{kind}</code>
-            </Choice>
+          <Choice type="checkbox" name="groups" value="all" checked={false} about="Every kind that there is today.">
+            All events
+          </Choice>
+          {groups.map((group) => (
+            <KindGroup key={group} group={group} chosen={values.kinds} />
           ))}
         </ChoiceSet>
-        <button type="submit" class="primary">
-          Add the endpoint
-        </button>
+        <div class="beside">
+          <button type="submit" class="primary">
+            {isNew ? 'Add the endpoint' : 'Save the changes'}
+          </button>
+          <a class="button" href={back}>
+            Cancel
+          </a>
+        </div>
       </Form>
     </OwnAppPage>,
     { refusal: error },
   )
+}
+
+/** The name of each group of kinds, and what it is about. */
+const groupWords = {
+  install: ['Install events', 'Somebody installs the app, and how that ends.'],
+  grant: ['Consent events', 'Users allow the app something, or take it back.'],
+  version: ['Version events', 'Versions are submitted, reviewed and go live.'],
+  credential: ['Client secret events', 'Secrets are created, rotated and revoked.'],
+  app: ['App events', 'An operator suspends or activates the app.'],
+  webhook: ['Webhook events', ''],
+  api_version: ['API events', ''],
+  ping: ['Pings', ''],
+} as const
+
+type Group = keyof typeof groupWords
+const isGroup = (text: string): text is Group => Object.hasOwn(groupWords, text)
+const groupOf = (kind: WebhookKind): string => kind.split('.')[0] ?? ''
+const kindsOf = (group: string): readonly WebhookKind[] =>
+  webhookKinds.filter((kind) => group === 'all' || groupOf(kind) === group)
+/** In the order of the kinds. */
+const groups: readonly Group[] = [...new Set(webhookKinds.map(groupOf))].filter(isGroup)
+
+type KindGroupProps = { readonly group: Group; readonly chosen: readonly string[] }
+
+/**
+ * The kinds of one group, and a choice of all of them. That choice is never shown as made, so that a kind can be left out again
+ * without the script. The script keeps both together.
+ */
+const KindGroup = ({ group, chosen }: KindGroupProps) => {
+  const kinds = kindsOf(group)
+  const count = kinds.filter((kind) => chosen.includes(kind)).length
+  const choices = kinds.map((kind) => (
+    <Choice
+      key={kind}
+      type="checkbox"
+      name="kinds"
+      value={kind}
+      checked={chosen.includes(kind)}
+      about={kindWords[kind]}
+    >
+      <code>{kind}</code>
+    </Choice>
+  ))
+  return kinds.length === 1 ? (
+    <>{choices}</>
+  ) : (
+    <>
+      <Choice
+        type="checkbox"
+        name="groups"
+        value={group}
+        checked={false}
+        about={count === 0 ? groupWords[group][1] : `${count} of ${kinds.length} chosen.`}
+      >
+        {groupWords[group][0]}
+      </Choice>
+      <Details summary={`Choose ${groupWords[group][0].toLowerCase()} one by one`} open={count > 0}>
+        {choices}
+      </Details>
+    </>
+  )
+}
+
+/** Every kind that was chosen, alone or with its group. Unknown groups are passed on to be refused like unknown kinds. */
+const chosenKinds = (sent: {
+  readonly groups: readonly string[]
+  readonly kinds: readonly string[]
+}): readonly string[] => [
+  ...new Set<string>([
+    ...sent.kinds,
+    ...sent.groups.flatMap((group): readonly string[] =>
+      group === 'all' || isGroup(group) ? kindsOf(group) : [group],
+    ),
+  ]),
+]
 
 /** The owner is checked first, so that nobody else can make this server look up host names. */
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, newEndpointForm)
-  const { environment, url, kinds } = fields
+  const { environment, url } = fields
+  const kinds = chosenKinds(fields)
   const own = await ownAppOf(visit, slug)
   takeOutgoingShare(visit)
   const input = { slug, environment, url: url.trim(), kinds }
   return await answerForm(addEndpoint(...asOwner(visit, slug, ticket), input), {
     done: ({ id, secret }) => showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret),
-    refused: (error) => ask(own, { environment, url, kinds }, error),
+    refused: (error) => ask(own, { id: null, environment, url, kinds }, error),
     sentBefore: () => {
       const message = secretShownBefore('rotate it')
       return sentBefore({ visit, message, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' })
     },
+  })
+}
+
+/** Likewise. The change says nothing that a second sending would repeat wrongly, so the form need not act only once. */
+const change = async (door: Door, request: Request, { slug, id }: { readonly slug: string; readonly id: string }) => {
+  const { visit, fields } = await receiveFromUser(door, request, endpointForm)
+  const own = await ownAppOf(visit, slug)
+  const { environment } = await readEndpoint(door.platform, own.app.id, id)
+  takeOutgoingShare(visit)
+  const values = { id, environment, url: fields.url.trim(), kinds: chosenKinds(fields) }
+  const may = allOf(ownsActiveApp(visit.userId, slug), ownsEndpoint(visit.userId, slug, id))
+  return await answerForm(changeEndpoint(...asUser(visit, may), values), {
+    done: () => seeOther(`${consoleAppPath(slug, 'webhooks', id)}?done=changed`),
+    refused: (error) => ask(own, values, error),
   })
 }
 
@@ -99,6 +215,17 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
  * @throws rate_limited
  */
 export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeShare(door, call, 'authorize', userId)
+
+/** Every rule must hold. */
+const allOf =
+  (...rules: readonly Rule[]): Rule =>
+  async (q) => {
+    for (const rule of rules) {
+      const refusal = await rule(q)
+      if (refusal !== null) return refusal
+    }
+    return null
+  }
 
 /** The meaning of each kind of event. */
 const kindWords = {

@@ -86,6 +86,7 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
       notices={notices}
     >
       <Problem error={refusal} />
+      {review.owner.id === visit.userId ? <OwnAppNotice /> : null}
       <ReviewFacts review={review} />
       <Rejection review={review} />
       <ScopeChanges review={review} />
@@ -95,6 +96,14 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
     { refusal },
   )
 }
+
+/** Nothing forbids it, because the only operator may be the only developer. The audit log names who decided. */
+const OwnAppNotice = () => (
+  <p class="problem">
+    This is your own app. If there is another operator, leave the decision to them. The audit log shows that you decided
+    about your own app.
+  </p>
+)
 
 const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly review: Review }) => (
   <Facts

@@ -196,6 +196,16 @@ export const siteMap: readonly Site[] = [
           inConsole(...world.endpointIds.slice(0, 1).map((id) => `/webhooks/${id}/${step}`))(world),
       }) as const,
   ),
+  {
+    pattern: '/console/:slug/webhooks/:id/edit',
+    who: 'user',
+    paths: (world) => inConsole(...world.endpointIds.map((id) => `/webhooks/${id}/edit`))(world),
+  },
+  {
+    pattern: '/console/:slug/webhooks/:id/attempts/:attempt',
+    who: 'user',
+    paths: (world) => inConsole(...world.attemptPaths)(world),
+  },
   { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
   { pattern: '/desk', who: 'operator', paths: () => ['/desk'], leadsOn: true },
   { pattern: '/desk/reviews', who: 'operator', paths: () => ['/desk/reviews'] },

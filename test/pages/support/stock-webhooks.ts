@@ -1,10 +1,16 @@
 import type { Platform } from '../../../src/operations/platform.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
-import { pingEndpoint } from '../../../src/operations/webhooks/deliveries.ts'
+import { listAttempts, pingEndpoint } from '../../../src/operations/webhooks/deliveries.ts'
 import { rotateWebhookSecret } from '../../../src/operations/webhooks/secrets.ts'
 import type { WebhookAnswer } from '../../../src/runtime/webhook-sender.ts'
 import { operator, trace } from '../../support/operator.ts'
 import type { AppInWorld } from '../../support/world.ts'
+
+/** The pages of all attempts of an endpoint, below its app. */
+export const attemptPathsOf = async (platform: Platform, id: string): Promise<readonly string[]> => {
+  const { data } = await listAttempts(platform, id, { limit: 10, cursor: null })
+  return data.map((attempt) => `/webhooks/${id}/attempts/${attempt.id}`)
+}
 
 /** Answers of receivers, one after the other. The last one disables its endpoint. */
 const answers: readonly Omit<WebhookAnswer, 'retryAfter' | 'headers'>[] = [

@@ -18,7 +18,7 @@ import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
-import { stockWebhooks } from './stock-webhooks.ts'
+import { attemptPathsOf, stockWebhooks } from './stock-webhooks.ts'
 import { addEmbeddedVersion } from '../../support/embedding.ts'
 import { operator as actor, trace } from '../../support/operator.ts'
 import {
@@ -56,6 +56,8 @@ export type StockedWorld = World & {
   readonly otherSessionKey: string
   /** A webhook endpoint that works and one that is disabled, both with recorded attempts. */
   readonly endpointIds: readonly string[]
+  /** The pages of the attempts of the first endpoint, below its app. */
+  readonly attemptPaths: readonly string[]
 }
 
 /** The origin of the stranger's app, which opens in a frame. */
@@ -99,11 +101,12 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   }
   const { grantId } = await grantTokens(world)
   const endpointIds = await stockWebhooks(platform, app)
+  const attemptPaths = await attemptPathsOf(platform, endpointIds[0] ?? '')
   await grantTokens({ ...world, app: strangersApp })
   await stockTrail(platform, app)
   const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
   const installs = { pendingInstallId, openableInstallId }
-  const parts = { liveSecretId, longUri, grantId, otherSessionKey, endpointIds }
+  const parts = { liveSecretId, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
   return { ...world, ...people, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
 }
 

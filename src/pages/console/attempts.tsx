@@ -1,0 +1,157 @@
+import { Elysia } from 'elysia'
+import { attemptOutcomes } from '../../domain/webhook-delivery.ts'
+import { visibleText } from '../../domain/text.ts'
+import { webhookKinds } from '../../domain/webhook-event.ts'
+import type { Door } from '../../http/door.ts'
+import { badInput } from '../../operations/decision.ts'
+import { type AttemptDetail, readAttempt } from '../../operations/webhooks/deliveries.ts'
+import { readEndpoint } from '../../operations/webhooks/endpoints.ts'
+import { FilterBar } from '../design/list-tools.tsx'
+import { CodeBlock, Facts, Time } from '../design/values.tsx'
+import { page } from '../page.ts'
+import { parameterOf } from '../query.ts'
+import type { Visit } from '../visit.ts'
+import { readMoment } from '../words.ts'
+import { OutcomeBadge } from './endpoint-parts.tsx'
+import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
+
+/** The filters of the attempts as they were typed. @throws invalid_request for one that appears more than once */
+export const attemptFieldsOf = (visit: Visit) => ({
+  outcome: parameterOf(visit, 'outcome'),
+  kind: parameterOf(visit, 'kind'),
+  from: parameterOf(visit, 'from'),
+  to: parameterOf(visit, 'to'),
+})
+
+type AttemptFields = ReturnType<typeof attemptFieldsOf>
+
+const dayMs = 86_400_000
+
+/** What the filters ask for. Both days are included. @throws invalid_request, naming the filter */
+export const readAttemptQuestion = ({ outcome, kind, from, to }: AttemptFields) => {
+  const since = dayOf(from, 'from')
+  const last = dayOf(to, 'to')
+  if (since !== null && last !== null && since > last) throw badInput('from', 'The first day is after the last day.')
+  return {
+    outcome: attemptOutcomes.find((one) => one === outcome) ?? null,
+    kind: webhookKinds.find((one) => one === kind) ?? null,
+    since,
+    until: last === null ? null : last + dayMs,
+  }
+}
+
+const dayOf = (text: string, param: string): number | null => {
+  if (text === '') return null
+  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? readMoment(text) : null
+  if (moment === null) throw badInput(param, 'Write a day such as 2026-08-01.')
+  return moment
+}
+
+const outcomeWords = {
+  delivered: 'Delivered',
+  refused: 'Answered with another status',
+  unanswered: 'No answer',
+} as const
+
+type AttemptFilterProps = { readonly path: string; readonly fields: AttemptFields }
+
+/** Narrows the attempts by outcome, kind and time. */
+export const AttemptFilter = ({ path, fields: { outcome, kind, from, to } }: AttemptFilterProps) => (
+  <FilterBar
+    path={path}
+    fields={[
+      {
+        kind: 'choice',
+        name: 'outcome',
+        label: 'Outcome',
+        all: 'All',
+        options: attemptOutcomes.map((value) => [value, outcomeWords[value]] as const),
+        selected: outcome,
+      },
+      {
+        kind: 'choice',
+        name: 'kind',
+        label: 'Event',
+        all: 'All',
+        options: webhookKinds.map((value) => [value, value] as const),
+        selected: kind,
+      },
+      { kind: 'date', name: 'from', label: 'From (UTC)', value: from },
+      { kind: 'date', name: 'to', label: 'To (UTC)', value: to },
+    ]}
+  />
+)
+
+/** One attempt: what was sent, and what came back. */
+export const webhookAttemptRoutes = (door: Door) =>
+  new Elysia().get('/console/:slug/webhooks/:id/attempts/:attempt', async ({ request, params }) => {
+    const { visit, app } = await requireOwnApp(door, request, params.slug)
+    const endpoint = await readEndpoint(door.platform, app.id, params.id)
+    const attempt = await readAttempt(door.platform, endpoint.id, params.attempt)
+    return page(
+      <OwnAppPage
+        visit={visit}
+        app={app}
+        tab="webhooks"
+        title="Webhook attempt"
+        actions={
+          <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id)}>
+            The endpoint
+          </a>
+        }
+      >
+        <Facts
+          of={{
+            Outcome: <OutcomeBadge attempt={attempt} />,
+            Event: attempt.kind,
+            'Event ID': <code>{attempt.eventId}</code>,
+            Time: <Time at={attempt.at} />,
+            Duration: `${attempt.durationMs} ms`,
+            ID: <code>{attempt.id}</code>,
+          }}
+        />
+        <h2>Request</h2>
+        <Sent attempt={attempt} />
+        <h2>Response</h2>
+        <Answered attempt={attempt} />
+      </OwnAppPage>,
+    )
+  })
+
+/** No request is made without a secret to sign with, or if the host cannot be called. */
+const notSent: ReadonlySet<AttemptDetail['error']> = new Set(['no_secret', 'address_refused', 'not_resolved'])
+
+const Sent = ({ attempt: { url, sentHeaders, body, error } }: { readonly attempt: AttemptDetail }) => {
+  if (url === null) return <p class="muted">Requests are kept since a later release of this platform.</p>
+  return (
+    <>
+      {notSent.has(error) ? <p class="muted">This was not sent.</p> : null}
+      <CodeBlock id="request-head" label="Headers of the request" code={headText(`POST ${url}`, sentHeaders ?? {})} />
+      {body === null ? (
+        <p class="muted">The body is no longer kept.</p>
+      ) : (
+        <CodeBlock id="request-body" label="Body of the request" code={body} />
+      )}
+    </>
+  )
+}
+
+/** The receiver wrote the answer: invisible characters are shown as escapes. */
+const Answered = ({ attempt: { status, answerHeaders, answer } }: { readonly attempt: AttemptDetail }) => {
+  if (status === null) return <p class="muted">There was no answer.</p>
+  const head = visibleText(headText(`Status ${status}`, answerHeaders ?? {}))
+  return (
+    <>
+      <CodeBlock id="answer-head" label="Headers of the response" code={head} />
+      {answer === '' ? (
+        <p class="muted">The body was empty.</p>
+      ) : (
+        <CodeBlock id="answer-body" label="Body of the response" code={visibleText(answer)} />
+      )}
+      <p class="muted">The first kilobyte of the body is kept, and the headers without cookies. Long ones are cut.</p>
+    </>
+  )
+}
+
+const headText = (first: string, headers: Readonly<Record<string, string>>): string =>
+  [first, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')
