@@ -4,7 +4,7 @@ import { PlatformError, refuse } from '../../src/domain/errors.ts'
 import { callOf } from '../../src/http/call.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
 import { artifactDownload, readSeen, seenField } from '../../src/pages/version.ts'
-import { assetRoutes, embedScript, siteScript, siteStylesheet } from '../../src/pages/assets.ts'
+import { assetRoutes, embedScript, favicon, siteScript, siteStylesheet } from '../../src/pages/assets.ts'
 import { lostDecisionPage } from '../../src/pages/front-door/decision.tsx'
 import { unansweredPage } from '../../src/pages/front-door/failed-request.tsx'
 import { outcomeOf } from '../../src/pages/form.ts'
@@ -184,11 +184,15 @@ test('clients that do not accept gzip get assets uncompressed', async () => {
 })
 
 test('the names of assets contain a hash of their content', () => {
-  const named = [siteStylesheet, siteScript, embedScript].map(({ path, type }) => [path.split(/[0-9a-f]{12}/), type])
+  const named = [siteStylesheet, siteScript, embedScript, favicon].map(({ path, type }) => [
+    path.split(/[0-9a-f]{12}/),
+    type,
+  ])
   expect(named).toEqual([
     [['/assets/site.', '.css'], 'text/css; charset=utf-8'],
     [['/assets/site.', '.js'], 'text/javascript; charset=utf-8'],
     [['/assets/embed.', '.js'], 'text/javascript; charset=utf-8'],
+    [['/assets/favicon.', '.svg'], 'image/svg+xml'],
   ])
 })
 

@@ -33,7 +33,7 @@ export const initialsOf = (name: string): string => {
     .flatMap((word) => firstVisible(word))
   const [first = '?', ...others] = words
   const last = others.at(-1) ?? ''
-  return /\p{Extended_Pictographic}/u.test(first + last) ? first : (first + last).toUpperCase()
+  return (/\p{Extended_Pictographic}/u.test(first + last) ? first : first + last).toUpperCase()
 }
 
 const firstVisible = (word: string): readonly string[] => {
