@@ -115,7 +115,7 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/console', who: 'user', paths: () => ['/console'] },
   { pattern: '/console/new', who: 'user', paths: () => ['/console/new'] },
-  { pattern: '/console/:slug', who: 'user', paths: inConsole('') },
+  { pattern: '/console/:slug', who: 'user', paths: inConsole('', '?environment=development') },
   {
     pattern: '/console/:slug/first-call',
     who: 'user',
