@@ -199,12 +199,10 @@ describe('a call of the management API', () => {
       expectRefusal(await ask(method, path, body, others.secret), 'right_missing')
       expectRefusal(await ask(method, path, body, distant.secret), 'invalid_token')
       expectRefusal(await ask(method, path, body, revoked.secret), 'invalid_token')
-      const after = (await auditEvents(platform)).slice(before.length)
-      expect(after.map(({ target, outcome }) => [target, outcome])).toEqual([
-        [others.id, 'refused'],
-        [distant.id, 'refused'],
-        [revoked.id, 'refused'],
-      ])
+      const known = new Set(before.map(({ id }) => id))
+      const added = (await auditEvents(platform)).filter(({ id }) => !known.has(id))
+      expect(new Set(added.map(({ target }) => target))).toEqual(new Set([others.id, distant.id, revoked.id]))
+      expect(added.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'refused'])
     })
   }
 
