@@ -7,7 +7,7 @@ import {
   settingReader,
   wholeNumber,
 } from './config/setting.ts'
-import { readSignIn } from './config/sign-in.ts'
+import { readIdentityProvider, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
@@ -41,6 +41,7 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
   const faults: string[] = []
   const names: string[] = [] // of all settings; recorded as they are read, so that no second list can differ
   const read = settingReader(flags, env, faults, names)
+  const signIn = readSignIn(read, faults)
   const config = {
     host: read('HOST', '127.0.0.1', hostOf, 'host'),
     /** The origin that clients see, without a trailing slash. Null: `http://localhost` with the port of the server. */
@@ -54,7 +55,8 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     rateLimits: readRateLimits(read),
     longestWaitMs: readLongestWait(read),
     lifetimes: readLifetimes(read),
-    signIn: readSignIn(read, faults),
+    signIn,
+    identityProvider: readIdentityProvider(read, signIn, faults),
     installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
     /** The name that people see on the pages. */
     platformName: read('PLATFORM_NAME', 'App Platform', platformNameOf),

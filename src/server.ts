@@ -35,6 +35,7 @@ import { systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
 import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
+import { createIdentityProvider } from './runtime/identity-provider.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { machineName, program } from './runtime/program.ts'
 import { watchEventLoop } from './runtime/process-figures.ts'
@@ -149,6 +150,7 @@ export const startPlatformServer = async (
           render: async () => await metrics.render(await readFigures(parts)),
           failed: (cause) => log.error('metrics.failed', { cause }),
         })
+  const identityProvider = config.identityProvider === null ? null : createIdentityProvider(config.identityProvider)
   const listener = listen(config)
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
@@ -164,6 +166,7 @@ export const startPlatformServer = async (
     isDrainingForProxy: listener.isDrainingForProxy,
     signingIn: new Map(),
     delayed: new Map(),
+    identityProvider,
     uploadSlots: createUploadSlots(),
     sleep: Bun.sleep,
   }

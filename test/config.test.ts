@@ -1,3 +1,4 @@
+import { passwordOnly } from '../src/domain/sign-in-rules.ts'
 import { describe, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { sharedSettings } from '../src/config/shared.ts'
@@ -28,7 +29,8 @@ describe('settings', () => {
       rateLimits: defaultRateLimits,
       longestWaitMs: 2_000,
       lifetimes: maximumLifetimes,
-      signIn: { ways: ['password'], handoverUrl: null, signOutUrl: null, passwordFor: 'everyone' },
+      signIn: passwordOnly,
+      identityProvider: null,
       installApproval: 'manual',
       warnings: [],
     })
@@ -36,7 +38,16 @@ describe('settings', () => {
   })
 
   test('that servers must share are told apart one by one, and all others may differ from machine to machine', () => {
-    const own = ['HOST', 'PORT', 'DATABASE_URL', 'TRUSTED_PROXIES', 'LONGEST_WAIT_MS', 'METRICS_LISTEN', 'LOG_LEVEL']
+    const own = [
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'TRUSTED_PROXIES',
+      'LONGEST_WAIT_MS',
+      'METRICS_LISTEN',
+      'LOG_LEVEL',
+      'OIDC_CLIENT_SECRET',
+    ]
     const names = new Set<string>()
     readConfig({}, new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
     expect([...Object.keys(digests({})), ...own, 'LOG_REQUESTS'].toSorted()).toEqual([...names].toSorted())
@@ -50,10 +61,17 @@ describe('settings', () => {
       SIGN_IN_URL: 'https://builder.example/sign-in',
       SIGN_OUT_URL: 'https://builder.example/',
       PASSWORD_FOR: 'operators',
+      OIDC_ISSUER: 'https://other.example/',
+      OIDC_CLIENT_ID: 'other',
+      OIDC_CREATE_USERS: 'on',
+      OIDC_LINK_BY_EMAIL: 'on',
     }
+    const oidc = { SIGN_IN: 'oidc', OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' }
     /** What another setting must be for this one to be valid. */
     const needs: Record<string, Readonly<Record<string, string>>> = {
       SIGN_IN: { SIGN_IN_URL: 'https://builder.example/sign-in' },
+      OIDC_ISSUER: oidc,
+      OIDC_CLIENT_ID: oidc,
       PASSWORD_FOR: { SIGN_IN: 'handover', SIGN_IN_URL: 'https://builder.example/sign-in' },
     }
     for (const name of Object.keys(digests({})).filter((each) => each !== 'RATE_LIMIT')) {

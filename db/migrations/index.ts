@@ -12,6 +12,7 @@ import hourlyCounts from './0010_hourly_counts.sql' with { type: 'text' }
 import erasure from './0011_erasure.sql' with { type: 'text' }
 import signInRequests from './0012_sign_in_requests.sql' with { type: 'text' }
 import secretHints from './0013_secret_hints.sql' with { type: 'text' }
+import identities from './0014_identities.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   step(11, 'erasure', erasure, '8929a4773113c0a36ba6bb6d448476bdb67b1edd7e5e684b070478f2ca851a37'),
   step(12, 'sign_in_requests', signInRequests, 'f944e8ecd17b7b740304b1a0e7bff016fa01bb6705b85a9b8d58686971dbc942'),
   step(13, 'secret_hints', secretHints, '6579f1e04aa6688018ac5c092aa3041ebf0da962c0e9d0c60b5795c7246bfa25'),
+  step(14, 'identities', identities, '1a9f0eb0540979d1e141e1baec0d3ae1518608ae78d75a9c7fb40ae9990176f5'),
 ]

@@ -8,6 +8,7 @@ import hourlyCounts from './postgres/0006_hourly_counts.sql' with { type: 'text'
 import erasure from './postgres/0007_erasure.sql' with { type: 'text' }
 import signInRequests from './postgres/0008_sign_in_requests.sql' with { type: 'text' }
 import secretHints from './postgres/0009_secret_hints.sql' with { type: 'text' }
+import identities from './postgres/0010_identities.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -50,4 +51,5 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     sql: secretHints,
     sha256: 'c7187d81dfc4ee84d876ce25c2f09c475242998ff22a6a17dfa9a64f46d13c5d',
   },
+  { id: 10, name: 'identities', sql: identities, sha256: '624c5b6bd1c808ca7a53336a9c8164e0409064174458bb0939c7231cfbe65fc6' },
 ]

@@ -13,6 +13,7 @@ export const importedTables = [
   'server_keys',
   'form_tickets',
   'sign_in_requests',
+  'identities',
   'apps',
   'clients',
   'credentials',

@@ -14,6 +14,7 @@ import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
 import { grantQueries } from './grants.ts'
+import { identityQueries } from './identities.ts'
 import { installQueries } from './installs.ts'
 import { keyQueries } from './keys.ts'
 import { nameQueries } from './names.ts'
@@ -68,6 +69,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   grants: grantQueries(db),
   health: healthQueries(db),
   idempotency: idempotencyQueries(db),
+  identities: identityQueries(db),
   installs: installQueries(db),
   keys: keyQueries(db),
   names: nameQueries(db),

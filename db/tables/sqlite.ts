@@ -77,6 +77,18 @@ export const signInRequests = sqliteTable('sign_in_requests', {
   completedAt: integer('completed_at'),
 })
 
+/** Accounts of people at identity providers. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    issuer: text().notNull(),
+    subject: text().notNull(),
+    userId: text('user_id').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
+)
+
 /** Random keys that stay on the server: 32 bytes each. `restore` and `recover` replace them. */
 export const serverKeys = sqliteTable('server_keys', {
   name: text().primaryKey(),

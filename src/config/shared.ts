@@ -10,6 +10,7 @@ type Settings = {
   readonly port: number
   readonly platformName: string
   readonly signIn: SignInRules
+  readonly identityProvider: Readonly<Record<'issuer' | 'clientId', string>> | null
   readonly installApproval: InstallApprovalRule
   readonly webhookNetworks: readonly IpNetwork[]
   readonly lifetimes: Lifetimes
@@ -31,6 +32,11 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
     SIGN_IN_URL: config.signIn.handoverUrl,
     SIGN_OUT_URL: config.signIn.signOutUrl,
     PASSWORD_FOR: config.signIn.passwordFor,
+    OIDC_NAME: config.signIn.providerName,
+    OIDC_CREATE_USERS: config.signIn.createsUsers,
+    OIDC_LINK_BY_EMAIL: config.signIn.linksByEmail,
+    OIDC_ISSUER: config.identityProvider?.issuer ?? null,
+    OIDC_CLIENT_ID: config.identityProvider?.clientId ?? null,
     INSTALL_APPROVAL: config.installApproval,
     WEBHOOK_ALLOWED_NETWORKS: config.webhookNetworks,
     LIFETIME_CODE: lifetimes.code,

@@ -8,15 +8,42 @@ export const readSignIn = (read: Read, faults: string[]): SignInRules => {
     handoverUrl: read('SIGN_IN_URL', null, httpUrlOf),
     signOutUrl: read('SIGN_OUT_URL', null, httpUrlOf),
     passwordFor: read('PASSWORD_FOR', 'everyone', choiceOf(passwordAudiences)),
+    providerName: read('OIDC_NAME', 'the identity provider', nameOf),
+    createsUsers: read('OIDC_CREATE_USERS', false, onOrOff),
+    linksByEmail: read('OIDC_LINK_BY_EMAIL', false, onOrOff),
   }
   if (rules.ways.includes('handover') && rules.handoverUrl === null) {
     faults.push('SIGN_IN names handover, which needs SIGN_IN_URL: the page of the builder that signs people in.')
   }
-  if (!rules.ways.includes('handover') && rules.passwordFor !== 'everyone') {
+  if (rules.ways.length === 1 && rules.ways[0] === 'password' && rules.passwordFor !== 'everyone') {
     faults.push('PASSWORD_FOR leaves people without a way to sign in: SIGN_IN names no other.')
   }
   return rules
 }
+
+/** The identity provider; null without one. Contradictions between the settings are faults. */
+export const readIdentityProvider = (read: Read, { ways }: SignInRules, faults: string[]) => {
+  const issuer = read('OIDC_ISSUER', null, httpUrlOf)
+  const clientId = read('OIDC_CLIENT_ID', '', textOf)
+  const clientSecret = read('OIDC_CLIENT_SECRET', '', textOf)
+  if (!ways.includes('oidc')) return null
+  if (issuer === null || clientId === '' || clientSecret === '') {
+    faults.push('SIGN_IN names oidc, which needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET.')
+    return null
+  }
+  return { issuer, clientId, clientSecret }
+}
+
+const textOf = (text: string): string | Broken =>
+  /^[\x21-\x7e]{1,1000}$/.test(text) ? text : new Broken('must be 1 to 1000 visible ASCII characters.')
+
+const nameOf = (text: string): string | Broken => {
+  const name = text.trim()
+  return name.length > 60 || /\p{C}/u.test(name) ? new Broken('must be 1 to 60 visible characters.') : name
+}
+
+const onOrOff = (text: string): boolean | Broken =>
+  text === 'on' || text === 'off' ? text === 'on' : new Broken('must be on or off.')
 
 const waysOf = (text: string): readonly SignInWay[] | Broken => {
   const names = text.split(',').map((name) => name.trim())

@@ -1,5 +1,5 @@
 /** The ways in which people sign in; the first one is used unless a person chooses another. */
-export const signInWays = ['password', 'handover'] as const
+export const signInWays = ['password', 'handover', 'oidc'] as const
 export type SignInWay = (typeof signInWays)[number]
 
 /** Who may sign in with a password stored here. */
@@ -12,6 +12,12 @@ export type SignInRules = {
   /** Where people are sent after they have signed out; null: to the sign-in page. */
   readonly signOutUrl: string | null
   readonly passwordFor: (typeof passwordAudiences)[number]
+  /** The name of the identity provider on the sign-in page. */
+  readonly providerName: string
+  /** Whether people who come from the identity provider for the first time get an account. */
+  readonly createsUsers: boolean
+  /** Whether they get the account that has their verified address. */
+  readonly linksByEmail: boolean
 }
 
 export const passwordOnly: SignInRules = {
@@ -19,6 +25,9 @@ export const passwordOnly: SignInRules = {
   handoverUrl: null,
   signOutUrl: null,
   passwordFor: 'everyone',
+  providerName: 'the identity provider',
+  createsUsers: false,
+  linksByEmail: false,
 }
 
 /** Whether a password opens an account of this kind. */

@@ -1,4 +1,5 @@
 import type { Platform } from '../operations/platform.ts'
+import type { IdentityProvider } from '../runtime/identity-provider.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { WaitingLine } from '../runtime/waiting-line.ts'
@@ -27,6 +28,8 @@ export type Door = {
   readonly signingIn: Map<string, number>
   /** Delayed refusals of grants, per client and address. */
   readonly delayed: Map<string, number>
+  /** Signs people in who have an account there; null without one. */
+  readonly identityProvider: IdentityProvider | null
   readonly uploadSlots: WaitingLine<Uploader>
   readonly sleep: (milliseconds: number) => Promise<void>
 }

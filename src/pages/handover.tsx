@@ -81,12 +81,13 @@ export const notSignedIn = (
   sentence: string,
   cookies: readonly string[] = [],
   status = 200,
+  again = '/sign-in',
 ): Response =>
   page(
     <Layout title={title} visit={{ platformName }} width="narrow">
       <p>{sentence}</p>
       <p>
-        <a class="button primary" href="/sign-in">
+        <a class="button primary" href={again}>
           Sign in
         </a>
       </p>

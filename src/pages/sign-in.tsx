@@ -4,7 +4,7 @@ import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere } from '../http/sign-in-limit.ts'
-import { hasPasswordForm, type SignInRules } from '../domain/sign-in-rules.ts'
+import { hasPasswordForm, mayUsePassword, type SignInRules } from '../domain/sign-in-rules.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { Field, Form, Problem } from './design/field.tsx'
@@ -22,6 +22,7 @@ import {
 } from './form.ts'
 import { Layout } from './design/shell.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
+import { comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { findVisit, type TicketBook, ticketBook } from './visit.ts'
@@ -35,6 +36,8 @@ export const signInRoutes = (door: Door) =>
       const { visit } = await receiveFromUser(door, request, emptyForm)
       await signOut(door.platform, visit.call, visit.session)
       const { signOutUrl, ways } = door.platform.signIn
+      const there = await providerSignOut(door, request)
+      if (there !== null) return seeOther(there, [sessionCookie(door, '', 0), setCookie(door, 'way', '', 0)])
       // Not to the sign-in page: the builder would sign the person in again at once.
       const next = signOutUrl ?? (ways[0] === 'handover' ? '/signed-out' : '/sign-in')
       return seeOther(next, [sessionCookie(door, '', 0)])
@@ -43,6 +46,10 @@ export const signInRoutes = (door: Door) =>
     .get('/sign-in/handover', async ({ request }) => {
       return leaveForBuilder(door, returnToOf(door, request)) ?? seeOther('/sign-in')
     })
+    .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, returnToOf(door, request)))
+    .get('/sign-in/oidc/callback', async ({ request }) =>
+      comeBackFromProvider(door, request, (returnTo) => safeReturnTo(returnTo, door.platform.publicUrl)),
+    )
     .get('/sign-in/complete', async ({ request }) =>
       comeBack(door, request, (returnTo) => safeReturnTo(returnTo, door.platform.publicUrl)),
     )
@@ -109,7 +116,7 @@ const showForm = (
   const { tickets, cookies } = visitorOf(door, request)
   // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)
-  const { platformName } = door.platform
+  const { platformName, signIn } = door.platform
   return page(
     <Layout title="Sign in" visit={{ platformName }} width="narrow">
       <Problem error={error} />
@@ -119,23 +126,8 @@ const showForm = (
         </p>
       )}
       {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
-      <Form action="/sign-in" visit={{ tickets }}>
-        <input type="hidden" name="return_to" value={returnTo} />
-        <Field
-          label="Email address"
-          name="email"
-          input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
-        />
-        <Field
-          label="Password"
-          name="password"
-          input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
-        />
-        <button type="submit" class="primary">
-          Sign in
-        </button>
-      </Form>
-      <OtherWay rules={door.platform.signIn} returnTo={returnTo} />
+      {hasPasswordForm(signIn) ? <PasswordForm tickets={tickets} returnTo={returnTo} email={email} /> : null}
+      <OtherWays rules={signIn} returnTo={returnTo} />
     </Layout>,
     {
       refusal: error,
@@ -145,24 +137,56 @@ const showForm = (
   )
 }
 
-type OtherWayProps = { readonly rules: SignInRules; readonly returnTo: string }
+type PasswordFormProps = Pick<Shown, 'returnTo' | 'email'> & { readonly tickets: TicketBook }
 
-/** The way in through the builder, if there is one; else whom to ask. */
-const OtherWay = ({ rules, returnTo }: OtherWayProps) =>
-  rules.ways.includes('handover') ? (
-    <p>
-      {rules.passwordFor === 'everyone' && rules.ways.includes('password')
-        ? ''
-        : 'Only operators have passwords here. '}
-      <a href={`/sign-in/handover?${new URLSearchParams({ return_to: returnTo }).toString()}`}>
-        Sign in with your builder account
-      </a>
-    </p>
-  ) : (
-    <p class="muted">
-      The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
-    </p>
+const PasswordForm = ({ tickets, returnTo, email }: PasswordFormProps) => (
+  <Form action="/sign-in" visit={{ tickets }}>
+    <input type="hidden" name="return_to" value={returnTo} />
+    <Field
+      label="Email address"
+      name="email"
+      input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
+    />
+    <Field
+      label="Password"
+      name="password"
+      input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
+    />
+    <button type="submit" class="primary">
+      Sign in
+    </button>
+  </Form>
+)
+
+type OtherWaysProps = { readonly rules: SignInRules; readonly returnTo: string }
+
+/** The ways in without a password stored here, or whom to ask. */
+const OtherWays = ({ rules, returnTo }: OtherWaysProps) => {
+  const query = new URLSearchParams({ return_to: returnTo }).toString()
+  const others = [
+    { way: 'oidc', words: `Sign in with ${rules.providerName}` },
+    { way: 'handover', words: 'Sign in with your builder account' },
+  ].filter(({ way }) => rules.ways.some((each) => each === way))
+  if (others.length === 0) {
+    return (
+      <p class="muted">
+        The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
+      </p>
+    )
+  }
+  return (
+    <>
+      {others.map(({ way, words }) => (
+        <p key={way}>
+          <a class="button" href={`/sign-in/${way}?${query}`}>
+            {words}
+          </a>
+        </p>
+      ))}
+      {mayUsePassword(rules, false) ? null : <p class="muted">Only operators have passwords here.</p>}
+    </>
   )
+}
 
 /** A browser without a session. Its cookie ties forms to it and says nothing else. */
 type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }

@@ -26,7 +26,11 @@ export const exportUser = async (platform: Platform, address: string) => {
   const resources = await q.resources.ofOwner(id)
   return {
     user: builderUser(user),
-    identities: [],
+    identities: (await q.identities.ofUser(id)).map(({ issuer, subject, createdAt }) => ({
+      issuer,
+      subject,
+      createdAt,
+    })),
     sessions: (await q.sessions.everyOfUser(id)).map(
       ({ createdAt, expiresAt, endedAt, lastUsedAt, address: from, agent }) => ({
         createdAt,

@@ -21,6 +21,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   isDrainingForProxy: () => false,
   signingIn: new Map(),
   delayed: new Map(),
+  identityProvider: null,
   uploadSlots: createUploadSlots(),
   sleep: async () => await Promise.resolve(),
 })

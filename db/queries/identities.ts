@@ -1,0 +1,19 @@
+import { asc, eq } from 'drizzle-orm'
+import { identities } from '../tables/sqlite.ts'
+import type { DrizzleConnection } from './connection.ts'
+import { finder, inserter } from './reader.ts'
+
+export type Identity = typeof identities.$inferSelect
+
+/** Accounts of people at identity providers. */
+export const identityQueries = (db: DrizzleConnection) => {
+  const find = finder(db, identities, 'issuer', 'subject')
+  return {
+    insert: inserter(db, identities),
+    find: (issuer: string, subject: string) => find({ issuer, subject }),
+    ofUser: async (userId: string): Promise<Identity[]> =>
+      await db.select().from(identities).where(eq(identities.userId, userId)).orderBy(asc(identities.createdAt)),
+    /** Forgets all accounts of a user. */
+    forget: async (userId: string) => void (await db.delete(identities).where(eq(identities.userId, userId))),
+  }
+}

@@ -1,0 +1,79 @@
+import type { User } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { personNameFault } from '../../domain/name.ts'
+import { normalizeEmail } from '../../domain/user.ts'
+import type { Claims } from '../../runtime/identity-provider.ts'
+import { auditStamp } from '../audit/event.ts'
+import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { newUser } from '../users/builder-users.ts'
+import { mintSession } from './sign-in.ts'
+
+/** What may be done for people who come for the first time. */
+export type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
+
+/**
+ * Signs in the person whom an identity provider has named, by issuer and subject. A first sign-in joins the account of the same
+ * verified address or creates one, if the settings allow it. An operator's account is never joined by its address, and no claim
+ * gives operator rights.
+ * @throws invalid_login
+ */
+export const signInWithIdentity = async (
+  platform: Platform,
+  trace: Trace,
+  claims: Claims,
+  rules: IdentityRules,
+  agent: string | null,
+) => {
+  const now = platform.clock.now()
+  const session = mintSession(platform, trace, now)
+  const id = recordId('usr_', platform.random.uuid(now))
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await platform.database.transaction(async (q) => {
+    const change = open(q)
+    const known = await q.identities.find(claims.issuer, claims.subject)
+    const user = known === null ? await firstSignIn(change, claims, rules, id) : await q.users.byId(known.userId)
+    if (user === null || user.status !== 'active') {
+      const actor = user === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: user.id } as const)
+      const refusal = refuse('invalid_login', { message: user === null ? unknownPerson : disabledPerson })
+      return new CountedRefusal(refusal, { actor, action: 'session.create', detail: { way: 'oidc' } })
+    }
+    const row = session.rowFor(user.id, agent)
+    await q.sessions.insert(row)
+    const actor = { kind: 'user', id: user.id } as const
+    await change.record({ actor, action: 'session.created', target: row.key, detail: { way: 'oidc' } })
+    return { sessionToken: session.sessionToken, userId: user.id }
+  })
+  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+const unknownPerson = 'There is no account here for you yet: ask the operator of this server.'
+const disabledPerson = 'Your account is disabled: ask the operator of this server.'
+
+/** The account of somebody who comes for the first time; null if there is none and none may be made. */
+const firstSignIn = async (
+  { q, now, record }: OpenChange,
+  claims: Claims,
+  { createsUsers, linksByEmail }: IdentityRules,
+  id: string,
+): Promise<User | null> => {
+  const email = claims.email === null ? null : normalizeEmail(claims.email)
+  if (email === null || !claims.isEmailVerified) return null
+  const holder = await q.users.byEmail(email)
+  const { issuer, subject } = claims
+  if (holder !== null) {
+    if (!linksByEmail || holder.isOperator || holder.erasedAt !== null) return null
+    await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now })
+    await record({ actor: { kind: 'user', id: holder.id }, action: 'user.linked', target: holder.id })
+    return holder
+  }
+  if (!createsUsers) return null
+  const name =
+    claims.name === null || personNameFault(claims.name) !== null ? (email.split('@')[0] ?? email) : claims.name
+  const user = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
+  await q.users.insert(user)
+  await q.identities.insert({ issuer, subject, userId: id, createdAt: now })
+  await record({ actor: { kind: 'user', id }, action: 'user.created', target: id, detail: { operator: false } })
+  return user
+}

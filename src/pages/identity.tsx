@@ -1,0 +1,110 @@
+import { browserLabel } from '../domain/device.ts'
+import { refuse } from '../domain/errors.ts'
+import { callOf } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
+import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
+import { signOut } from '../operations/sessions/own-sessions.ts'
+import { signInWithIdentity } from '../operations/sessions/identity.ts'
+import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
+import { notSignedIn } from './handover.tsx'
+import { answerForm } from './form.ts'
+import { seeOther } from './page.ts'
+import { findVisit } from './visit.ts'
+
+/** Where the identity provider sends people back to; it must be registered there. */
+const callbackPath = '/sign-in/oidc/callback'
+/** How long a person may take there. */
+const checksSeconds = 600
+/** Browsers drop longer cookies. Then the person begins at the start page. */
+const longestWay = 3_000
+
+const unreachable = (door: Door): Response =>
+  notSignedIn(
+    door,
+    'Sign-in is not possible now',
+    `${door.platform.signIn.providerName} does not answer. Try again in a moment. Operators can sign in with their password.`,
+    [],
+    503,
+    '/sign-in?way=password',
+  )
+
+/** Sends the browser to the identity provider, with a cookie that only its answer fits. */
+export const leaveForProvider = async (door: Door, returnTo: string): Promise<Response> => {
+  if (door.identityProvider === null) return seeOther('/sign-in')
+  try {
+    const { url, checks } = await door.identityProvider.begin(door.platform.publicUrl + callbackPath)
+    const kept = { ...checks, returnTo: returnTo.length <= longestWay ? returnTo : '/' }
+    const value = Buffer.from(JSON.stringify(kept)).toString('base64url')
+    return seeOther(url, [setCookie(door, 'oidc', value, checksSeconds)])
+  } catch (error) {
+    if (!(error instanceof ProviderUnreachable)) throw error
+    door.log.warn('provider.unreachable', { cause: error.cause ?? error })
+    return unreachable(door)
+  }
+}
+
+type Kept = LoginChecks & { readonly returnTo: string }
+
+const keptIn = (door: Door, request: Request): Kept | null => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(readCookie(door, request, 'oidc') ?? '', 'base64url').toString())
+    return isKept(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+const isKept = (value: unknown): value is Kept =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['state', 'nonce', 'verifier', 'returnTo'].every((name) => typeof Reflect.get(value, name) === 'string')
+
+/** The browser comes back from the identity provider. `safe` makes a path of this server of where it wanted to go. */
+export const comeBackFromProvider = async (
+  door: Door,
+  request: Request,
+  safe: (returnTo: string) => string,
+): Promise<Response> => {
+  const call = callOf(request)
+  const forgotten = setCookie(door, 'oidc', '', 0)
+  const failed = (sentence: string) => notSignedIn(door, 'Sign-in not completed', sentence, [forgotten], 400)
+  const kept = keptIn(door, request)
+  const { identityProvider, platform } = door
+  if (kept === null || identityProvider === null) return failed(tooLate)
+  const address = new URL(platform.publicUrl + callbackPath)
+  address.search = new URL(request.url).search
+  try {
+    const claims = await identityProvider.finish(address, kept)
+    const before = await findVisit(door, request)
+    const agent = browserLabel(request.headers.get('user-agent'))
+    return await answerForm(signInWithIdentity(platform, call, claims, platform.signIn, agent), {
+      done: async ({ sessionToken, userId }) => {
+        if (before !== null) await signOut(platform, before.call, before.session)
+        call.notes.userId = userId
+        platform.observe.issued('session')
+        const session = sessionCookie(door, sessionToken, platform.lifetimes.session)
+        const way = setCookie(door, 'way', 'oidc', platform.lifetimes.session)
+        return seeOther(safe(kept.returnTo), [session, way, forgotten])
+      },
+      refused: (error) => {
+        platform.observe.refused('session')
+        return failed(error.message)
+      },
+    })
+  } catch (error) {
+    if (error instanceof ProviderUnreachable) return unreachable(door)
+    if (!(error instanceof ProviderRefused)) throw error
+    door.log.warn('provider.refused', { requestId: call.requestId, cause: error.cause ?? error })
+    platform.observe.refused('session')
+    call.notes.errorCode = refuse('invalid_login').code
+    return failed(tooLate)
+  }
+}
+
+const tooLate = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'
+
+/** Where somebody who came through the provider signs out there, too; null for everybody else. */
+export const providerSignOut = async (door: Door, request: Request): Promise<string | null> => {
+  if (door.identityProvider === null || readCookie(door, request, 'way') !== 'oidc') return null
+  return await door.identityProvider.endSessionUrl(`${door.platform.publicUrl}/signed-out`).catch(() => null)
+}

@@ -1,0 +1,119 @@
+import type { Configuration } from 'openid-client'
+
+/** What an identity provider says about a person. */
+export type Claims = {
+  readonly issuer: string
+  readonly subject: string
+  readonly email: string | null
+  readonly isEmailVerified: boolean
+  readonly name: string | null
+}
+
+/** What the browser keeps between leaving and coming back. */
+export type LoginChecks = { readonly state: string; readonly nonce: string; readonly verifier: string }
+
+/** An OpenID Connect provider (authorization code, PKCE, state, nonce, `iss`). */
+export type IdentityProvider = {
+  /** Where to send the browser. @throws ProviderUnreachable */
+  begin(redirectUri: string): Promise<{ readonly url: string; readonly checks: LoginChecks }>
+  /** Who came back to this address. @throws ProviderUnreachable, ProviderRefused */
+  finish(address: URL, checks: LoginChecks): Promise<Claims>
+  /** Where the person signs out there, too; null if the provider has no such page. */
+  endSessionUrl(returnTo: string): Promise<string | null>
+}
+
+/** The provider did not answer, or not as a provider does. */
+export class ProviderUnreachable extends Error {}
+/** It answered that the person is not signed in, or its answer is not valid for this browser. */
+export class ProviderRefused extends Error {}
+
+/** Loaded when somebody signs in: no other work needs it. */
+const library = async () => await import('openid-client')
+
+type ProviderOptions = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }
+
+/** How long the metadata of the provider are used; keys are fetched again whenever an unknown one signs. */
+const metadataMs = 10 * 60_000
+const patienceSeconds = 10
+
+export const createIdentityProvider = ({ issuer, clientId, clientSecret }: ProviderOptions): IdentityProvider => {
+  let known: { readonly configuration: Configuration; readonly until: number } | null = null
+
+  const discover = async (): Promise<Configuration> => {
+    if (known !== null && performance.now() < known.until) return known.configuration
+    const client = await library()
+    const server = new URL(issuer)
+    // Plain HTTP is for a provider on this machine, in a test.
+    const execute = server.protocol === 'http:' ? [client.allowInsecureRequests] : []
+    try {
+      const configuration = await client.discovery(server, clientId, clientSecret, undefined, {
+        execute,
+        timeout: patienceSeconds,
+      })
+      known = { configuration, until: performance.now() + metadataMs }
+      return configuration
+    } catch (cause) {
+      throw new ProviderUnreachable('The identity provider cannot be reached.', { cause })
+    }
+  }
+
+  return {
+    begin: async (redirectUri) => {
+      const client = await library()
+      const configuration = await discover()
+      const verifier = client.randomPKCECodeVerifier()
+      const checks = { state: client.randomState(), nonce: client.randomNonce(), verifier }
+      const url = client.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        state: checks.state,
+        nonce: checks.nonce,
+      })
+      return { url: url.href, checks }
+    },
+    finish: async (address, { state, nonce, verifier }) => {
+      const client = await library()
+      const configuration = await discover()
+      const tokens = await client
+        .authorizationCodeGrant(configuration, address, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        .catch((cause: unknown) => {
+          known = null
+          if (cause instanceof TypeError)
+            throw new ProviderUnreachable('The identity provider did not answer.', { cause })
+          throw new ProviderRefused('The answer of the identity provider is not valid.', { cause })
+        })
+      const claims = tokens.claims()
+      if (claims === undefined) throw new ProviderRefused('The identity provider gave no ID token.')
+      const about = claims['email'] === undefined ? await asked(configuration, tokens.access_token, claims.sub) : {}
+      const said = { ...about, ...claims }
+      return {
+        issuer: claims.iss,
+        subject: claims.sub,
+        email: textOf(said['email']),
+        isEmailVerified: said['email_verified'] === true,
+        name: textOf(said['name']) ?? textOf(said['preferred_username']),
+      }
+    },
+    endSessionUrl: async (returnTo) => {
+      const configuration = await discover()
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return null
+      const client = await library()
+      return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo, client_id: clientId }).href
+    },
+  }
+}
+
+/** Providers may leave the address out of the ID token and tell it at their userinfo endpoint. */
+const asked = async (configuration: Configuration, accessToken: string, subject: string): Promise<object> =>
+  configuration.serverMetadata().userinfo_endpoint === undefined
+    ? {}
+    : await (await library()).fetchUserInfo(configuration, accessToken, subject).catch(() => ({}))
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

@@ -1,0 +1,130 @@
+import { expect } from 'bun:test'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { startIdentityProvider } from '../clients/support/identity-provider.ts'
+import { freePort } from '../clients/support/free-port.ts'
+import { auditEvents } from '../support/audit-events.ts'
+import { needs } from '../support/needs.ts'
+import { operator, trace } from '../support/operator.ts'
+import { createWorld, endWorld, type World } from '../support/world.ts'
+import { closeBrowsers, openBrowser } from './support/browser.ts'
+
+const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
+
+let world: World
+let platform: string
+let provider: Awaited<ReturnType<typeof startIdentityProvider>>
+beforeAll(async () => {
+  const port = freePort()
+  const publicUrl = `http://localhost:${port}`
+  provider = await startIdentityProvider(`${publicUrl}/sign-in/oidc/callback`, `${publicUrl}/signed-out`)
+  const env = {
+    PUBLIC_URL: publicUrl,
+    SIGN_IN: 'oidc,password',
+    PASSWORD_FOR: 'operators',
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: provider.clientId,
+    OIDC_CLIENT_SECRET: provider.clientSecret,
+    OIDC_NAME: 'Example ID',
+    OIDC_CREATE_USERS: 'on',
+    OIDC_LINK_BY_EMAIL: 'on',
+  }
+  world = await createWorld({ env, port })
+  platform = publicUrl
+})
+afterEach(closeBrowsers)
+afterAll(async () => {
+  await endWorld(world)
+  await provider.stop()
+})
+
+const password = 'correct horse battery'
+type Page = Awaited<ReturnType<typeof openBrowser>>
+
+/** Says at the provider who it is, and agrees. */
+const answer = async (page: Page, login: string) => {
+  await page.getByLabel('Login').fill(login)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
+for (const javaScript of [true, false]) {
+  describe(`signing in with an identity provider, ${javaScript ? 'with' : 'without'} JavaScript`, () => {
+    test('makes an account at the first sign-in, and finds it at the second', async () => {
+      const name = `new-${javaScript}`
+      for (const count of [1, 2]) {
+        const page = await openBrowser(platform, { javaScript, alsoReaches: [provider.issuer] })
+        await page.goto('/account/sessions')
+        await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
+        await answer(page, name)
+        await page.waitForURL(`${platform}/account/sessions`)
+        expect(await page.content()).toContain(`Person ${name}`)
+        const made = (await auditEvents(world.platform)).filter(
+          ({ action, actorId, target }) => action === 'user.created' && actorId === target,
+        )
+        expect(made).toHaveLength(javaScript ? 1 : 2)
+        expect(count).toBeLessThan(3)
+      }
+    })
+  })
+}
+
+const signIn = async (login: string) => {
+  const page = await openBrowser(platform, { alsoReaches: [provider.issuer] })
+  await page.goto('/account')
+  await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
+  await answer(page, login)
+  await page.waitForURL((url) => url.origin === platform)
+  return page
+}
+const heading = async (page: Page) => await page.getByRole('heading', { level: 1 }).innerText()
+
+test('an account with the same verified address is joined, unless it is an operator’s', async () => {
+  const stated = { password, name: 'Known Person', isOperator: false }
+  await createUser(world.platform, trace, operator, { ...stated, email: 'known@id.example' })
+  await createUser(world.platform, trace, operator, { ...stated, email: 'boss@id.example', isOperator: true })
+  expect(await (await signIn('known')).content()).toContain('Known Person')
+  expect(await heading(await signIn('boss'))).toBe('Sign-in not completed')
+})
+
+test('a person whose address is not verified, or who is disabled, is refused', async () => {
+  expect(await heading(await signIn('unverified'))).toBe('Sign-in not completed')
+  await signIn('late')
+  await setUserStatus(world.platform, trace, operator, { email: 'late@id.example', status: 'disabled' })
+  expect(await heading(await signIn('late'))).toBe('Sign-in not completed')
+})
+
+test('an answer that was meant for another browser, or comes twice, signs nobody in', async () => {
+  const page = await signIn('once')
+  await page.context().clearCookies()
+  const back = await page.request.get('/sign-in/oidc/callback?code=x&state=y')
+  expect(back.status()).toBe(400)
+})
+
+test('operators sign in with a password beside it, and nobody else does', async () => {
+  await createUser(world.platform, trace, operator, { email: 'op@id.example', name: 'Op', password, isOperator: true })
+  const page = await openBrowser(platform)
+  await page.goto('/sign-in')
+  await page.getByLabel('Email').fill('op@id.example')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${platform}/`)
+})
+
+test('a provider that does not answer is named on the page, which leads operators to their password', async () => {
+  const issuer = `http://localhost:${freePort()}`
+  const env = {
+    SIGN_IN: 'oidc',
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: 'x',
+    OIDC_CLIENT_SECRET: 'y',
+    OIDC_NAME: 'Example ID',
+  }
+  const alone = await createWorld({ env })
+  const page = await openBrowser(alone.server.url, { foreseen: [/503/] })
+  await page.goto('/sign-in/oidc')
+  expect(await page.content()).toContain('Example ID does not answer')
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  expect(await page.getByLabel('Password').count()).toBe(1)
+  await endWorld(alone)
+})
