@@ -51,5 +51,10 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     sql: secretHints,
     sha256: 'c7187d81dfc4ee84d876ce25c2f09c475242998ff22a6a17dfa9a64f46d13c5d',
   },
-  { id: 10, name: 'identities', sql: identities, sha256: '624c5b6bd1c808ca7a53336a9c8164e0409064174458bb0939c7231cfbe65fc6' },
+  {
+    id: 10,
+    name: 'identities',
+    sql: identities,
+    sha256: '624c5b6bd1c808ca7a53336a9c8164e0409064174458bb0939c7231cfbe65fc6',
+  },
 ]
