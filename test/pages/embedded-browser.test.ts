@@ -46,7 +46,7 @@ const install = async ({ page, app, owner }: Scene): Promise<string> => {
   await page.getByLabel('Install it on').selectOption('store my-store')
   await page.getByRole('button', { name: 'Agree and install' }).click()
   await page.getByText('waits for an operator').waitFor()
-  await page.getByText('Waiting for approval').waitFor()
+  await page.locator('.badge', { hasText: 'Waiting for approval' }).waitFor()
   const [row] = await world.platform.database.queries.installs.pageOfUser(owner.id, '~', 1)
   const id = row?.install.id ?? ''
   await moveInstall(world.platform, trace, operator, { id, step: 'approve' })
