@@ -150,7 +150,11 @@ test('a new client secret is shown once on a page of its own, and works', async 
 test('a rotation without grace ends the older secrets at once, and a revoked secret its tokens', async () => {
   const { app, path } = await scene()
   const form = `${path}/credentials`
-  await desk.submit(form, `${form}/rotate`, { environment: 'development', graceHours: '0' })
+  const rotation = `${form}/rotate`
+  const refused = await desk.submit(rotation, rotation, { environment: 'development', graceHours: '169' })
+  expect([refused.status, refused.text.includes('id="graceHours-fault"')]).toEqual([400, true])
+  expect((await desk.get(form)).text).toContain(`href="${rotation}?environment=development"`)
+  await desk.submit(rotation, rotation, { environment: 'development', graceHours: '0' })
   const clientSecret = shownSecret((await desk.get(`${form}/new`)).text)
   expect(await tokenStatus(app.development)).toBe(401)
   const renewed = { clientId: app.development.clientId, clientSecret }

@@ -1,26 +1,25 @@
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
-import { graceHours } from '../../domain/credential.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import type { InspectedApp } from '../../operations/apps/overview.ts'
-import { createCredential, rotateCredential } from '../../operations/credentials/change-credentials.ts'
+import { createCredential } from '../../operations/credentials/change-credentials.ts'
 import {
-  type CredentialRecord,
+  type ListedSecret,
   listLiveCredentials,
   type NewCredentialRecord,
 } from '../../operations/credentials/list-credentials.ts'
-import { Badge, EnvironmentBadge } from '../design/badge.tsx'
+import { Badge, environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem, SelectField } from '../design/field.tsx'
-import { Table } from '../design/table.tsx'
-import { Copyable, Lines, Secret, Time } from '../design/values.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Copyable, Secret, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskAppPage, undeletedApp } from './app.tsx'
 import { environmentChoice, environmentOptions } from './app-settings.tsx'
-import { deskAppPath, onTheDesk } from './desk-page.tsx'
+import { deskAppPath, onTheDesk, userPath } from './desk-page.tsx'
 
 const notices = {
   revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.',
@@ -28,7 +27,6 @@ const notices = {
 } as const
 
 const createForm = formOf({ environment: environmentChoice, label: text })
-const rotateForm = formOf({ environment: environmentChoice, graceHours: text })
 
 const pattern = '/desk/apps/:slug/credentials'
 const credentialsPath = (slug: string, ...rest: readonly string[]): string => deskAppPath(slug, 'credentials', ...rest)
@@ -51,23 +49,12 @@ export const deskSecretRoutes = (door: Door) =>
       const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
       return await answerForm(createCredential(...onTheDesk(visit, undefined, ticket), input), {
         done: (created) => showSecret(visit, slug, created),
-        refused: async (error) => await show(visit, app, { form: 'create', environment, typed: label, error }),
-      })
-    })
-    .post(`${pattern}/rotate`, async ({ request, params: { slug } }) => {
-      const { visit, fields, ticket } = await receiveFromOperator(door, request, rotateForm)
-      const app = await undeletedApp(door, slug)
-      const { environment, graceHours: typed } = fields
-      // -1 is refused by the operation.
-      const hours = /^\d{1,3}$/.test(typed) ? Number(typed) : -1
-      const input = { clientId: app.clientIds[environment], graceHours: hours }
-      return await answerForm(rotateCredential(...onTheDesk(visit, undefined, ticket), input), {
-        done: (created) => showSecret(visit, slug, created),
-        refused: async (error) => await show(visit, app, { form: 'rotate', environment, typed, error }),
+        refused: async (error) => await show(visit, app, { environment, label, error }),
       })
     })
 
-const showSecret = (visit: Visit, slug: string, { clientSecret }: NewCredentialRecord): Response =>
+/** Redirects to the page that shows a new secret once. */
+export const showSecret = (visit: Visit, slug: string, { clientSecret }: NewCredentialRecord): Response =>
   showOnce(visit, credentialsPath(slug, 'new'), clientSecret)
 
 const showNew = async (visit: Visit, app: InspectedApp): Promise<Response> => {
@@ -100,117 +87,119 @@ const showNew = async (visit: Visit, app: InspectedApp): Promise<Response> => {
 /** The environment is part of a secret (contract section 2). */
 const environmentOf = (secret: string): Environment => (secret.startsWith('aps_live_') ? 'production' : 'development')
 
-type RefusedForm = {
-  readonly form: 'create' | 'rotate'
-  readonly environment: Environment
-  readonly typed: string
-  readonly error: PlatformError
-}
+/** A form that was refused, to be shown again with the reason. */
+type Refused = { readonly environment: Environment; readonly label: string; readonly error: PlatformError }
 
-const show = async (visit: Visit, app: InspectedApp, refused: RefusedForm | null): Promise<Response> => {
+const show = async (visit: Visit, app: InspectedApp, refused: Refused | null): Promise<Response> => {
   const live = await listLiveCredentials(visit.door.platform, app.clientIds)
-  const again = (form: RefusedForm['form']) => (refused?.form === form ? refused : null)
-  const [create, rotate] = [again('create'), again('rotate')]
   const error = refused?.error ?? null
   return page(
     <DeskAppPage title="Credentials" app={app} part="credentials" visit={visit} notices={notices}>
       <Problem error={error} />
       {environments.map((environment) => (
-        <p key={environment}>
-          <EnvironmentBadge environment={environment} /> Client ID{' '}
-          <Copyable
-            id={`client-${environment}`}
-            value={app.clientIds[environment]}
-            what={`the ${environment} client ID`}
+        <section key={environment} aria-labelledby={`secrets-${environment}`}>
+          <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
+          <p>
+            Client ID{' '}
+            <Copyable
+              id={`client-${environment}`}
+              value={app.clientIds[environment]}
+              what={`the ${environment} client ID`}
+            />
+          </p>
+          <RowList
+            rows={live[environment]}
+            row={(secret) => <LiveSecret key={secret.id} visit={visit} app={app} secret={secret} />}
+            empty={`No secret. The app cannot authenticate in ${environment}.`}
           />
-        </p>
+          {live[environment].length === 0 ? null : (
+            <p>
+              <a class="button small" href={`${credentialsPath(app.slug, 'rotate')}?environment=${environment}`}>
+                Rotate the {environment} secret…
+              </a>
+            </p>
+          )}
+        </section>
       ))}
-      <Table
-        label="Active secrets"
-        rows={environments.flatMap((environment) => live[environment])}
-        rowHeader="Secret"
-        columns={{
-          Secret: ({ id, label }) => (
-            <Lines of={[<bdi>{label ?? 'Without a label'}</bdi>, <code class="small">{id}</code>]} />
-          ),
-          Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
-          Status: (secret) => <SecretStatus secret={secret} />,
-          Created: ({ createdAt }) => <Time at={createdAt} />,
-          'Last used': ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="Never" />,
-          Action: (secret) => <SecretActions slug={app.slug} secret={secret} />,
-        }}
-        empty="This app has no active secret. Without one it cannot authenticate."
-      />
       <h2>Create a secret</h2>
       <Form action={credentialsPath(app.slug)} visit={visit} class="measure">
         <SelectField
-          id="create-environment"
           label="Environment"
           name="environment"
           options={environmentOptions}
-          value={create?.environment ?? 'development'}
+          value={refused?.environment ?? 'development'}
         />
         <Field
           label="Label"
           name="label"
           hint="Optional. For example, where the secret will be stored."
-          error={create?.error ?? null}
-          input={{ value: create?.typed ?? '', maxLength: 200, autocomplete: 'off' }}
+          error={error}
+          input={{ value: refused?.label ?? '', maxLength: 200, autocomplete: 'off' }}
         />
-        <button type="submit">Create a secret</button>
-      </Form>
-      <h2>Rotate</h2>
-      <p>A rotation creates a new secret. The older ones expire after the hours that you give.</p>
-      <Form action={credentialsPath(app.slug, 'rotate')} visit={visit} class="measure">
-        <SelectField
-          id="rotate-environment"
-          label="Environment"
-          name="environment"
-          options={environmentOptions}
-          value={rotate?.environment ?? 'development'}
-        />
-        <Field
-          label="Hours until the older secrets expire"
-          name="graceHours"
-          hint={`0 to ${graceHours.maximum}. With 0 they stop working at once.`}
-          error={rotate?.error ?? null}
-          input={{
-            type: 'number',
-            value: rotate?.typed ?? String(graceHours.default),
-            min: 0,
-            max: graceHours.maximum,
-            required: true,
-          }}
-        />
-        <button type="submit">Rotate</button>
+        <button type="submit" class="primary">
+          Create a secret
+        </button>
       </Form>
     </DeskAppPage>,
     { refusal: error },
   )
 }
 
-const SecretStatus = ({ secret: { status, expiresAt } }: { readonly secret: CredentialRecord }) => {
-  if (status === 'suspended') return <Badge tone="bad">Suspended</Badge>
-  if (expiresAt === null) return <Badge tone="good">Active</Badge>
-  return <Lines of={[<Badge tone="waiting">Rotated, expires</Badge>, <Time at={expiresAt} />]} />
-}
+type LiveSecretProps = { readonly visit: Visit; readonly app: InspectedApp; readonly secret: ListedSecret }
 
-type SecretActionsProps = { readonly slug: string; readonly secret: CredentialRecord }
-
-const SecretActions = ({ slug, secret: { id, label, status } }: SecretActionsProps) => {
-  const name = label ?? id
+const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => {
+  const { id, label, status, hint, createdAt, lastUsedAt } = secret
+  const name = label ?? 'Secret without a label'
   return (
-    <Lines
-      of={[
-        status === 'suspended' ? (
-          <a href={credentialsPath(slug, id, 'confirm')} aria-label={`Reactivate ${name}`}>
-            Reactivate…
-          </a>
-        ) : null,
-        <a href={credentialsPath(slug, id, 'revoke')} aria-label={`Revoke ${name}`}>
-          Revoke…
-        </a>,
+    <Row
+      title={<bdi>{name}</bdi>}
+      badge={<SecretStatus secret={secret} />}
+      facts={[
+        hint === null ? null : (
+          <>
+            Ends with <code>…{hint}</code>
+          </>
+        ),
+        <>
+          Created <Time at={createdAt} /> by <Maker visit={visit} app={app} secret={secret} />
+        </>,
+        <>
+          Last used <Time at={lastUsedAt} otherwise="never" />
+        </>,
+        <code>{id}</code>,
       ]}
+      actions={
+        <>
+          {status === 'suspended' ? (
+            <a class="button small" href={credentialsPath(app.slug, id, 'confirm')}>
+              Reactivate<span class="unseen">: {name}</span>
+            </a>
+          ) : null}
+          <a class="button danger small" href={credentialsPath(app.slug, id, 'revoke')}>
+            Revoke<span class="unseen">: {name}</span>
+          </a>
+        </>
+      }
     />
   )
+}
+
+const SecretStatus = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, 'secret'>) => {
+  if (status === 'suspended') return <Badge tone="bad">Suspended</Badge>
+  if (expiresAt === null) return <Badge tone="good">Active</Badge>
+  return (
+    <Badge tone="waiting">
+      Active until <Time at={expiresAt} />
+    </Badge>
+  )
+}
+
+/** Who made a secret. An operator at the command line has the name of their account on the machine. */
+const Maker = ({ visit, app, secret: { createdBy } }: LiveSecretProps) => {
+  if (createdBy === null) return <>somebody who was not recorded</>
+  const { kind, id } = createdBy
+  if (id === visit.userId) return <>you</>
+  if (id === app.owner.id) return <>the owner</>
+  if (id?.startsWith('usr_') !== true) return <>{id === null ? kind : `${id} at the command line`}</>
+  return <a href={userPath(id)}>{kind === 'operator' ? 'an operator' : 'another owner'}</a>
 }

@@ -1,11 +1,16 @@
 import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
+import { graceHours } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { deleteApp } from '../../operations/apps/delete-app.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
 import { transferApp } from '../../operations/apps/transfer-app.ts'
-import { confirmCredential, revokeCredential } from '../../operations/credentials/change-credentials.ts'
+import {
+  confirmCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../operations/credentials/change-credentials.ts'
 import { type CredentialRecord, listLiveCredentials } from '../../operations/credentials/list-credentials.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import { appTokensOf, reachOf } from '../../operations/reach.ts'
@@ -15,6 +20,7 @@ import type { Affected } from '../design/confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { emptyForm, formOf, text } from '../form.ts'
 import { undeletedApp } from './app.tsx'
+import { showSecret } from './app-secrets.tsx'
 import { environmentChoice } from './app-settings.tsx'
 import { deskAppPath, onTheDesk } from './desk-page.tsx'
 
@@ -52,6 +58,7 @@ const secretOf = async (door: Door, app: InspectedApp, id: string): Promise<Cred
   return found
 }
 
+const rotateForm = formOf({ environment: environmentChoice, graceHours: text })
 const transferForm = formOf({ to: text })
 const removalForm = formOf({ environment: environmentChoice, uri: text })
 
@@ -146,6 +153,54 @@ export const appSteps = (door: Door) =>
           await undeletedApp(door, slug)
           await transferApp(...onTheDesk(visit), { slug, email: fields.to })
           return back('transferred')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, '/desk/apps/:slug/credentials/rotate', {
+        section,
+        form: rotateForm,
+        back: credentials,
+        ask: async (_, { slug }, given) => {
+          const app = await undeletedApp(door, slug)
+          const environment = environments.find((one) => one === given('environment')) ?? 'development'
+          const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
+          return {
+            title: `Rotate the ${environment} secret?`,
+            belongsTo: app.name,
+            says: (
+              <p>
+                <Name app={app} /> gets a new {environment} secret. The older ones stop working after the hours below.
+              </p>
+            ),
+            counts: [[secrets.length, 'older secret expires', 'older secrets expire']],
+            fields: (sent, error) => (
+              <>
+                <input type="hidden" name="environment" value={environment} />
+                <Field
+                  label="Hours until the older secrets expire"
+                  name="graceHours"
+                  hint={`0 to ${graceHours.maximum}. With 0 they stop working at once, and so do their app tokens.`}
+                  error={error}
+                  input={{
+                    type: 'number',
+                    value: sent?.graceHours ?? String(graceHours.default),
+                    min: 0,
+                    max: graceHours.maximum,
+                    required: true,
+                  }}
+                />
+              </>
+            ),
+            button: 'Rotate the secret',
+          }
+        },
+        act: async ({ visit, fields, ticket }, { slug }) => {
+          const { clientIds } = await undeletedApp(door, slug)
+          // -1 is refused by the operation.
+          const hours = /^\d{1,3}$/.test(fields.graceHours) ? Number(fields.graceHours) : -1
+          const input = { clientId: clientIds[fields.environment], graceHours: hours }
+          return showSecret(visit, slug, await rotateCredential(...onTheDesk(visit, undefined, ticket), input))
         },
       }),
     )

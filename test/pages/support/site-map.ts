@@ -309,6 +309,11 @@ export const siteMap: readonly Site[] = [
       `/desk/apps/${app.slug}/settings/redirect-uris/remove?${new URLSearchParams({ environment: 'development', uri: app.redirectUri }).toString()}`,
     ],
   },
+  {
+    pattern: '/desk/apps/:slug/credentials/rotate',
+    who: 'operator',
+    paths: ({ app }) => [`/desk/apps/${app.slug}/credentials/rotate?environment=production`],
+  },
   ...['revoke', 'confirm'].map((step): Site => ({
     pattern: `/desk/apps/:slug/credentials/:id/${step}`,
     who: 'operator',
