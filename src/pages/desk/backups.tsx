@@ -35,6 +35,11 @@ export const backupRoutes = (door: Door) =>
         refused: async (error) => await show(visit, error, fields.keep),
       })
     })
+    // A backup has no page of its own. This is what is loaded instead of an address that only takes a form.
+    .get(`${deskPaths.backups}/:name`, async ({ request }) => {
+      await requireOperator(door, request)
+      return seeOther(deskPaths.backups)
+    })
     .post(`${deskPaths.backups}/:name/check`, async ({ request, params: { name } }) => {
       const { visit } = await receiveFromOperator(door, request, emptyForm)
       return await answerForm(startBackupCheck(...onTheDesk(visit), { server: door.platform, name }), {

@@ -290,6 +290,7 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/desk/health', who: 'operator', paths: () => ['/desk/health'] },
   { pattern: '/desk/backups', who: 'operator', paths: () => ['/desk/backups'] },
+  { pattern: '/desk/backups/:name', who: 'operator', paths: () => ['/desk/backups/some.db'], leadsOn: true },
   { pattern: '/desk/quotas', who: 'operator', paths: () => ['/desk/quotas'] },
   {
     pattern: '/desk/installs/new',
