@@ -48,14 +48,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'left out: chunk.data.length === 0':
       'after an empty piece comes one that is missing, or the file is whole all the same',
   },
-  'if (appId !== null && !slugs.has(appId)) slugs.set(appId, (await q.apps.byId(appId))?.slug ?? null)': {
-    'left out: appId !== null': 'no app has no ID',
-    'left out: !slugs.has(appId)': 'the store is asked again, and says the same',
-  },
-  "if (actorId?.startsWith('usr_') === true && !emails.has(actorId)) {": {
-    "left out: actorId?.startsWith('usr_') === true": 'no other actor is a user',
-    'left out: !emails.has(actorId)': 'the store is asked again, and says the same',
-  },
   "actorId: 'id' in facts.actor ? facts.actor.id : null,": {
     "always: 'id' in facts.actor": 'what is undefined is stored as null',
   },
@@ -69,8 +61,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'const earlier = (a: string, b: string): string => (a < b ? a : b)': {
     '<=: a < b': 'of two that are the same either will do',
   },
-  'const since = search.since === null ? firstUuid : uuidOfTime(search.since)': {
-    'never: search.since === null': 'no moment counts as 1970, before which nothing happened',
+  'const from = since === null ? firstUuid : uuidOfTime(since)': {
+    'never: since === null': 'no moment counts as 1970, before which nothing happened',
   },
   "order === 'newest' ? one > other : one < other": {
     '>=: one > other': 'no two events have the same ID, and the end of a stretch belongs to it anyhow',
@@ -96,8 +88,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'const longestPart = 254': {
     'twice: 254': 'nothing that is searched is as long as that',
   },
-  'if (part.length > longestPart || !isWellFormedText(part)) return { data: [], nextCursor: null }': {
-    '>=: part.length > longestPart': 'nothing that is searched is as long as that',
+  'export const canBeFound = (part: string): boolean => part.length <= longestPart && isWellFormedText(part)': {
+    '<: part.length <= longestPart': 'nothing that is searched is as long as that',
   },
   'const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id': {
     'left out: ended': 'a session that this ended is found, and is the own one',

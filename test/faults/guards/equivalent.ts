@@ -35,10 +35,10 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
     "const [list, param] = ['install-places', 'places'] as const",
   ]),
   ...equivalentInOperations,
-  ".where(and(isWithin, part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part))))": {
+  "part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part)),": {
     "never: part === ''": 'every text has the empty part',
   },
-  ".where(and(isWithin, part === '' ? undefined : or(contains(users.email, part), contains(users.name, part))))": {
+  "part === '' ? undefined : or(contains(users.email, part), contains(users.name, part)),": {
     "never: part === ''": 'every text has the empty part',
   },
   'if (hashes.length > 0) {': {
@@ -143,8 +143,8 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "typeof scope === 'string' && /^[\\x21\\x23-\\x5b\\x5d-\\x7e]+(?: [\\x21\\x23-\\x5b\\x5d-\\x7e]+)*$/.test(scope)": {
     "left out: typeof scope === 'string'": 'every refusal of this kind names its scope',
   },
-  "const bytes = text.length > 256 ? Buffer.alloc(0) : Buffer.from(text, 'base64url')": {
-    '>=: text.length > 256': 'no cursor of ours is as long as that',
+  "const bytes = text.length > longestCursor ? Buffer.alloc(0) : Buffer.from(text, 'base64url')": {
+    '>=: text.length > longestCursor': 'no cursor of ours is as long as that',
   },
   "if (start === -1 || !request.url.includes('&', start)) return // one parameter cannot come twice": {
     "never: start === -1 || !request.url.includes('&', start)":
@@ -215,7 +215,7 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "if (error instanceof PlatformError && isCorrectable(error)) return { kind: 'refused', error }": {
     'left out: error instanceof PlatformError': 'no other error has a status',
   },
-  "method === 'POST' && isPageRoute(pattern) ? { body: formBodies, answer: null } : undefined": {
+  "method === 'POST' && isPageRoute(pattern)": {
     "left out: method === 'POST'": 'what comes with another method is never looked at',
   },
   'known !== null && visitorSyntax.test(known)': {
