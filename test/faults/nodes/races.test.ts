@@ -51,9 +51,14 @@ const race = async <T extends { readonly status: number }>(
   const answers = await together(attempts, async (index) => {
     return await work(servers[index % servers.length]?.server.url ?? '', index)
   })
-  expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+  const failed = answers.filter(({ status }) => status >= 500)
+  expect({ failed, because: failed.length === 0 ? [] : nodes.flatMap(failuresIn) }).toEqual({ failed: [], because: [] })
   return answers
 }
+
+/** What the server logged of requests that it failed or refused as unavailable, and why. */
+const failuresIn = ({ server }: World): readonly string[] =>
+  server.log().match(/^.*(?:"level":"(?:warn|error)"|"status":5\d\d).*$/gm) ?? []
 
 const races = (rule: string, run: (round: number) => Promise<void>): void =>
   test(

@@ -107,9 +107,11 @@ const linkTo = (html: string, path: string): string | null => {
   return links.find((href) => href === path || href.startsWith(`${path}?`)) ?? null
 }
 
+/** The form that changes something. A page may also have one that searches it, with the same path. */
 const formFor = (html: string, action: string) =>
-  [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].find(([, attributes = '']) =>
-    unescaped(attributes).includes(`action="${action}"`),
+  [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].find(
+    ([, attributes = '']) =>
+      attributes.includes('method="post"') && unescaped(attributes).includes(`action="${action}"`),
   )
 
 /** The hidden fields of the page's first form for this action. @throws Error when there is none */
