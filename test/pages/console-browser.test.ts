@@ -128,7 +128,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await page.getByRole('checkbox', { name: 'site:read' }).uncheck()
     await press(page, 'Save the scopes')
     expect(await page.getByRole('checkbox', { name: 'store:read' }).isChecked()).toBe(true)
-    expect((await ownedApp(world.platform, developer.user.id, slug)).scopes).toEqual(['store:read'])
+    expect((await ownedApp(world.platform, developer.user.id, slug)).scopes).toEqual(['profile:read', 'store:read'])
 
     await openTab(page, 'Overview')
     await page.getByLabel('Name').fill('Another name')
@@ -145,7 +145,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     const [old, rotated] = (await liveOf(developer, slug)).production
     expect([old?.expiresAt === null, rotated?.expiresAt]).toEqual([false, null])
     await look(page, 'rotated')
-    await confirm(page, /^Revoke: /)
+    await confirm(page, /^Revoke\b/)
     expect((await liveOf(developer, slug)).production.map(({ id }) => id)).toEqual([rotated?.id ?? ''])
   })
 

@@ -89,7 +89,7 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
       <code>{secret.id}</code>,
     ]}
     actions={
-      <a class="button danger small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
+      <a class="button small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
         Revoke
         <span class="unseen">
           {': '}

@@ -6,17 +6,17 @@ import { createUser } from '../../operations/users/create-user.ts'
 import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Secret } from '../design/values.tsx'
-import { answerForm, formOf, optionalText, receiveFromOperator, secretText, text } from '../form.ts'
+import { answerForm, formOf, receiveFromOperator, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { onTheDesk, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
-const newUserForm = formOf({ email: text, name: text, password: secretText, operator: optionalText })
+const newUserForm = formOf({ email: text, name: text, password: secretText })
 
 /** What was typed, except the password, which is never shown again. */
-type NewUserValues = { readonly email: string; readonly name: string; readonly isOperator: boolean }
-const emptyValues: NewUserValues = { email: '', name: '', isOperator: false }
+type NewUserValues = { readonly email: string; readonly name: string }
+const emptyValues: NewUserValues = { email: '', name: '' }
 
 /** The form that creates a user, and the page that shows a generated password once. */
 export const newUserRoutes = (door: Door) =>
@@ -56,10 +56,7 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
           error={error}
           input={{ type: 'password', autocomplete: 'new-password' }}
         />
-        <div class="field">
-          <input type="checkbox" id="operator" name="operator" value="yes" checked={values.isOperator} />
-          <label for="operator">Operator: may use this desk</label>
-        </div>
+        <p class="muted">Operator rights are given on the page of the user, where you confirm it.</p>
         <button type="submit" class="primary">
           Create the user
         </button>
@@ -72,16 +69,19 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
 const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromOperator(door, request, newUserForm)
   const { email, name, password: typed } = fields
-  const values = { email, name, isOperator: fields.operator === 'yes' }
+  const values = { email, name }
   const password = typed === '' ? generatedPassword(door.platform.random.bytes(generatedPasswordBytes)) : typed
-  return await answerForm(createUser(...onTheDesk(visit, undefined, ticket), { ...values, password }), {
-    done: (user) =>
-      typed === ''
-        ? showOnce(visit, newPasswordPath(user.id), password)
-        : seeOther(`${userPath(user.id)}?done=created`),
-    refused: (error) => showForm(visit, values, error),
-    sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
-  })
+  return await answerForm(
+    createUser(...onTheDesk(visit, undefined, ticket), { ...values, password, isOperator: false }),
+    {
+      done: (user) =>
+        typed === ''
+          ? showOnce(visit, newPasswordPath(user.id), password)
+          : seeOther(`${userPath(user.id)}?done=created`),
+      refused: (error) => showForm(visit, values, error),
+      sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
+    },
+  )
 }
 
 /** Where a generated password of this user is shown. */

@@ -69,12 +69,16 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
           {cut(visibleJson(version.manifest), longestManifest)}
         </pre>
       </details>
-      <p>
-        <a href={reviewPath(app.slug, version.version, 'manifest')}>The whole manifest of {version.version}</a>
+      <p class="beside">
+        <a class="button small" href={reviewPath(app.slug, version.version, 'manifest')}>
+          The whole manifest of {version.version}
+        </a>
         {live === null || live.id === version.id ? null : (
           <>
-            {' · '}
-            <a href={reviewPath(app.slug, live.version, 'manifest')}>The whole manifest of {live.version}</a>
+            {' '}
+            <a class="button small" href={reviewPath(app.slug, live.version, 'manifest')}>
+              The whole manifest of {live.version}
+            </a>
           </>
         )}
       </p>
