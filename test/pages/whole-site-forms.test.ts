@@ -102,6 +102,20 @@ test('every form is on some page', () => {
   expect(patterns.filter((pattern) => !found.has(pattern))).toEqual([])
 })
 
+test('a red button is only on a page that asks first, and that page also leads back', async () => {
+  const faults: string[] = []
+  for (const { who, paths, isDownload } of siteMap) {
+    if (isDownload === true) continue
+    for (const path of paths(world)) {
+      const { text } = await browserOf(who).get(path)
+      const isRed = /class="[^"]*\bdanger\b/.test(text)
+      const asksFirst = text.includes('class="confirmation"') && />Cancel<\/a>/.test(text)
+      if (isRed !== asksFirst) faults.push(path)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
 for (const [how, forge] of Object.entries(forgeries)) {
   test(`no form changes anything ${how}, and the refusal is in the audit log`, async () => {
     const faults: string[] = []

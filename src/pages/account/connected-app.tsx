@@ -41,7 +41,7 @@ export const connectedAppRoutes = (door: Door) =>
         }
         above={<Crumbs links={[{ href: accountPaths.apps, name: 'Connected apps' }]} />}
         actions={
-          <a class="button danger" href={revokeAppPath(app.clientId)}>
+          <a class="button" href={revokeAppPath(app.clientId)}>
             Revoke all its access
           </a>
         }
@@ -91,7 +91,7 @@ const AuthorizationRow = ({ clientId, authorization }: AuthorizationRowProps) =>
       </>,
     ]}
     actions={
-      <a class="button small danger" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
+      <a class="button small" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
         Revoke this one
         <span class="unseen">
           , allowed <Time at={authorization.since} />

@@ -30,7 +30,7 @@ export const connectedAppsRoutes = (door: Door) =>
         about="These apps can act for you, within the permissions listed and no more."
         actions={
           apps.length > 1 ? (
-            <a class="button danger" href={accountPaths.revokeAll}>
+            <a class="button" href={accountPaths.revokeAll}>
               Revoke access of every app
             </a>
           ) : null
@@ -86,7 +86,7 @@ const ConnectedAppRow = ({ app }: { readonly app: ConnectedApp }) => (
       devicesInWords(app),
     ]}
     actions={
-      <a class="button small danger" href={revokeAppPath(app.clientId)}>
+      <a class="button small" href={revokeAppPath(app.clientId)}>
         Revoke access
         <span class="unseen">
           {' of '}

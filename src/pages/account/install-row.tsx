@@ -89,7 +89,7 @@ const Actions = ({ install }: Pick<InstallRowProps, 'install'>) => {
           Open{named}
         </a>
       ) : null}
-      <a class="button danger small" href={endInstallPath(install.id)}>
+      <a class="button small" href={endInstallPath(install.id)}>
         {step === 'deactivate' ? 'End this install' : 'Withdraw'}
         {named}
       </a>

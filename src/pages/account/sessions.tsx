@@ -30,7 +30,7 @@ export const ownSessionRoutes = (door: Door) =>
         about="The browsers in which you are signed in."
         actions={
           rows.length > 1 || olderHref !== null ? (
-            <a class="button danger" href={accountPaths.endOthers}>
+            <a class="button" href={accountPaths.endOthers}>
               End all other sessions
             </a>
           ) : null
@@ -70,7 +70,7 @@ const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly sessio
             Sign out here
           </ButtonForm>
         ) : (
-          <a class="button danger small" href={endSessionPath(session.key)}>
+          <a class="button small" href={endSessionPath(session.key)}>
             End session
             <span class="unseen">
               {': '}
