@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readAcknowledged, writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { timeColumns } from '../../db/restore/clamp-times.ts'
 import { Connection } from '../../db/sqlite/connection.ts'
+import { askBeside } from '../support/beside.ts'
 import { call, codeOf } from '../support/call.ts'
 import { onSqlite } from '../support/engines.ts'
 import { startServer } from '../support/running-server.ts'
@@ -39,6 +40,9 @@ test('clock reset takes the time back, ends everything issued, leaves no time in
   expect(beside).toMatchObject({ exitCode: 1, stdout: '' })
   expect(beside.stderr).toContain('A server is running on')
   expect(await ahead.stop()).toBe(0)
+  const counted = "INSERT INTO hourly_counts VALUES (?, 'production', 'tokens', ?, 3)"
+  const hours = [Date.now() - day, Date.now() + day / 2]
+  for (const hour of hours) await askBeside(desk.file, counted, app.id, hour)
 
   const answer = await desk.json(['clock', 'reset'])
   expect(answer).toEqual({
@@ -54,6 +58,7 @@ test('clock reset takes the time back, ends everything issued, leaves no time in
     const latest = look.value(`SELECT max(${column}) FROM ${table}`)
     expect([table, column, Number(latest ?? 0) <= Date.now()]).toEqual([table, column, true])
   }
+  expect(look.rows('SELECT hour FROM hourly_counts')).toEqual([{ hour: hours[0] }])
   look.close()
   await desk.json(['app', 'activate', app.slug])
 
@@ -113,6 +118,7 @@ const noTimes = new Set([
   'webhook_deliveries.attempts',
   'webhook_attempts.duration_ms',
   'webhook_attempts.status',
+  'audit_positions.position',
   'hourly_counts.count',
   // A reset removes the counts of the future.
   'hourly_counts.hour',

@@ -137,7 +137,11 @@ test('the first run counts what there still is of the last forty days', async ()
 test('a user counts once a day for each app and environment, whatever brought them', async () => {
   const friend = await addUser(platform)
   for (const days of [5, 4]) {
-    for (const hour of [1, 2, 20]) await addFamily(at(daysAgo(days) + hour * hourMs), app, user, 2)
+    for (const hour of [1, 2, 20]) {
+      const moment = daysAgo(days) + hour * hourMs
+      await addFamily(at(moment), app, user, 2)
+      await count(at(moment + 10 * minute))
+    }
   }
   await addFamily(at(daysAgo(4) + 21 * hourMs), app, friend, 1)
   await addFamily(at(daysAgo(4) + 22 * hourMs), await addApp(platform, user), user, 1)

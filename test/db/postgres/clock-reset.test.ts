@@ -40,6 +40,8 @@ test('clock reset takes the time back to the clock of PostgreSQL, ends everythin
   await grantTokens(ahead)
   expect(await reset()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('A server is running') })
   await ahead.server.kill()
+  const counted = "INSERT INTO hourly_counts VALUES (?, 'production', 'tokens', ?, 3)"
+  for (const hour of [later - 2 * day, later]) await askPostgres(database, counted, [world.app.id, hour])
 
   const { stdout } = await until(async () => {
     const ran = await reset()
@@ -52,6 +54,7 @@ test('clock reset takes the time back to the clock of PostgreSQL, ends everythin
     ended: { appTokens: 1, grants: 1, sessions: 1, embeddedSessions: 0 },
     clamped: expect.any(Number),
   })
+  expect(await askPostgres<object>(database, 'SELECT hour FROM hourly_counts', [])).toEqual([{ hour: later - 2 * day }])
   const columns = await askPostgres<{ table: string; column: string }>(
     database,
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
