@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { RowKey } from '../../domain/identifier.ts'
+import { webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
 import {
@@ -177,7 +178,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
           )}
         </>
       ),
-      Events: endpoint.kinds.join(', '),
+      Events: endpoint.kinds.length === webhookKinds.length ? 'All' : endpoint.kinds.join(', '),
       'Last thirty days': deliveriesInWords(endpoint.deliveries),
       ID: <code>{endpoint.id}</code>,
       Added: <Time at={endpoint.createdAt} />,

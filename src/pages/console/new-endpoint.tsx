@@ -157,7 +157,10 @@ const KindGroup = ({ group, chosen }: KindGroupProps) => {
       >
         {groupWords[group][0]}
       </Choice>
-      <Details summary={`Choose ${groupWords[group][0].toLowerCase()} one by one`} open={count > 0}>
+      <Details
+        summary={`Choose ${groupWords[group][0].toLowerCase()} one by one`}
+        open={count > 0 && count < kinds.length}
+      >
         {choices}
       </Details>
     </>
