@@ -69,7 +69,7 @@ test('a user is created once, even if the form is sent several times', async () 
   const typed = somebody()
   const hidden = await desk.formOn(newUser, newUser)
   const answers = await Promise.all(
-    Array.from({ length: 10 }, async () => await desk.post(newUser, { ...hidden, ...typed, email: `x${typed.email}` })),
+    Array.from({ length: 3 }, async () => await desk.post(newUser, { ...hidden, ...typed, email: `x${typed.email}` })),
   )
   expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
   for (const { text, headers } of answers.filter(({ status }) => status !== 303)) {
