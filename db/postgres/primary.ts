@@ -1,7 +1,8 @@
 import { refuse } from '../../src/domain/errors.ts'
 import { type Address, type Host, placeOf } from './address.ts'
-import { hasNoRoom, sqlState, Unconfirmed } from './fault.ts'
+import { hasNoRoom, postgresFault, sqlState, Unconfirmed } from './fault.ts'
 import { Link } from './link.ts'
+import { timelineText } from './timelines.ts'
 
 /** A connection to the primary, and the history that the primary writes: a promoted standby begins another timeline. */
 export type PrimaryLink = { readonly link: Link; readonly timeline: string }
@@ -16,7 +17,8 @@ const longestSearchMs = { primary: 500, standby: 2_000 } as const
 type Refusal = { readonly host: Host; readonly error: unknown }
 
 const roleText = `SELECT pg_is_in_recovery(),
-  CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END`
+  CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END,
+  to_regclass('timelines') IS NOT NULL`
 
 /**
  * Finds the one of the servers that takes writes. Standbys are never used, because they lag behind. When a standby has been
@@ -27,6 +29,7 @@ export class Primary {
   #failedAt = Number.NEGATIVE_INFINITY
   #refusal: Refusal | null = null
   #timeline = ''
+  #notedTimeline = ''
   #links: Link[] = []
 
   constructor(private readonly address: Address) {
@@ -121,9 +124,10 @@ export class Primary {
       link.close()
     }, longestSettlingMs)
     try {
-      const [[inRecovery, timeline] = []] = (await link.send(roleText, [])).rows
+      const [[inRecovery, timeline, isMigrated] = []] = (await link.send(roleText, [])).rows
       if (inRecovery === false && this.#follow(link, String(timeline))) {
         isSettling = true
+        if (isMigrated === true) await this.#note(link, String(timeline))
         await link.send(barrierText, [])
         return { link, timeline: String(timeline) }
       }
@@ -135,6 +139,22 @@ export class Primary {
     }
     link.close()
     return null
+  }
+
+  /**
+   * Notes a timeline before this process takes an ID on it. The barrier takes one: an ID that a lost transaction had would seem to be
+   * kept. Sessions for reading may do this, too.
+   */
+  async #note(link: Link, timeline: string): Promise<void> {
+    if (timeline === this.#notedTimeline) return
+    try {
+      await link.sendAll(`BEGIN READ WRITE; ${timelineText(timeline)}; COMMIT`)
+      this.#notedTimeline = timeline
+    } catch (error) {
+      if (postgresFault(error) !== 'statement') throw error
+      await link.rollback() // the tables are of an earlier version, or not ours, which is told later
+      link.start()
+    }
   }
 
   /** False for a timeline that is older than the latest one. */

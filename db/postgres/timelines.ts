@@ -39,9 +39,7 @@ export class Timelines {
   async #meet(link: Link, timeline: string): Promise<void> {
     // Of several connections at once, the first one is used on the new timeline while the others are still here.
     const noted = [...this.#noted]
-    const insertText = `INSERT INTO timelines (name, met_at, first_transaction)
-      VALUES ($1, ${databaseNow}, pg_current_xact_id()::text::bigint) ON CONFLICT DO NOTHING`
-    await link.send(insertText, [timeline])
+    await link.sendAll(timelineText(timeline))
     const text = `SELECT ${databaseNow} - met_at, first_transaction FROM timelines WHERE name = $1`
     const [ageMs, first] = (await link.send(text, [timeline])).rows[0] ?? []
     this.#quietUntil = performance.now() + Math.max(0, quietMs - Math.max(0, Number(ageMs)))
@@ -68,6 +66,14 @@ export class Timelines {
     this.#next = (this.#next + 1) % mostNoted
   }
 }
+
+/**
+ * Notes a timeline with a lower bound of the IDs that are given on it: no transaction that was promoted with it has such a high one.
+ * It must come before everything that takes an ID. The name is that of PostgreSQL, eight hexadecimal digits.
+ */
+export const timelineText = (name: string): string =>
+  `INSERT INTO timelines (name, met_at, first_transaction)
+    VALUES ('${name}', ${databaseNow}, pg_snapshot_xmin(pg_current_snapshot())::text::bigint) ON CONFLICT DO NOTHING`
 
 /** A promoted primary gives the IDs that it has never seen again, from the first one that a node used on its timeline. */
 const hasAll = async (link: Link, noted: readonly string[], first: number): Promise<boolean> => {
