@@ -175,7 +175,7 @@ const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => {
               Reactivate<span class="unseen">: {name}</span>
             </a>
           ) : null}
-          <a class="button danger small" href={credentialsPath(app.slug, id, 'revoke')}>
+          <a class="button small" href={credentialsPath(app.slug, id, 'revoke')}>
             Revoke<span class="unseen">: {name}</span>
           </a>
         </>

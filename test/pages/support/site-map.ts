@@ -58,6 +58,12 @@ const guidePaths = () =>
 /** Every page, by the pattern of its route. A page that is missing here fails the tests of the whole site. */
 export const siteMap: readonly Site[] = [
   { pattern: '/sign-in', who: 'visitor', paths: () => ['/sign-in', '/sign-in?return_to=%2Faccount'] },
+  { pattern: '/signed-out', who: 'visitor', paths: () => ['/signed-out'] },
+  { pattern: '/sign-in/handover', who: 'visitor', paths: () => ['/sign-in/handover'], leadsOn: true },
+  { pattern: '/sign-in/oidc', who: 'visitor', paths: () => ['/sign-in/oidc'], leadsOn: true },
+  // These two only take answers; the tests of signing in through others look at what they refuse.
+  { pattern: '/sign-in/complete', who: 'visitor', paths: () => [] },
+  { pattern: '/sign-in/oidc/callback', who: 'visitor', paths: () => [] },
   { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
   { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },
   { pattern: '/', who: 'user', paths: () => ['/'] },
