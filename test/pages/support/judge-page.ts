@@ -21,9 +21,14 @@ export const judgeAccessibility = async (page: Page): Promise<readonly string[]>
   return faults
 }
 
+/** Year, month, day and so on of one field, and the button of its calendar. */
+const stopsInDate = 8
+
 /** Goes through the page with the Tab key. Returns what it does not reach, and where the focus is invisible. */
 export const judgeKeyboard = async (page: Page): Promise<readonly string[]> => {
   const controls = await page.evaluate<number>(focusWatch)
-  for (let pressed = 0; pressed <= controls; pressed += 1) await page.keyboard.press('Tab')
+  const dates = await page.locator('input[type=date], input[type=datetime-local], input[type=time]').count()
+  const presses = controls + dates * stopsInDate
+  for (let pressed = 0; pressed <= presses; pressed += 1) await page.keyboard.press('Tab')
   return await page.evaluate<string[]>('unreached()')
 }
