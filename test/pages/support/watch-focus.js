@@ -33,5 +33,6 @@
       .filter((element) => !reached.has(element) && !hasReachedGroup(element))
       .map((element) => `The Tab key does not reach ${name(element)}`),
   ]
-  return before.size
+  // A field for a day has a stop for its day, its month, its year and its calendar.
+  return before.size + 3 * document.querySelectorAll('input[type=date]').length
 })()
