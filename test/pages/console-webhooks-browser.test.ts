@@ -48,6 +48,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await page.getByRole('navigation', { name: 'App' }).getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('link', { name: 'Add an endpoint for development' }).click()
     await page.getByLabel('URL').fill('https://192.168.0.1/')
+    await page.getByText('Choose install events one by one').click()
     await page.getByRole('checkbox', { name: 'install.approved' }).check()
     await press(page, 'Add the endpoint')
     expect(await page.getByRole('alert').textContent()).toContain('an address that webhooks do not call')
