@@ -46,7 +46,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
 
     test('every command in the help is offered', async () => {
       const { stdout } = await run(['--help'])
-      const named = [...stdout.matchAll(/^ {2}([a-z]+)\b(?= .*(?:\[options\]|<|\[command\]| {2}))/gm)].map(
+      const named = [...stdout.matchAll(/^ {2}([a-z-]+)\b(?= .*(?:\[options\]|<|\[command\]| {2}))/gm)].map(
         ([, name = '']) => name,
       )
       expect(named.length).toBeGreaterThan(15)

@@ -31,6 +31,10 @@ onSqlite('place of the file')(
         'webhook_exchange',
         'service_keys',
         'hourly_counts',
+        'erasure',
+        'sign_in_requests',
+        'secret_hints',
+        'identities',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
@@ -93,6 +97,7 @@ test('purge reports what it removed', async () => {
     grants: 0,
     devices: 0,
     formTickets: 0,
+    signInRequests: 0,
     installSessionCodes: 0,
     embeddedSessions: 0,
     retrySalts: 0,
@@ -106,6 +111,7 @@ test('purge reports what it removed', async () => {
     hourlyCounts: 0,
     dailyUsers: 0,
     auditEvents: 0,
+    auditPositions: 0,
   })
 })
 

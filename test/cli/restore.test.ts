@@ -42,6 +42,7 @@ const nothingCarriedOver = {
   passwords: 0,
   operators: 0,
   installs: 0,
+  resources: 0,
   scopes: 0,
   versions: 0,
   redirectUris: 0,
@@ -193,6 +194,7 @@ test('what ended since the backup stays ended after a restore', async () => {
     apps: 1,
     users: 1,
     installs: 1,
+    resources: 0,
     redirectUris: 1,
   })
   const { data: credentials } = await desk.json(['credential', 'list', app.slug])

@@ -62,6 +62,38 @@ const forUsers: Expected = (column, way) => {
   return column === 'embedded session' ? embedded(way, '200') : '401 invalid_token'
 }
 
+const forUserInfo: Expected = (column, way) =>
+  column === 'embedded session' && isBearer(way) ? embedded(way, '403 token_type_not_allowed') : forUsers(column, way)
+
+/** Tokens of development pass where they are asked for. */
+const forChecks: Expected = (column, way) => {
+  if (!isBearer(way)) return '401 invalid_token'
+  if (column === 'development app token' || column === 'user access token') return '204'
+  if (isApp(column) || isSession(column)) return '403 token_type_not_allowed'
+  return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
+}
+
+/** The management API takes service keys and nothing else. */
+const managementCalls = [
+  ['GET', 'users'],
+  ['PUT', 'users/{externalId}'],
+  ['GET', 'users/{externalId}'],
+  ['DELETE', 'users/{externalId}'],
+  ['GET', 'users/{externalId}/export'],
+  ['POST', 'users/{externalId}/end-access'],
+  ['GET', 'resources/{kind}'],
+  ['PUT', 'resources/{kind}/{externalId}'],
+  ['GET', 'resources/{kind}/{externalId}'],
+  ['DELETE', 'resources/{kind}/{externalId}'],
+  ['GET', 'installs'],
+  ['POST', 'installs/{id}/approve'],
+  ['POST', 'installs/{id}/reject'],
+  ['POST', 'installs/{id}/deactivate'],
+  ['GET', 'audit'],
+  ['POST', 'sign-in-requests/{id}/accept'],
+  ['POST', 'sign-in-requests/{id}/reject'],
+].map(([method = '', path = '']) => [method, `~/api/management/${path}`] as const)
+
 const forSessions =
   (success: string): Expected =>
   (column, way) => {
@@ -152,6 +184,19 @@ const rows: readonly Row[] = [
     body: () => ({ email: world.user.email, password: 'not the password' }),
     expected: (_, way) => (way === onItsPage ? '403 origin_not_allowed' : '401 invalid_login'),
   },
+  { method: 'GET', path: '~/oauth/userinfo', expected: forUserInfo },
+  { method: 'POST', path: '~/oauth/userinfo', body: () => ({}), expected: forUserInfo },
+  {
+    method: 'GET',
+    path: '~/oauth/check?scope=site:read&environment=development',
+    expected: forChecks,
+  },
+  ...managementCalls.map(([method, path]) => ({
+    method,
+    path,
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: () => ({}) }),
+    expected: always('401 invalid_token'),
+  })),
   { method: 'GET', path: '~/healthz', expected: always('200') },
   { method: 'GET', path: '~/readyz', expected: always('200') },
   { method: 'GET', path: '~/metrics', expected: always('200') },
