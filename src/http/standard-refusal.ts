@@ -31,6 +31,7 @@ export const standardRefusal: RefusalPage = (error, call) => {
  */
 const named: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?: number]>>> = {
   invalid_client: ['invalid_client'],
+  invalid_token: ['invalid_client'], // a service key in the place of a client
   invalid_grant: ['invalid_grant', 400],
   invalid_scope: ['invalid_scope', 400],
   invalid_target: ['invalid_target', 400], // RFC 8707 section 2

@@ -131,6 +131,13 @@ const always =
   () =>
     outcome
 
+const managementRow = ([method, path]: (typeof managementCalls)[number]): Row => ({
+  method,
+  path,
+  ...(method === 'GET' || method === 'DELETE' ? {} : { body: () => ({}) }),
+  expected: always('401 invalid_token'),
+})
+
 const rows: readonly Row[] = [
   { method: 'GET', path: '/me', expected: forApps('200', '200') },
   { method: 'GET', path: '/versions', expected: forApps('200', '403 development_credentials_required') },
@@ -191,12 +198,7 @@ const rows: readonly Row[] = [
     path: '~/oauth/check?scope=site:read&environment=development',
     expected: forChecks,
   },
-  ...managementCalls.map(([method, path]) => ({
-    method,
-    path,
-    ...(method === 'GET' || method === 'DELETE' ? {} : { body: () => ({}) }),
-    expected: always('401 invalid_token'),
-  })),
+  ...managementCalls.map(managementRow),
   { method: 'GET', path: '~/healthz', expected: always('200') },
   { method: 'GET', path: '~/readyz', expected: always('200') },
   { method: 'GET', path: '~/metrics', expected: always('200') },
