@@ -22,7 +22,7 @@ test('every module that starts as a thread is in the binary, under the name it i
   expect(threadModules.length).toBeGreaterThan(1)
   for (const module of threadModules) expect(program.includes(module.replace(/\.ts$/, '.js'))).toBe(true)
   const starter = readFileSync(join(import.meta.dir, '../../db/sqlite/thread.ts'), 'utf8')
-  for (const module of threadModules) expect(starter).toContain(`'${basename(module)}'`)
+  for (const module of threadModules) expect(starter).toContain(`'${basename(module).replace('-worker.ts', '')}'`)
 })
 
 const versionOf = async (command: readonly string[]) => {
