@@ -7,7 +7,7 @@ import { readReview, type Review } from '../../operations/versions/read-review.t
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Field, Form } from '../design/field.tsx'
-import { formOf, optionalText, text, texts } from '../form.ts'
+import { formOf, optionalText, outcomeOf, text, texts } from '../form.ts'
 import { readSeen, seenField } from '../version.ts'
 import type { Visit } from '../visit.ts'
 import { notAsShown, onTheDesk, reviewPath } from './desk-page.tsx'
@@ -117,7 +117,13 @@ export const rejectionRoutes = (door: Door) =>
       const fault = draftFault(draft)
       if (fault !== null) throw fault
       const rejection = { message: message.trim(), items: itemsOf(draft) }
-      await moveVersion(...onTheDesk(visit), { slug, version, step: 'reject', rejection, seen: readSeen(seen) })
+      const move = { slug, version, step: 'reject', rejection, seen: readSeen(seen) } as const
+      const moved = await outcomeOf(moveVersion(...onTheDesk(visit), move))
+      // Somebody else has decided since the check above.
+      if (moved.kind === 'refused' && moved.error.code === 'version_not_eligible') {
+        throw notAsShown((await readReview(door.platform, slug, version)).version.status)
+      }
+      if (moved.kind === 'refused') throw moved.error
       return back('rejected')
     },
   })
