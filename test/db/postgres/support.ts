@@ -17,6 +17,9 @@ export const openStore = async (name: string, role: 'server' | 'operator' = 'ope
 /** COMMIT, and a change that needs none. They are seen when a connection prepares them. */
 const commits = ['COMMIT', 'returning pg_current_xact_id'] as const
 
+/** A transaction of its own, with which a connection begins. */
+const ofTheStart = 'BEGIN READ WRITE'
+
 export type Fate = 'passed on' | 'request lost' | 'answer lost'
 
 type Sides = { client: Bun.Socket<unknown>; server: Bun.Socket<unknown> | null; early: Buffer[]; isMute: boolean }
@@ -72,7 +75,10 @@ export const startProxy = async (
         if (sides === null) return
         if (!traffic.isWaiting) traffic.trips += 1
         traffic.isWaiting = true
-        const fate = decisive.some((text) => data.includes(text)) ? (fates.shift() ?? 'passed on') : 'passed on'
+        const fate =
+          !data.includes(ofTheStart) && decisive.some((text) => data.includes(text))
+            ? (fates.shift() ?? 'passed on')
+            : 'passed on'
         if (fate === 'request lost') return end(sides)
         sides.isMute = fate === 'answer lost'
         if (sides.server === null) sides.early.push(change(Buffer.from(data)))
