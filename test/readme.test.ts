@@ -58,8 +58,9 @@ const followWalk = async (settings: readonly string[]): Promise<void> => {
     .map((line) => JSON.parse(line))
   expect(await shell.exited).toBe(0)
   const [app, first, second, rollback, user, resources, refreshed, deadByRefresh, revoked, deadByRevocation] = answers
-  const [discovered, alive, dead, appToken] = answers.slice(10)
-  expect(answers.length).toBe(14)
+  const [discovered, alive, ended, dead, appToken] = answers.slice(10)
+  expect(answers.length).toBe(15)
+  expect(ended).toEqual({})
   expect(app.environment).toBe('development')
   expect(first.version).toMatch(/^9\.\d+\.0$/)
   expect(second.version).toBe(first.version.replace(/0$/, '1'))
