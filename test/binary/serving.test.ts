@@ -78,7 +78,13 @@ test('the binary copies a long WAL into the database in a thread of its own', as
     })
     return targets.filter((target) => target === database).length
   }
-  expect(connections()).toBe(4) // one that reads, one that writes, one that looks at the WAL, and the thread's
+  // One that reads, one that writes, one that looks at the WAL, and the thread's, which opens it in its own time.
+  expect(
+    await eventually(
+      async () => connections(),
+      (count) => count === 4,
+    ),
+  ).toBe(4)
   const bytesBefore = Bun.file(database).size
   const body = { ...demo.apps[0].development, scope: 'site:read' }
   const { accessToken: token } = (await call(url, 'POST', '/token', { body })).body
