@@ -42,6 +42,10 @@ export type RouteRule = {
   readonly answer: ((call: Call) => unknown) | null
   /** What every answer of `answer` has besides the headers of all routes. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The headers that each answer of `answer` gives a value, in `call.headers`. */
+  readonly valueHeaders?: readonly string[]
+  /** Whether no answer of `answer` has a body. */
+  readonly isEmpty?: boolean
 }
 
 /** The rules of the table's routes. With `isDirect` false, Elysia answers the hot ones too. */
@@ -50,9 +54,9 @@ export const endpointRules = (
   isDirect: boolean,
 ): ((method: string, path: string) => RouteRule | undefined) => {
   const rules = new Map(
-    endpointsOf(door).map(({ method, path, bodyRule, isHot, answer, headers }) => [
+    endpointsOf(door).map(({ method, path, bodyRule, isHot, answer, ...rule }) => [
       `${method} ${path}`,
-      { body: bodyRule, answer: isHot && isDirect ? (call: Call) => answer(door, call) : null, headers },
+      { ...rule, body: bodyRule, answer: isHot && isDirect ? (call: Call) => answer(door, call) : null },
     ]),
   )
   return (method, path) => rules.get(`${method} ${path}`)

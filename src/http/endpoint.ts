@@ -12,6 +12,7 @@ import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/ty
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Awaitable, andThen } from '../domain/awaitable.ts'
 import { type ErrorCode, refuse } from '../domain/errors.ts'
+import { remembered } from '../domain/remembered.ts'
 import { type BodyRule, formBodies, jsonBodies, uploadBodies } from './admission.ts'
 import { type Call, callOf } from './call.ts'
 import { type Details, openApiDetails, type SecurityScheme } from './contract/details.ts'
@@ -55,17 +56,37 @@ const readerOf = <T extends TSchema>(schema: T, read: RequestPart<Static<T>>['re
   }
 }
 
-/** The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). */
+/**
+ * The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). Short queries that
+ * follow the schema are remembered: a proxy that guards an API asks with the same one every time.
+ */
 export const queryOf = <T extends TObject>(schema: T): RequestPart<Static<T>> => {
   const names = Object.keys(schema.properties)
-  return readerOf(schema, (_, call) => readQuery(call.request.url, names))
+  const check = checkOf(schema)
+  const receive = remembered(
+    rememberedQueries,
+    (text: string): Static<T> => Object.freeze(check(readQuery(text, names))),
+    (_, text) => text.length <= longestRemembered,
+  )
+  return {
+    schema: asRouteSchema(schema, check),
+    read: (_, { request }) => readQuery(queryTextOf(request.url), names),
+    receive: (_, { request }) => receive(queryTextOf(request.url)),
+  }
 }
 
-const readQuery = (url: string, names: readonly string[]): unknown => {
+const rememberedQueries = 64
+const longestRemembered = 200
+
+const queryTextOf = (url: string): string => {
   const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start + 1)
+}
+
+const readQuery = (text: string, names: readonly string[]): unknown => {
   const fields: Record<string, string> = {}
-  if (start === -1) return fields
-  for (const [name, value] of parametersOf(url.slice(start + 1))) {
+  if (text === '') return fields
+  for (const [name, value] of parametersOf(text)) {
     if (!names.includes(name)) continue
     if (Object.hasOwn(fields, name)) throw refuse('invalid_request', { param: name })
     fields[name] = value
@@ -148,6 +169,8 @@ type Entry<Caller, Share, Query, Body, A extends Answers> = {
   readonly answers: A
   /** Headers that every answer has, unless it is a refusal. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Headers whose values `run` puts into `call.headers`. Every answer has all of them, unless it is a refusal. */
+  readonly valueHeaders?: readonly string[]
   /** Further refusals than those of the caller and the body. */
   readonly errors?: readonly ErrorCode[]
   /** Without details, the endpoint is not in the document. */
@@ -170,6 +193,9 @@ export type Endpoint = {
   readonly bodyRule: BodyRule
   readonly isHot: boolean
   readonly headers: Readonly<Record<string, string>>
+  readonly valueHeaders: readonly string[]
+  /** Whether no answer has a body, unless it is a refusal. */
+  readonly isEmpty: boolean
   /** Everything from the caller to the answer. */
   readonly answer: (door: Door, call: Call) => Awaitable<unknown>
   /** The same as an Elysia route. */
@@ -189,6 +215,7 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     query = unread,
     body = noBody,
     headers = {},
+    valueHeaders = [],
     errors = [],
     details,
     run,
@@ -243,5 +270,15 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     return plugin
   }
 
-  return { method, path, bodyRule: body.rule, isHot: entry.isHot === true, headers, answer, route }
+  return {
+    method,
+    path,
+    bodyRule: body.rule,
+    isHot: entry.isHot === true,
+    headers,
+    valueHeaders,
+    isEmpty: Object.keys(entry.answers).every((status) => status === '204'),
+    answer,
+    route,
+  }
 }

@@ -111,6 +111,36 @@ const me = (request: Request): Response => {
   return answer('read', { ...texts, ...times })
 }
 
+const check = (request: Request): Response => {
+  const token = bearerOf(request)
+  const query = new URLSearchParams(request.url.slice(request.url.indexOf('?') + 1))
+  shareSnapshot()
+  const [row = []] = findToken(keyOf(token))
+  if (!isHashOf(row[0], sha256(token))) return refused()
+  const [, scope, , , environment, appId] = row
+  if (
+    !String(scope)
+      .split(' ')
+      .includes(query.get('scope') ?? '') ||
+    environment !== query.get('environment')
+  )
+    return refused()
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'x-request-id': requestId,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'ratelimit-policy': '"read";q=1000000;w=1',
+      ratelimit: '"read";r=999999;t=1',
+      'x-app-id': String(appId),
+      'x-user-external-id': '',
+      'x-scope': String(scope),
+    },
+  })
+}
+
 const wireTimes = new Map<unknown, string>()
 const wireTime = (at: unknown): string => {
   const text = wireTimes.get(at) ?? new Date(Number(at)).toISOString()
@@ -257,6 +287,7 @@ const isRepeated = ({ headers }: Request): boolean => checked.some((name) => hea
 type Endpoint = (request: Request, address: string) => Response | Promise<Response>
 const endpoints = new Map<string, Endpoint>([
   ['/api/app-platform/me', me],
+  ['/oauth/check', check],
   ['/api/app-platform/resources', resources],
   ['/api/app-platform/token', issue],
   ['/api/app-platform/oauth/token', refresh],

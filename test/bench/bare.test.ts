@@ -4,7 +4,7 @@ import { backUp } from '../support/database-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fill } from './fill.ts'
 import { startPlatform, startServing } from './processes.ts'
-import { firstAnswer, introspection } from './requests.ts'
+import { check, firstAnswer, introspection } from './requests.ts'
 
 test('the shortest server of the benchmark gives the same answers as the platform', async () => {
   const folder = temporaryFolder()
@@ -21,6 +21,13 @@ test('the shortest server of the benchmark gives the same answers as the platfor
     }
     const [bareMe, ourMe] = await answersOf(requests.me[0])
     expect(bareMe).toEqual(ourMe ?? {})
+    const asked = check(requests.me[0] ?? '')
+    const checks = [await firstAnswer(bare.port, asked), await firstAnswer(ours.port, asked)]
+    const [bareCheck, ourCheck] = checks.map(([, { status, headers }]) => ({
+      status,
+      about: ['x-app-id', 'x-user-external-id', 'x-scope'].map((name) => headers[name]),
+    }))
+    expect(bareCheck).toEqual(ourCheck ?? { status: 0, about: [] })
     const [bareToken, ourToken] = await answersOf(requests.token[0])
     expect({ ...bareToken, accessToken: '' }).toEqual({ ...ourToken, accessToken: '' })
     const [bareResources, ourResources] = await answersOf(requests.resources[0])

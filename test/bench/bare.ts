@@ -6,7 +6,7 @@ import { median } from './report.ts'
 import { backUp } from '../support/database-file.ts'
 
 /** An exchange does what a refresh does: both move a grant on. */
-const bareNames: readonly CaseName[] = ['me', 'resources', 'introspect', 'token', 'refresh']
+const bareNames: readonly CaseName[] = ['me', 'check', 'resources', 'introspect', 'token', 'refresh']
 
 /** Shares of raw's speed, and processor time per request. */
 export type BareFigures = {

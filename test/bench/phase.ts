@@ -4,7 +4,7 @@ import { addCodes, fill, type Filled } from './fill.ts'
 import { type Load, type LoadMode, type LoadResult, runLoad } from './load.ts'
 import type { CaseName, Options } from './options.ts'
 import { programIn, type ServingProcess, startPlatform, startRaw } from './processes.ts'
-import { firstAnswer, introspection } from './requests.ts'
+import { check, firstAnswer, introspection } from './requests.ts'
 
 export const connections = 32
 /** More codes than can be exchanged in a second, so that no round runs out of them. */
@@ -72,7 +72,7 @@ export const onStage = async <T>(
 /** Exchange and refresh share a path and the shape of their answer. */
 const exampleAnswers = async (build: Build, filled: Filled, port: number) => {
   const { me, token, resources } = filled.requests
-  const every = [me, token, resources, introspectionsOf(filled), await build.addCodes(filled, 1)]
+  const every = [me, checksOf(filled), token, resources, introspectionsOf(filled), await build.addCodes(filled, 1)]
   const examples = every.map((texts) => texts[0] ?? '')
   return await Promise.all(examples.map(async (text) => await firstAnswer(port, text)))
 }
@@ -80,8 +80,11 @@ const exampleAnswers = async (build: Build, filled: Filled, port: number) => {
 const introspectionsOf = ({ requests }: Filled): readonly string[] =>
   requests.resources.map((read) => introspection(requests.refresh[0] ?? '', read))
 
+const checksOf = ({ requests }: Filled): readonly string[] => requests.me.map(check)
+
 const modes = {
   me: 'cycle',
+  check: 'cycle',
   introspect: 'cycle',
   token: 'cycle',
   resources: 'cycle',
@@ -153,6 +156,7 @@ export const loadOf = async (stage: Stage, name: CaseName, turn: Turn): Promise<
 const requestsOf = async ({ build, filled }: Stage, name: CaseName, turn: Turn): Promise<readonly string[]> => {
   if (name === 'exchange') return await build.addCodes(filled, codesPerSecond * turn.seconds)
   if (name === 'introspect') return introspectionsOf(filled)
+  if (name === 'check') return checksOf(filled)
   if (name !== 'refresh') return filled.requests[name]
   const share = Math.floor(filled.requests.refresh.length / turn.shares)
   return filled.requests.refresh.slice(turn.number * share, (turn.number + 1) * share)

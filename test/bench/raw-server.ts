@@ -5,9 +5,14 @@ import { argv } from 'node:process'
  * The answers, with all their headers, are those that the platform gave to the same requests.
  */
 const [, , file = ''] = argv
-const answers: readonly (readonly [path: string, answer: { body: string; headers: Record<string, string> }])[] =
-  await Bun.file(file).json()
-const byPath = new Map(answers.map(([path, { body, headers }]) => [path, { body, init: { headers } }]))
+type Answer = { readonly status: number; readonly body: string; readonly headers: Record<string, string> }
+const answers: readonly (readonly [path: string, answer: Answer])[] = await Bun.file(file).json()
+const byPath = new Map(
+  answers.map(([path, { status, body, headers }]) => [
+    path,
+    { body: status === 204 ? null : body, init: { status, headers } },
+  ]),
+)
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -24,6 +24,7 @@ export type Line = {
 
 export const titles = {
   me: 'GET /me',
+  check: 'GET /oauth/check',
   introspect: 'introspect',
   token: 'POST /token',
   exchange: 'code exchange',

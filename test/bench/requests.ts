@@ -20,10 +20,24 @@ export const post = (path: string, body: Readonly<Record<string, string>>): stri
   return request('POST', path, ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`], text)
 }
 
+const tokenOf = (request: string): string => /Bearer (\S+)/.exec(request)?.[1] ?? ''
+
+/** The question of a proxy about the token of another request. */
+export const check = (read: string): string =>
+  [
+    'GET /oauth/check?scope=site:read&environment=development HTTP/1.1',
+    'Host: localhost',
+    'User-Agent: bench',
+    'Accept: application/json',
+    `Authorization: Bearer ${tokenOf(read)}`,
+    '',
+    '',
+  ].join('\r\n')
+
 /** Introspection by the client and for the token of two other requests: a refresh and a read (RFC 7662 section 2.1). */
 export const introspection = (refresh: string, read: string): string => {
   const { clientId, clientSecret } = JSON.parse(refresh.slice(refresh.indexOf('\r\n\r\n')))
-  const token = /Bearer (\S+)/.exec(read)?.[1] ?? ''
+  const token = tokenOf(read)
   const body = new URLSearchParams({ client_id: clientId, client_secret: clientSecret, token }).toString()
   return [
     'POST /oauth/introspect HTTP/1.1',
@@ -46,7 +60,8 @@ export const firstAnswer = async (port: number, text: string) => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...(body === '' ? {} : { body }) })
   if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${await response.text()}`)
   for (const name of ['date', 'content-length']) response.headers.delete(name)
-  const answer = { body: await response.text(), headers: Object.fromEntries(response.headers) }
+  const { status } = response
+  const answer = { status, body: await response.text(), headers: Object.fromEntries(response.headers) }
   return [path, answer] as const
 }
 

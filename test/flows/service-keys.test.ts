@@ -140,6 +140,7 @@ describe('GET /oauth/check', () => {
     expect(ofUser.headers.get('x-scope')).toBe('profile.email:read profile:read site:read store:read')
     const ofApp = await check(await appToken(url, app.development))
     expect([ofApp.status, ofApp.headers.get('x-user-external-id')]).toEqual([204, ''])
+    expect([ofApp.headers.get('content-type'), ofApp.headers.get('cache-control')]).toEqual([null, 'no-store'])
   })
 
   test('refuses a revoked token on the very next request', async () => {

@@ -42,6 +42,8 @@ export const checkToken = endpoint({
   caller: tokenOfApp,
   query: queryOf(checkQuery),
   answers: { 204: Type.Void() },
+  headers: { 'cache-control': 'no-store' },
+  valueHeaders: ['x-app-id', 'x-user-external-id', 'x-scope'],
   errors: ['invalid_scope', 'insufficient_scope', 'scope_not_available', 'install_required'],
   details: {
     id: 'checkToken',
@@ -51,7 +53,7 @@ export const checkToken = endpoint({
     tag: 'Token checks',
   },
   isHot: true,
-  run: (door, _, { caller, query }) => {
+  run: (door, call, { caller, query }) => {
     const parsed = parseScope(query.scope)
     if (parsed.kind === 'refused') throw refuse(parsed.code, { param: 'scope' })
     if (caller.kind !== 'app' && caller.kind !== 'user') throw refuse('token_type_not_allowed')
@@ -60,14 +62,9 @@ export const checkToken = endpoint({
       resource: query.resource ?? null,
       environment: query.environment ?? 'production',
     }
-    return andThen(checkAccess(door.platform, caller, asked), (access) => {
-      const headers = {
-        'x-app-id': access.appId,
-        'x-user-external-id': access.userExternalId,
-        'x-scope': access.scope,
-        'cache-control': 'no-store',
-      }
-      return new Response(null, { status: 204, headers })
+    return andThen(checkAccess(door.platform, caller, asked), ({ appId, userExternalId, scope: granted }) => {
+      call.status = 204
+      call.headers = { 'x-app-id': appId, 'x-user-external-id': userExternalId, 'x-scope': granted }
     })
   },
 })
