@@ -2,7 +2,7 @@
  * Every refusal of the platform: one class, one list of codes, one status for each (contract section 1).
  * Messages are fixed sentences and never repeat a value that a caller sent.
  */
-const errorCodes = {
+const errors = {
   invalid_json: [400, 'The body is not valid JSON in UTF-8.'],
   invalid_request: [400, 'The request is malformed.'],
   invalid_scope: [400, 'The scope is empty or names a scope that does not exist.'],
@@ -55,15 +55,17 @@ const errorCodes = {
   unavailable: [503, 'The service cannot take this request now.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
-export type ErrorCode = keyof typeof errorCodes
-type ErrorStatus = (typeof errorCodes)[ErrorCode][0]
+export type ErrorCode = keyof typeof errors
+type ErrorStatus = (typeof errors)[ErrorCode][0]
 
 /** Whether the text is a code of the list. */
-export const isErrorCode = (value: string): value is ErrorCode => Object.hasOwn(errorCodes, value)
+export const isErrorCode = (value: string): value is ErrorCode => Object.hasOwn(errors, value)
+/** The list. */
+export const errorCodes: readonly ErrorCode[] = Object.keys(errors).filter(isErrorCode)
 /** The HTTP status of a code. */
-export const statusOf = (code: ErrorCode): ErrorStatus => errorCodes[code][0]
+export const statusOf = (code: ErrorCode): ErrorStatus => errors[code][0]
 /** The default sentence of a code. */
-export const messageOf = (code: ErrorCode): string => errorCodes[code][1]
+export const messageOf = (code: ErrorCode): string => errors[code][1]
 
 /** The field at fault (`param`), facts for programs (`details`), and when to retry (whole seconds). */
 export type ErrorFacts = {

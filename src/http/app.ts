@@ -12,7 +12,7 @@ import { endpointsOf } from './table.ts'
 /** Everything that this server answers to programs. The pages for people are mounted separately. */
 export const createHttpApp = (door: Door, refusalPage: RefusalPage = () => null) =>
   baseApp(door.log, refusalPage)
-    .use(docsRoutes())
+    .use(docsRoutes(door.platform.publicUrl))
     .use(endpointRoutes(door, endpointsOf(door)))
 
 /**

@@ -7,3 +7,7 @@ declare module 'swagger-ui-dist/swagger-ui.css' {
   const path: string
   export = path
 }
+declare module 'swagger-ui-dist/oauth2-redirect.js' {
+  const path: string
+  export = path
+}

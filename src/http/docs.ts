@@ -1,21 +1,64 @@
 import { Elysia } from 'elysia'
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import redirectScript from 'swagger-ui-dist/oauth2-redirect.js' with { type: 'file' }
 import { currentApiVersion } from '../domain/api-version.ts'
+import { scopeCatalogue, scopesFor } from '../domain/scope.ts'
+import { authorizationPath, tokenPath } from './paths.ts'
 import type { DocumentInfo } from './openapi-document.ts'
 
 const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
 
-const info: DocumentInfo = {
+const scopesOf = (caller: 'app' | 'user') =>
+  Object.fromEntries(scopesFor(caller).map((name) => [name, scopeCatalogue[name].words]))
+
+/** Swagger UI receives the authorization code here. */
+const redirectPath = '/docs/oauth2-redirect.html'
+
+const infoFor = (publicUrl: string): DocumentInfo => ({
   info: {
     title: 'App platform API',
     version: currentApiVersion,
     description:
       'Credentials, OAuth 2.0 with PKCE, versions and builder resources for registered apps. Every answer carries an X-Request-Id; every error has the same body.',
-    license: { name: 'MIT' },
+    contact: { name: 'The operators of this server', url: publicUrl },
+    license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
   },
+  servers: [{ url: publicUrl, description: 'This server.' }],
+  externalDocs: { url: `${publicUrl}/docs/guides`, description: 'Guides' },
+  tags: [
+    { name: 'App tokens', description: 'An app by itself.' },
+    { name: 'OAuth', description: 'Consent, tokens and identity of users.' },
+    { name: 'Standard OAuth', description: 'The same in the wire format of the RFCs, for client libraries.' },
+    { name: 'Versions', description: 'Versions of the calling app.' },
+    { name: 'Resources', description: 'Websites and stores of the signed-in user.' },
+    { name: 'Session', description: 'Sessions of people, and of apps in frames.' },
+    { name: 'Token checks', description: "For the builder's own API." },
+    { name: 'Management', description: 'For the builder, with a service key.' },
+    { name: 'Operations', description: 'For monitors and proxies.' },
+  ],
   components: {
     securitySchemes: {
+      oauth2: {
+        type: 'oauth2',
+        description: `OAuth 2.0 with PKCE S256. To try it here, register ${publicUrl}${redirectPath} as a redirect URI of your app.`,
+        flows: {
+          authorizationCode: {
+            authorizationUrl: publicUrl + authorizationPath,
+            tokenUrl: publicUrl + tokenPath,
+            refreshUrl: publicUrl + tokenPath,
+            scopes: scopesOf('user'),
+          },
+          clientCredentials: { tokenUrl: publicUrl + tokenPath, scopes: scopesOf('app') },
+        },
+      },
+      client: { type: 'http', scheme: 'basic', description: 'Client ID and client secret (RFC 6749 section 2.3.1).' },
+      sessionCookie: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'session',
+        description: 'The session of a browser, with proof of the same origin.',
+      },
       appToken: bearer('App token (`apat_…`) from POST /api/app-platform/token.'),
       userToken: bearer('User access token (`apua_…`) from POST /api/app-platform/oauth/token.'),
       session: bearer('User session (`apus_…`) from POST /api/session.'),
@@ -23,7 +66,7 @@ const info: DocumentInfo = {
       embeddedSession: bearer('Session of an app in a frame (`apes_…`), good on pages of its one origin alone.'),
     },
   },
-}
+})
 
 /** Scripts, styles, fonts and pictures come from this server only, and no page may frame it. */
 const contentSecurityPolicy = [
@@ -58,14 +101,14 @@ const asset = (
 ): Response => new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
 
 /** `/openapi.json`, made from all routes of the app at the first request for it, and `/docs`, a page that shows it. */
-export const docsRoutes = (): Elysia => {
+export const docsRoutes = (publicUrl: string): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
   let document: Promise<string> | null = null
   // Pages for people are not part of the API and have no operation ID.
   const documented = () => plugin.allRoutes().filter(({ hooks }) => hooks.detail?.operationId !== undefined)
   const makeDocument = async () => {
     const { openApiDocument } = await import('./openapi-document.ts') // imported at first use: it is large, and few ask for it
-    return JSON.stringify(await openApiDocument(documented(), info))
+    return JSON.stringify(await openApiDocument(documented(), infoFor(publicUrl)))
   }
 
   plugin
@@ -83,6 +126,15 @@ export const docsRoutes = (): Elysia => {
         asset(docsPage, 'text/html; charset=utf-8', 'no-cache', { 'content-security-policy': contentSecurityPolicy }),
       hidden,
     )
+    .get(
+      redirectPath,
+      async () =>
+        asset(redirectPage, 'text/html; charset=utf-8', 'no-cache', {
+          'content-security-policy': contentSecurityPolicy,
+        }),
+      hidden,
+    )
+    .get('/docs/oauth2-redirect.js', async () => asset(Bun.file(redirectScript), scripts, unchanging), hidden)
     .get('/docs/swagger-ui.css', async () => asset(Bun.file(stylesheet), 'text/css; charset=utf-8', unchanging), hidden)
     .get('/docs/swagger-ui-bundle.js', async () => asset(Bun.file(bundle), scripts, unchanging), hidden)
     .get('/docs/start.js', async () => asset(docsScript, scripts, unchanging), hidden)
@@ -127,11 +179,30 @@ const docsPage = `<!doctype html>
 </html>
 `
 
+/** It hands the authorization code to the page that has opened it. */
+const redirectPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Authorization</title>
+  </head>
+  <body>
+    <script src="/docs/oauth2-redirect.js"></script>
+  </body>
+</html>
+`
+
 const docsScript = `// Dark or light as the reader's system is, also when it changes.
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', follow)
 follow()
 // No validator: the page calls no other server.
-SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
+SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  oauth2RedirectUrl: location.origin + '${redirectPath}',
+}).initOAuth({ usePkceWithAuthorizationCodeGrant: true })
 `

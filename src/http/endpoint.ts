@@ -47,10 +47,14 @@ export type RequestPart<T> = {
 const unread: RequestPart<null> = { schema: null, read: () => null, receive: () => null }
 
 /** What `read` gives, if it follows the schema. */
-const readerOf = <T extends TSchema>(schema: T, read: RequestPart<Static<T>>['read']): RequestPart<Static<T>> => {
+const readerOf = <T extends TSchema>(
+  schema: T,
+  read: RequestPart<Static<T>>['read'],
+  documented: TSchema = schema,
+): RequestPart<Static<T>> => {
   const check = checkOf(schema)
   return {
-    schema: asRouteSchema(schema, check),
+    schema: asRouteSchema(documented, check),
     read,
     receive: (door, call) => andThen(read(door, call), check),
   }
@@ -107,13 +111,15 @@ const parametersOf = (query: string): Iterable<readonly [name: string, value: st
 export type BodyReader<T> = RequestPart<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }
 
 const noBody: BodyReader<null> = { ...unread, rule: jsonBodies, errors: [] }
-/** The refusals of a JSON body. */
-const bodyErrors = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const
+/** The refusals of a body that came where none is read, and of a JSON body. */
+const unreadBodyErrors = ['payload_too_large', 'unsupported_media_type'] as const
+const bodyErrors = ['invalid_json', ...unreadBodyErrors] as const
 
-export const jsonBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => ({
+/** `documented` describes the body better than the schema that is checked. */
+export const jsonBody = <T extends TSchema>(schema: T, documented: TSchema = schema): BodyReader<Static<T>> => ({
   rule: jsonBodies,
   errors: bodyErrors,
-  ...readerOf(schema, (_, call) => readJson(call)),
+  ...readerOf(schema, (_, call) => readJson(call), documented),
 })
 
 /** JSON with a file in it. The file is taken out as it arrives, into `call.file`. */
@@ -131,13 +137,13 @@ export const ignoredBody: BodyReader<null> = {
     mediaTypes: [...formBodies.mediaTypes, ...jsonBodies.mediaTypes],
     isOptional: true,
   },
-  errors: [],
+  errors: unreadBodyErrors,
 }
 
 /** A form of the standard wire format. */
 export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> => ({
   rule: formBodies,
-  errors: [],
+  errors: bodyErrors,
   schema: null,
   read: (_, call) => read(call),
   receive: (_, call) => read(call),
@@ -147,7 +153,7 @@ export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> =
  * The schema as Elysia takes it for a route: it validates with our check, once, through the Standard Schema interface. A copy,
  * since Elysia changes the schemas that it is given.
  */
-const asRouteSchema = <T extends TSchema>(schema: T, check: Check<Static<T>>): TSchema =>
+const asRouteSchema = <T>(schema: TSchema, check: Check<T>): TSchema =>
   Object.defineProperty(CloneType(schema), '~standard', {
     value: { version: 1, vendor: 'app-platform', validate: (value: unknown) => ({ value: check(value) }) },
   })
@@ -213,7 +219,7 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     caller = anyone,
     share = null,
     query = unread,
-    body = noBody,
+    body = method === 'GET' ? noBody : { ...noBody, errors: unreadBodyErrors },
     headers = {},
     valueHeaders = [],
     errors = [],
@@ -244,7 +250,7 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     const hook: Parameters<AnyElysia['route']>[3] = {
       ...(query.schema === null ? {} : { query: query.schema }),
       ...(body.schema === null ? {} : { body: body.schema }),
-      response: { ...answers, ...errorResponses([...body.errors, ...caller.errors, ...errors], isContract) },
+      response: { ...answers, ...errorResponses([...body.errors, ...caller.errors, ...errors], path) },
       detail: details === undefined ? { hide: true } : openApiDetails(details, caller.callers, isContract),
     }
     plugin.onTransform(async (context) => {

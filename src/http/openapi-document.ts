@@ -1,5 +1,8 @@
 import { swagger } from '@elysiajs/swagger'
 import type { AnyElysia } from 'elysia'
+import { headerParameters } from './contract/details.ts'
+import { isContractPath } from './paths.ts'
+import { exampleOf, isJsonObject, type JsonObject, mapObject, type Models, openApiSchema } from './openapi-schema.ts'
 
 /** What the document says about the service as a whole. */
 export type DocumentInfo = NonNullable<NonNullable<Parameters<typeof swagger>[0]>['documentation']>
@@ -13,35 +16,78 @@ type DocumentedRoute = AnyElysia['routes'][number]
  * media types for every body, and fields that OpenAPI 3.0 does not have.
  */
 export const openApiDocument = async (routes: readonly DocumentedRoute[], info: DocumentInfo): Promise<JsonObject> => {
+  const models: Models = new Map()
+  const refusals: Models = new Map()
+  const described = routes.map((route) => ({ ...route, hooks: { detail: operationOf(route, models, refusals) } }))
   const plugin = swagger({ documentation: info, path: '/ui', specPath: '/document', excludeStaticFile: false })
   Object.assign(plugin, {
-    getGlobalRoutes: () => routes.map((route) => ({ ...route, hooks: { detail: operationOf(route) } })),
+    getGlobalRoutes: () => described,
     getGlobalDefinitions: () => ({ typebox: {}, type: {}, error: {} }),
   })
   const response = await plugin.handle(new Request('http://localhost/document'))
   const document: unknown = await response.json()
   if (!response.ok || !isJsonObject(document)) throw new Error('The OpenAPI document cannot be made.')
-  return document
-}
-
-const operationOf = ({ hooks }: DocumentedRoute): JsonObject => {
-  const described: unknown = JSON.parse(JSON.stringify(hooks)) // schemas also have symbols
-  if (!isJsonObject(described)) return {}
-  const detail = objectIn(described, 'detail')
-  const parameters = [...queryParameters(objectIn(described, 'query')), ...listIn(detail, 'parameters')]
   return {
-    ...detail,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(isJsonObject(described['body']) ? { requestBody: requestBodyOf(described['body']) } : {}),
-    responses: mapObject(objectIn(described, 'response'), responseOf),
+    ...document,
+    components: {
+      ...objectIn(document, 'components'),
+      schemas: inOrder(models),
+      parameters: headerParameters,
+      responses: inOrder(refusals),
+      headers,
+    },
   }
 }
 
+const inOrder = (models: Models): JsonObject =>
+  Object.fromEntries([...models].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+
+const operationOf = ({ path, hooks }: DocumentedRoute, models: Models, refusals: Models): JsonObject => {
+  const described: unknown = JSON.parse(JSON.stringify(hooks)) // schemas also have symbols
+  if (!isJsonObject(described)) return {}
+  const { form, ...detail } = objectIn(described, 'detail')
+  const parameters = [...queryParameters(objectIn(described, 'query'), models), ...listIn(detail, 'parameters')]
+  const body = isJsonObject(form) ? form : described['body']
+  const media = isJsonObject(form) ? 'application/x-www-form-urlencoded' : 'application/json'
+  const isRepeatable = listIn(detail, 'parameters').some(
+    ({ $ref }) => $ref === '#/components/parameters/IdempotencyKey',
+  )
+  const own = [...(isContractPath(path) ? contractHeaders : []), ...(isRepeatable ? ['Idempotent-Replayed'] : [])]
+  const answers = objectIn(described, 'response')
+  const codes = Object.fromEntries(
+    Object.entries(answers).flatMap(([status, answer]) =>
+      isJsonObject(answer) && answer['codes'] !== undefined ? [[status, answer['codes']]] : [],
+    ),
+  )
+  return {
+    ...detail,
+    description: `${String(detail['description'])}\n\nErrors: ${errorsIn(codes)}.`,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(isJsonObject(body) ? { requestBody: { required: true, content: { [media]: contentOf(body, models) } } } : {}),
+    responses: mapObject(answers, (schema, status) =>
+      schema['codes'] === undefined
+        ? answerOf(schema, status, own, models)
+        : referenceToRefusal(schema, status, models, refusals),
+    ),
+    'x-error-codes': codes,
+  }
+}
+
+/** Such as `400 invalid_request, 401 invalid_client`; what every endpoint may answer at any time is left out. */
+const errorsIn = (codes: JsonObject): string =>
+  Object.entries(codes)
+    .filter(([status]) => !['410', '429', '500', '503'].includes(status))
+    .flatMap(([status, ofStatus]) =>
+      (Array.isArray(ofStatus) ? ofStatus : []).map((code) => `${status} \`${String(code)}\``),
+    )
+    .join(', ')
+
 /** The description of a parameter belongs to the parameter, not to its schema. */
-const queryParameters = (query: JsonObject): readonly JsonObject[] => {
+const queryParameters = (query: JsonObject, models: Models): readonly JsonObject[] => {
   const { required } = query
   return Object.entries(objectIn(query, 'properties')).map(([name, field]) => {
-    const { description, example, ...schema } = isJsonObject(field) ? openApiSchema(field) : {}
+    const { description, ...schema } = isJsonObject(field) ? openApiSchema(field, models) : {}
+    const example = isJsonObject(field) ? exampleOf(field) : undefined
     return {
       name,
       in: 'query',
@@ -53,21 +99,86 @@ const queryParameters = (query: JsonObject): readonly JsonObject[] => {
   })
 }
 
-/** Elysia may forbid additional fields in a schema that it uses; the API ignores unknown fields. */
-const requestBodyOf = (body: JsonObject): JsonObject => {
-  const { additionalProperties: _, ...schema } = body
-  return { required: true, content: { 'application/json': { schema: openApiSchema(schema) } } }
+/** The description of a body belongs to the response. Everything is JSON, except a bare string, which is plain text. */
+const answerOf = (schema: JsonObject, status: string, own: readonly string[], models: Models): JsonObject => {
+  const type = schema['type'] === 'string' ? 'text/plain' : 'application/json'
+  return {
+    description: schema['description'] ?? `Status ${status}.`,
+    headers: referencesTo(['X-Request-Id', 'RateLimit', ...own]),
+    ...(schema['type'] === 'void' ? {} : { content: { [type]: contentOf(schema, models) } }),
+  }
 }
 
-/** The description of an object belongs to the response, not to its schema. */
-const responseOf = (schema: JsonObject, status: string): JsonObject => {
-  const { description = `Status ${status}.`, additionalProperties: _, ...fields } = schema
-  const content = { [mediaTypeOf(schema)]: { schema: openApiSchema(schema['type'] === 'object' ? fields : schema) } }
-  return schema['type'] === 'void' ? { description } : { description, content }
+/** All operations share one refusal of each status; which codes it can have is said by the operation. */
+const referenceToRefusal = (given: JsonObject, status: string, models: Models, refusals: Models): JsonObject => {
+  const { codes: _, ...schema } = given
+  const [word = `Status${status}`, description = `Status ${status}.`, ...own] = refusalWords[status] ?? []
+  const name = schema['title'] === 'StandardError' ? `Standard${word}` : word
+  refusals.set(name, {
+    description,
+    headers: referencesTo(['X-Request-Id', 'RateLimit', ...own]),
+    content: { 'application/json': contentOf(schema, models) },
+  })
+  return { $ref: `#/components/responses/${name}` }
 }
 
-/** Everything is JSON, except a bare string, which is plain text. */
-const mediaTypeOf = ({ type }: JsonObject): string => (type === 'string' ? 'text/plain' : 'application/json')
+const referencesTo = (names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** Examples are whole bodies. Beside each field they would double what generators make of the models. */
+const contentOf = (schema: JsonObject, models: Models): JsonObject => {
+  const value = exampleOf(schema)
+  return { schema: openApiSchema(schema, models), ...(value === undefined ? {} : { examples: { whole: { value } } }) }
+}
+
+const contractHeaders = ['X-Service-Api-Version', 'Deprecation', 'Sunset'] as const
+const refusalWords: Readonly<Record<string, readonly [name: string, description: string, ...headers: string[]]>> = {
+  400: ['BadRequest', 'The request is malformed or asks for what is not possible.'],
+  401: ['Unauthorized', 'Who calls cannot be told.', 'WWW-Authenticate'],
+  403: ['Forbidden', 'The caller may not do this.', 'WWW-Authenticate'],
+  404: ['NotFound', 'There is no such thing for the caller.'],
+  409: ['Conflict', 'The present state does not allow it.'],
+  410: ['Gone', 'The API version has been retired.'],
+  413: ['PayloadTooLarge', 'The body is too large.'],
+  415: ['UnsupportedMediaType', 'The body has another media type or encoding.'],
+  422: ['UnprocessableContent', 'The idempotency key belongs to another request.'],
+  429: ['TooManyRequests', 'The limit is used up for now.', 'RateLimit-Policy', 'Retry-After'],
+  500: ['InternalServerError', 'Something went wrong on our side.'],
+  503: ['ServiceUnavailable', 'Try again later.', 'Retry-After'],
+}
+
+const header = (description: string, schema: JsonObject, example: string | number) => ({ description, schema, example })
+const headers = {
+  'X-Request-Id': header(
+    'ID of this request, as in the log.',
+    { type: 'string' },
+    'req_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d',
+  ),
+  'X-Service-Api-Version': header('The version of the contract that was served.', { type: 'string' }, '2026-08'),
+  RateLimit: header(
+    'What is left of the limit, and in how many seconds it is whole again.',
+    { type: 'string' },
+    '"read";r=599;t=60',
+  ),
+  'RateLimit-Policy': header('The limit: how many calls in how many seconds.', { type: 'string' }, '"read";q=600;w=60'),
+  'Retry-After': header('In how many seconds to try again.', { type: 'integer', minimum: 1 }, 5),
+  'WWW-Authenticate': header(
+    'How to authenticate (RFC 6750 section 3).',
+    { type: 'string' },
+    'Bearer error="invalid_token"',
+  ),
+  'Idempotent-Replayed': header(
+    'true if the answer is that of an earlier request with the same key.',
+    { type: 'string' },
+    'true',
+  ),
+  Deprecation: header('Since when the version is deprecated, if it is (RFC 9745).', { type: 'string' }, '@1817078400'),
+  Sunset: header(
+    'When a deprecated version is no longer served (RFC 8594).',
+    { type: 'string' },
+    'Sun, 01 Aug 2027 00:00:00 GMT',
+  ),
+}
 
 const objectIn = (container: JsonObject, key: string): JsonObject => {
   const value = container[key]
@@ -78,50 +189,3 @@ const listIn = (container: JsonObject, key: string): readonly JsonObject[] => {
   const value = container[key]
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
-
-const mapObject = (object: JsonObject, change: (value: JsonObject, key: string) => JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(object).map(([key, value]) => [key, isJsonObject(value) ? change(value, key) : value]),
-  )
-
-type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [key: string]: Json | undefined }
-
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Translates a TypeBox schema to OpenAPI 3.0.3: no `null` type, no `const`, one `example`. */
-export const openApiSchema = (schema: JsonObject): JsonObject => {
-  const { $id: _, const: only, examples, patternProperties, anyOf, ...rest } = schema
-  const { properties, items } = rest
-  return {
-    ...rest,
-    ...(isJsonObject(properties) ? { properties: mapObject(properties, openApiSchema) } : {}),
-    ...(isJsonObject(items) ? { items: openApiSchema(items) } : {}),
-    ...(only === undefined ? {} : { enum: [only] }),
-    ...(isJsonObject(patternProperties) ? { additionalProperties: anyValueOf(patternProperties) } : {}),
-    ...(Array.isArray(anyOf) ? alternatives(anyOf.filter(isJsonObject)) : {}),
-    ...(Array.isArray(examples) ? { example: examples[0] } : {}),
-  }
-}
-
-/** The values of a record; OpenAPI 3.0 has no pattern for its keys. */
-const anyValueOf = (patternProperties: JsonObject): Json => {
-  const [first] = Object.values(patternProperties)
-  return isJsonObject(first) && Object.keys(first).length > 0 ? openApiSchema(first) : true
-}
-
-/** `null` becomes `nullable`, a union of values an `enum`, a union of one schema that schema. */
-const alternatives = (branches: readonly JsonObject[]): JsonObject => {
-  const others = branches.filter(({ type }) => type !== 'null').map(openApiSchema)
-  const nullable = others.length < branches.length ? { nullable: true } : {}
-  const [first] = others
-  if (others.length === 1) return { ...first, ...nullable }
-  const values = others.flatMap((other) => (Array.isArray(other['enum']) ? other['enum'] : []))
-  const isEnum = first !== undefined && others.every(isPureEnum) && others.every(({ type }) => type === first['type'])
-  // A nullable enum must list null itself (OpenAPI 3.0.3, proposal 003).
-  if (isEnum) return { type: first['type'], enum: 'nullable' in nullable ? [...values, null] : values, ...nullable }
-  return { anyOf: others, ...nullable }
-}
-
-const isPureEnum = (schema: JsonObject): boolean => Object.keys(schema).every((key) => key === 'type' || key === 'enum')

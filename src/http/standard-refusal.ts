@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, statusOf } from '../domain/errors.ts'
 import { type RefusalPage, retryAfterOf } from './envelope.ts'
 import { formPaths } from './paths.ts'
 
@@ -16,8 +16,7 @@ const challenge = 'Basic realm="app-platform", charset="UTF-8"'
 export const standardRefusal: RefusalPage = (error, call) => {
   if (!formPaths.includes(call.path)) return null
   call.notes.errorCode = error.code
-  const [name = error.status >= 500 ? 'server_error' : 'invalid_request', status = error.status] =
-    named[error.code] ?? []
+  const { name, status } = standardErrorOf(error.code)
   const headers: Record<string, string> = { 'content-type': 'application/json', pragma: 'no-cache' }
   if (status === 401) headers['www-authenticate'] = challenge
   if (status === 429 || status === 503) headers['retry-after'] = retryAfterOf(error)
@@ -43,4 +42,11 @@ const named: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?:
   token_not_owned: ['invalid_grant', 400], // "was issued to another client" (RFC 7009 section 2.1, RFC 6749 section 5.2)
   rate_limited: ['temporarily_unavailable'],
   unavailable: ['temporarily_unavailable'],
+}
+
+/** The name and status of an error in the format of the RFCs. */
+export const standardErrorOf = (code: ErrorCode): { readonly name: string; readonly status: number } => {
+  const usual = statusOf(code)
+  const [name = usual >= 500 ? 'server_error' : 'invalid_request', status = usual] = named[code] ?? []
+  return { name, status }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { openApiSchema } from '../../src/http/openapi-document.ts'
+import { exampleOf, openApiSchema } from '../../src/http/openapi-schema.ts'
 
-const told = (schema: object) => openApiSchema(JSON.parse(JSON.stringify(schema)))
+const told = (schema: object) => openApiSchema(JSON.parse(JSON.stringify(schema)), new Map())
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
 describe('a schema in OpenAPI 3.0', () => {
@@ -20,12 +20,35 @@ describe('a schema in OpenAPI 3.0', () => {
     expect(told(orNull(Type.Literal('a')))).toMatchObject({ type: 'string', nullable: true })
   })
 
-  test('has one example in each field', () => {
-    expect(told(Type.Object({ a: Type.Array(Type.String({ examples: ['x', 'y'] })) }))).toEqual({
+  test('has no examples of fields, which make one example of the whole', () => {
+    const schema = Type.Object({ a: Type.Array(Type.String({ examples: ['x', 'y'] })) })
+    expect(told(schema)).toEqual({
       type: 'object',
       required: ['a'],
-      properties: { a: { type: 'array', items: { type: 'string', example: 'x' } } },
+      properties: { a: { type: 'array', items: { type: 'string' } } },
     })
+    expect(exampleOf(JSON.parse(JSON.stringify(schema)))).toEqual({ a: ['x'] })
+  })
+
+  test('with a title is a model that others refer to, and two schemas cannot have the same title', () => {
+    const models = new Map()
+    const thing = { type: 'object', title: 'Thing', properties: {} }
+    const reference = { $ref: '#/components/schemas/Thing' }
+    expect(openApiSchema(thing, models)).toEqual(reference)
+    expect(openApiSchema({ anyOf: [thing, { type: 'null' }] }, models)).toEqual({ allOf: [reference], nullable: true })
+    expect(Object.fromEntries(models)).toEqual({ Thing: { type: 'object', properties: {} } })
+    expect(() => openApiSchema({ type: 'string', title: 'Thing' }, models)).toThrow('Two schemas are named Thing.')
+  })
+
+  test('leaves out what is not documented, and documents some fields otherwise than they are checked', () => {
+    expect(
+      told(
+        Type.Object({
+          hidden: Type.Optional(Type.Unknown({ documented: false })),
+          limit: Type.Optional(Type.String({ documented: { type: 'integer', maximum: 100 } })),
+        }),
+      ),
+    ).toEqual({ type: 'object', properties: { limit: { type: 'integer', maximum: 100 } } })
   })
 
   test('has no patterns for keys and no identifiers', () => {

@@ -1,25 +1,40 @@
+import type { TSchema } from '@sinclair/typebox'
 import { currentApiVersion } from '../../domain/api-version.ts'
 
-const versionHeader = {
-  name: 'X-Service-Api-Version',
-  in: 'header',
-  required: true,
-  description: 'Version of the contract.',
-  schema: { type: 'string' as const, enum: [currentApiVersion] },
-  example: currentApiVersion,
+/** Headers that callers send. */
+export const headerParameters = {
+  ApiVersion: {
+    name: 'X-Service-Api-Version',
+    in: 'header',
+    required: true,
+    description: 'Version of the contract.',
+    schema: { type: 'string' as const, enum: [currentApiVersion] },
+    example: currentApiVersion,
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'Makes the request safe to send again: 1 to 255 printable ASCII characters, no comma.',
+    schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
+    example: '7f0c3f1e-create-1.4.0',
+  },
 }
-
-const idempotencyHeader = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'Makes the request safe to send again: 1 to 255 printable ASCII characters, no comma.',
-  schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
-  example: '7f0c3f1e-create-1.4.0',
-}
+const referenceTo = (name: keyof typeof headerParameters) => ({ $ref: `#/components/parameters/${name}` })
 
 /** The ways to authenticate, as the document names them; `none` needs no header. */
-export type SecurityScheme = 'appToken' | 'userToken' | 'session' | 'embeddedSession' | 'serviceKey' | 'none'
+export type SecurityScheme = 'client' | 'appToken' | 'userToken' | 'session' | 'embeddedSession' | 'serviceKey' | 'none'
+
+/** Each way alone is enough. */
+const securityOf: Readonly<Record<SecurityScheme, readonly Record<string, string[]>[]>> = {
+  client: [{ client: [] }],
+  appToken: [{ appToken: [] }, { oauth2: [] }],
+  userToken: [{ userToken: [] }, { oauth2: [] }],
+  session: [{ session: [] }, { sessionCookie: [] }],
+  embeddedSession: [{ embeddedSession: [] }],
+  serviceKey: [{ serviceKey: [] }],
+  none: [{}],
+}
 
 /** A part of the path that the caller chooses. */
 export type PathParameter = { readonly name: string; readonly description: string; readonly example: string }
@@ -33,6 +48,8 @@ export type Details = {
   /** Whether it takes an `Idempotency-Key`. */
   readonly repeatable?: boolean
   readonly parameters?: readonly PathParameter[]
+  /** The fields of a form. */
+  readonly form?: TSchema
 }
 
 const pathParameter = ({ name, description, example }: PathParameter) => ({
@@ -50,10 +67,11 @@ export const openApiDetails = (details: Details, callers: readonly SecuritySchem
   summary: details.summary,
   description: details.description,
   tags: [details.tag],
-  security: callers.map((caller): Record<string, string[]> => (caller === 'none' ? {} : { [caller]: [] })),
+  security: callers.flatMap((caller) => securityOf[caller]),
+  ...(details.form === undefined ? {} : { form: details.form }),
   parameters: [
     ...(details.parameters ?? []).map(pathParameter),
-    ...(isContract ? [versionHeader] : []),
-    ...(details.repeatable === true ? [idempotencyHeader] : []),
+    ...(isContract ? [referenceTo('ApiVersion')] : []),
+    ...(details.repeatable === true ? [referenceTo('IdempotencyKey')] : []),
   ],
 })

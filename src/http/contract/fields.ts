@@ -8,7 +8,9 @@ export const text = (description: string, example: string, rules: StringOptions 
 export const someText = (description: string, example: string, rules: StringOptions = {}) =>
   text(description, example, { minLength: 1, ...rules })
 export const time = (description: string) =>
-  text(`${description} RFC 3339, UTC, milliseconds.`, '2026-08-01T12:00:00.000Z')
+  text(`${description} RFC 3339, UTC, milliseconds.`, '2026-08-01T12:00:00.000Z', {
+    documented: { format: 'date-time' },
+  })
 export const recordId = (prefix: string, description: string) =>
   text(description, `${prefix}_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d`)
 export const oneOf = <const T extends string>(values: readonly T[], description: string, example = values[0]) =>
@@ -20,6 +22,9 @@ export const flag = (description: string, example: boolean) => Type.Boolean({ de
 export const count = (description: string, example: number) => Type.Integer({ description, examples: [example] })
 export const seconds = (description: string, example: number) => count(`${description} Whole seconds.`, example)
 export const object = <T extends TProperties>(description: string, fields: T) => Type.Object(fields, { description })
+/** An object with a name of its own in the document. */
+export const model = <T extends TProperties>(name: string, description: string, fields: T) =>
+  Type.Object(fields, { description, title: name })
 export const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 /** Null, or a text; the description is that of both. */
@@ -37,8 +42,18 @@ export const tokenType = Type.Literal('Bearer', { description: 'Always Bearer (R
 export const expiresAt = time('When the presented token expires.')
 export const nextCursor = nullableText('Cursor of the next page; null on the last one. Opaque.', 'MTI')
 
+/** How a parameter is documented that is text in the URL. */
+export const integer = (minimum: number, maximum: number, example: number) => ({
+  type: 'integer',
+  minimum,
+  maximum,
+  examples: [example],
+})
+
 /** Query of every list. Numbers are checked by hand, because a query contains only text. */
 export const pageQuery = {
-  limit: Type.Optional(text('How many items at most: 1 to 100, by default 20.', '20')),
+  limit: Type.Optional(
+    text('How many items at most: 1 to 100, by default 20.', '20', { documented: integer(1, 100, 20) }),
+  ),
   cursor: Type.Optional(text('The nextCursor of the page before.', 'MTI')),
 }

@@ -7,16 +7,17 @@ import type { PathParameter } from './details.ts'
 import {
   count,
   flag,
+  integer,
   nextCursor,
   nullable,
   nullableText,
-  object,
   oneOf,
   pageQuery,
   recordId,
   scope,
   text,
   time,
+  model,
 } from './fields.ts'
 
 export const externalIdParameter: PathParameter = {
@@ -36,7 +37,7 @@ const personName = text('Name of the person.', 'Ada Example')
 const userStatus = oneOf(userStatuses, 'Whether the person can sign in and their tokens work.', 'active')
 const externalId = nullableText("The builder's own ID; null for a record that the builder did not send.", '42')
 
-export const userStatement = Type.Object({
+export const userStatement = model('UserStatement', 'A user, as the builder knows them.', {
   email,
   name: personName,
   pictureUrl: Type.Optional(
@@ -45,7 +46,7 @@ export const userStatement = Type.Object({
   status: Type.Optional(userStatus),
 })
 
-export const managedUser = object('The user.', {
+export const managedUser = model('ManagedUser', 'The user.', {
   id: recordId('usr', 'ID of the user on this server.'),
   externalId,
   email,
@@ -58,7 +59,7 @@ export const managedUser = object('The user.', {
   updatedAt: time('When the user last changed here.'),
 })
 
-export const managedUserList = object('A page of users.', {
+export const managedUserList = model('ManagedUserList', 'A page of users.', {
   data: Type.Array(managedUser, { description: 'Users, oldest first.' }),
   nextCursor,
 })
@@ -69,12 +70,12 @@ export const userListQuery = Type.Object({
   ...pageQuery,
 })
 
-export const endAccessRequest = Type.Object({
+export const endAccessRequest = model('EndAccessRequest', 'What to end.', {
   only: Type.Optional(
     Type.Literal('sessions', { description: 'Ends sessions and leaves grants to apps.', examples: ['sessions'] }),
   ),
 })
-export const endedAccess = object('How much still worked when it was ended.', {
+export const endedAccess = model('EndedAccess', 'How much still worked when it was ended.', {
   sessions: count('Sessions.', 2),
   grants: Type.Optional(count('Grants to apps.', 3)),
   userTokens: Type.Optional(count('Access tokens of those grants.', 3)),
@@ -89,7 +90,7 @@ const resourceStatus = oneOf(resourceStatuses, 'Whether visitors can see it.', '
 const resourceName = text('Name.', 'My bakery')
 const slug = text('Short name, unique per owner and kind.', 'my-bakery')
 
-export const resourceStatement = Type.Object({
+export const resourceStatement = model('ResourceStatement', 'A website or store, as the builder knows it.', {
   ownerExternalId: text("The builder's own ID of the owner.", '42'),
   name: resourceName,
   slug,
@@ -98,7 +99,7 @@ export const resourceStatement = Type.Object({
   updatedAt: Type.Optional(time('When it last changed; now if it is missing.')),
 })
 
-export const managedResource = object('The website or store.', {
+export const managedResource = model('ManagedResource', 'The website or store.', {
   kind: resourceKind,
   externalId,
   ownerExternalId: nullableText("The builder's own ID of the owner.", '42'),
@@ -110,14 +111,16 @@ export const managedResource = object('The website or store.', {
   publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),
 })
 
-export const managedResourceList = object('A page of websites or stores.', {
+export const managedResourceList = model('ManagedResourceList', 'A page of websites or stores.', {
   data: Type.Array(managedResource, { description: 'Websites or stores, oldest first.' }),
   nextCursor,
 })
 export const listQuery = Type.Object({ ...pageQuery })
-export const removedResource = object('What the removal ended.', { installs: count('Installs on it that ended.', 1) })
+export const removedResource = model('RemovedResource', 'What the removal ended.', {
+  installs: count('Installs on it that ended.', 1),
+})
 
-export const managedInstall = object('The install.', {
+export const managedInstall = model('ManagedInstall', 'The install.', {
   id: recordId('ins', 'ID of the install.'),
   appId: recordId('app', 'The installed app.'),
   app: text('Short name of the app.', 'newsletter'),
@@ -132,7 +135,7 @@ export const managedInstall = object('The install.', {
   createdAt: time('When it was asked for.'),
   updatedAt: time('When it last changed.'),
 })
-export const managedInstallList = object('A page of installs.', {
+export const managedInstallList = model('ManagedInstallList', 'A page of installs.', {
   data: Type.Array(managedInstall, { description: 'Installs, newest first.' }),
   nextCursor,
 })
@@ -145,7 +148,7 @@ export const installListQuery = Type.Object({
 const rows = (description: string) =>
   Type.Array(Type.Record(Type.String(), Type.Unknown()), { description, examples: [[]] })
 
-export const personalData = object('Everything that is stored about a person.', {
+export const personalData = model('PersonalData', 'Everything that is stored about a person.', {
   user: managedUser,
   identities: rows('Accounts at identity providers.'),
   sessions: rows('Sessions with the addresses and browsers they came from.'),
@@ -157,7 +160,7 @@ export const personalData = object('Everything that is stored about a person.', 
   audit: rows('Events that the person caused or that are about them, oldest first.'),
 })
 
-export const erasedUser = object('What was removed with the person.', {
+export const erasedUser = model('ErasedUser', 'What was removed with the person.', {
   id: recordId('usr', 'The ID, which stays in the audit log.'),
   resources: count('Websites and stores.', 2),
   installs: count('Installs that ended.', 1),
@@ -165,12 +168,12 @@ export const erasedUser = object('What was removed with the person.', {
 
 export const auditQuery = Type.Object({
   after: Type.Optional(text('The `next` of the answer before; 0 or nothing begins with the oldest event.', '0')),
-  limit: Type.Optional(text('1 to 1000, 100 unless stated.', '100')),
+  limit: Type.Optional(text('How many at most; 100 unless stated.', '100', { documented: integer(1, 1000, 100) })),
 })
 
-export const auditEventList = object('Events of the audit log.', {
+export const auditEventList = model('AuditEventList', 'Events of the audit log.', {
   data: Type.Array(
-    Type.Object({
+    model('AuditEvent', 'What happened.', {
       position: count('Its place in the order in which events became readable.', 17),
       id: recordId('aud', 'ID of the event.'),
       at: time('When it happened.'),

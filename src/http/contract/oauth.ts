@@ -5,7 +5,6 @@ import {
   environment,
   expiresAt,
   nullableText,
-  object,
   recordId,
   scope,
   seconds,
@@ -13,10 +12,11 @@ import {
   text,
   time,
   tokenType,
+  model,
 } from './fields.ts'
 
-export const appTokenRequest = Type.Object({ clientId, clientSecret, scope })
-export const appTokenResponse = object('The app token.', {
+export const appTokenRequest = model('AppTokenRequest', 'The credentials of an app.', { clientId, clientSecret, scope })
+export const appTokenResponse = model('AppToken', 'The app token.', {
   accessToken: text('App token, opaque, up to 255 characters.', '<ACCESS_TOKEN>'),
   tokenType,
   expiresIn: seconds('Lifetime of the token.', 3600),
@@ -24,7 +24,7 @@ export const appTokenResponse = object('The app token.', {
   environment,
 })
 
-export const appIdentity = object('The calling app.', {
+export const appIdentity = model('AppIdentity', 'The calling app.', {
   appId: recordId('app', 'The calling app.'),
   clientId,
   name: text('Name of the app.', 'Newsletter'),
@@ -41,7 +41,7 @@ const redirectUri = someText(
   'https://app.example/callback',
 )
 
-export const authorizeRequest = Type.Object({
+export const authorizeRequest = model('AuthorizationRequest', 'What the user grants.', {
   clientId,
   redirectUri,
   scope,
@@ -58,7 +58,7 @@ export const authorizeRequest = Type.Object({
     }),
   ),
 })
-export const authorizeResponse = object('The authorization code and where to take it.', {
+export const authorizeResponse = model('AuthorizationCode', 'The authorization code and where to take it.', {
   code: text('Authorization code: single use, five minutes.', '<AUTH_CODE>'),
   state: text('The state of the request.', 'af0ifjsldkj'),
   redirectUri,
@@ -93,7 +93,39 @@ export const tokenRequest = Type.Object({
     text('Narrows the access token to some of the scopes of the grant; for refresh_token.', 'profile:read'),
   ),
 })
-export const tokenResponse = object('A fresh pair of tokens; whatever was presented is spent.', {
+const credentials = { clientId, clientSecret }
+/** The same in two schemas, for the document. */
+export const documentedTokenRequest = Type.Union(
+  [
+    model('CodeExchange', 'Exchanges an authorization code.', {
+      grantType: Type.Literal('authorization_code', { description: 'A code.', examples: ['authorization_code'] }),
+      ...credentials,
+      code: someText('The code.', '<AUTH_CODE>'),
+      redirectUri,
+      codeVerifier: someText(
+        'The original verifier, 43 to 128 characters.',
+        'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+      ),
+    }),
+    model('TokenRefresh', 'Exchanges a refresh token.', {
+      grantType: Type.Literal('refresh_token', { description: 'A refresh token.', examples: ['refresh_token'] }),
+      ...credentials,
+      refreshToken: someText('The refresh token.', '<REFRESH_TOKEN>'),
+      scope: Type.Optional(text('Narrows the access token to some of the scopes of the grant.', 'profile:read')),
+    }),
+  ],
+  {
+    title: 'TokenRequest',
+    discriminator: {
+      propertyName: 'grantType',
+      mapping: {
+        authorization_code: '#/components/schemas/CodeExchange',
+        refresh_token: '#/components/schemas/TokenRefresh',
+      },
+    },
+  },
+)
+export const tokenResponse = model('UserTokens', 'A fresh pair of tokens; whatever was presented is spent.', {
   accessToken: text('User access token, opaque.', '<ACCESS_TOKEN>'),
   tokenType,
   expiresIn: seconds('Lifetime of the access token.', 3600),
@@ -115,28 +147,32 @@ const asFarAsScopesAllow = {
   pictureUrl: Type.Optional(nullableText('With profile:read; null if unset.', 'https://pictures.example/ada.png')),
   email: Type.Optional(text('With profile.email:read.', 'ada@example.com')),
 }
-export const userIdentity = object('The signed-in user, as far as the scopes allow.', {
+export const userIdentity = model('UserIdentity', 'The signed-in user, as far as the scopes allow.', {
   ...issuedTo,
   grantId: recordId('grt', 'The grant behind the token.'),
   ...asFarAsScopesAllow,
 })
 /** Not part of the contract: the session of an app in a frame belongs to an install, not to a grant. */
-export const embeddedIdentity = object('The same for the session of an app in a frame.', {
+export const embeddedIdentity = model('EmbeddedIdentity', 'The same for the session of an app in a frame.', {
   ...issuedTo,
   installId: recordId('ins', 'The install behind the embedded session.'),
   ...asFarAsScopesAllow,
 })
 
 /** Three callers in one schema: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */
-export const revokeRequest = Type.Object({
-  clientId: Type.Optional(clientId),
-  clientSecret: Type.Optional(clientSecret),
-  token: Type.Optional(someText('The token that an app revokes.', '<REFRESH_TOKEN>')),
-  tokenTypeHint: Type.Optional(text('Accepted and not needed: a token says what it is.', 'refresh_token')),
-  grantId: Type.Optional(
-    someText('The grant that a signed-in user takes back.', 'grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
-  ),
-})
-export const revokeResponse = object('It no longer works.', {
+export const revokeRequest = model(
+  'RevocationRequest',
+  'What to revoke: a token of an app, the bearer token itself ({}), or a grant of the signed-in user.',
+  {
+    clientId: Type.Optional(clientId),
+    clientSecret: Type.Optional(clientSecret),
+    token: Type.Optional(someText('The token that an app revokes.', '<REFRESH_TOKEN>')),
+    tokenTypeHint: Type.Optional(text('Accepted and not needed: a token says what it is.', 'refresh_token')),
+    grantId: Type.Optional(
+      someText('The grant that a signed-in user takes back.', 'grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
+    ),
+  },
+)
+export const revokeResponse = model('Revocation', 'It no longer works.', {
   revoked: Type.Literal(true, { description: 'Also for a token that was unknown or dead.', examples: [true] }),
 })

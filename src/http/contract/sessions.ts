@@ -1,6 +1,17 @@
-import { Type } from '@sinclair/typebox'
 import { resourceKinds } from '../../domain/resource.ts'
-import { environment, object, oneOf, recordId, scope, seconds, someText, text, time } from './fields.ts'
+import {
+  clientId,
+  environment,
+  object,
+  oneOf,
+  recordId,
+  scope,
+  seconds,
+  someText,
+  text,
+  time,
+  model,
+} from './fields.ts'
 
 const session = {
   expiresAt: time('When the session ends.'),
@@ -11,29 +22,29 @@ const session = {
   }),
 }
 
-export const signInRequest = Type.Object({
+export const signInRequest = model('SignInRequest', 'Who signs in.', {
   email: someText('Email address.', 'ada@example.com', { maxLength: 254 }),
   password: someText('Password.', '<PASSWORD>', { maxLength: 1024 }),
 })
-export const signInResponse = object('The session.', {
+export const signInResponse = model('NewSession', 'The session.', {
   sessionToken: text('Session token, for a bearer header.', '<SESSION_TOKEN>'),
   ...session,
 })
-export const sessionResponse = object('The session and its user.', session)
+export const sessionResponse = model('Session', 'The session and its user.', session)
 
 /** The page of an app in a frame exchanges this for its session. */
-export const embeddedSessionRequest = Type.Object({
-  clientId: Type.String({ minLength: 1 }),
-  code: Type.String({ minLength: 1 }),
+export const embeddedSessionRequest = model('EmbeddedSessionRequest', 'What the page of an app was opened with.', {
+  clientId,
+  code: someText('The code in the URL of the page.', '<INSTALL_SESSION_CODE>'),
 })
-export const embeddedSessionResponse = Type.Object({
-  sessionToken: Type.String(),
+export const embeddedSessionResponse = model('EmbeddedSession', 'The session of an app in a frame.', {
+  sessionToken: text('Session of the page, for a bearer header.', '<EMBEDDED_SESSION_TOKEN>'),
   expiresIn: seconds('Lifetime of the session.', 600),
-  install: Type.Object({
+  install: object('Where the app was opened.', {
     id: recordId('ins', 'The install that the app was opened from.'),
     environment,
     kind: oneOf(resourceKinds, 'Website or store.'),
-    resource: Type.String(),
+    resource: text('Short name of the website or store.', 'my-bakery'),
   }),
   scope,
 })

@@ -14,6 +14,7 @@ import {
   someText,
   text,
   time,
+  model,
 } from './fields.ts'
 
 const semanticVersion = someText('Semantic version (SemVer 2.0), unique in the app.', '1.4.0', { maxLength: 64 })
@@ -21,7 +22,7 @@ const manifest = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description, examples: [{ name: 'Newsletter' }] })
 const status = oneOf(versionStatuses, 'Where the version stands in its life.')
 
-export const versionRecord = object('A version of the app.', {
+export const versionRecord = model('Version', 'A version of the app.', {
   id: recordId('ver', 'The version.'),
   number: count('Counts up per app.', 7),
   version: semanticVersion,
@@ -66,7 +67,7 @@ export const versionRecord = object('A version of the app.', {
 })
 
 export const versionListQuery = Type.Object({ ...pageQuery, status: Type.Optional(status) })
-export const versionList = object('A page of versions.', {
+export const versionList = model('VersionList', 'A page of versions.', {
   data: Type.Array(versionRecord, { description: 'Newest number first.' }),
   nextCursor,
   current: object('The current versions of the app, whatever page this is.', {
@@ -78,10 +79,10 @@ export const versionList = object('A page of versions.', {
 /** An upload with any of these fields is refused (403 `activation_not_allowed`). */
 export const forbiddenUploadFields = ['status', 'activate', 'publish', 'submit'] as const
 const forbidden = Type.Optional(
-  Type.Unknown({ description: 'Must be absent: an upload cannot move a version on.', examples: [null] }),
+  Type.Unknown({ documented: false }), // must be absent
 )
 
-export const versionUpload = Type.Object({
+export const versionUpload = model('VersionUpload', 'A draft of a version.', {
   version: semanticVersion,
   notes: Type.Optional(text('Release notes.', 'Faster start', { maxLength: versionLimits.notes })),
   manifest: Type.Optional(
@@ -116,14 +117,14 @@ export const versionUpload = Type.Object({
   submit: forbidden,
 })
 
-export const rollbackRequest = Type.Object({
+export const rollbackRequest = model('RollbackRequest', 'What to roll back to.', {
   versionId: Type.Optional(someText('The target, by ID.', 'ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d')),
   version: Type.Optional(someText('The target, by version.', '1.3.0', { maxLength: 64 })),
   environment: Type.Optional(environment),
   reason: Type.Optional(text('Why, for the ledger.', '1.4.0 crashes', { maxLength: versionLimits.reason })),
   dryRun: Type.Optional(flag('Tells what would happen and changes nothing.', true)),
 })
-export const rollbackResponse = object('The rollback, and the version that is current now.', {
+export const rollbackResponse = model('RollbackResult', 'The rollback, and the version that is current now.', {
   rollback: object('What was rolled back.', {
     id: nullable(recordId('rbk', 'The row of the ledger.'), 'The row of the ledger; null for a dry run.'),
     environment,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { answerSignIn } from '../../operations/sessions/handover.ts'
 import type { Door } from '../door.ts'
-import { object, text } from '../contract/fields.ts'
+import { text, model } from '../contract/fields.ts'
 import { jsonBody } from '../endpoint.ts'
 import { managed } from '../management.ts'
 
@@ -10,7 +10,7 @@ const requestParameter = {
   description: 'The `request` that the browser brought to `SIGN_IN_URL`.',
   example: 'apsr_…',
 }
-const whereTo = object('Where to send the browser.', {
+const whereTo = model('BrowserRedirect', 'Where to send the browser.', {
   redirectTo: text(
     'A redirect to this address completes the sign-in. It works once, in the browser that asked.',
     '<URL>',

@@ -9,6 +9,7 @@ import { withClientLimits } from '../limits.ts'
 import {
   authorizeRequest,
   authorizeResponse,
+  documentedTokenRequest,
   embeddedIdentity,
   revokeRequest,
   revokeResponse,
@@ -67,7 +68,7 @@ export const recordConsent = endpoint({
 export const issueUserTokens = endpoint({
   method: 'POST',
   path: `${contractPath}/oauth/token`,
-  body: jsonBody(tokenRequest),
+  body: jsonBody(tokenRequest, documentedTokenRequest),
   answers: { 200: tokenResponse },
   errors: ['unsupported_grant_type', 'invalid_scope', 'invalid_client', 'invalid_grant', 'app_inactive'],
   details: {

@@ -70,7 +70,6 @@ export const signOutEndpoint = endpoint({
   path,
   caller: signedInUser,
   answers: { 204: Type.Void({ description: 'The session has ended.' }) },
-  errors: ['payload_too_large', 'unsupported_media_type'],
   details: {
     id: 'signOut',
     summary: 'End the session',
@@ -94,6 +93,13 @@ export const startEmbeddedSession = endpoint({
   caller: pageInFrame,
   body: jsonBody(embeddedSessionRequest),
   answers: { 200: embeddedSessionResponse },
+  errors: ['invalid_grant', 'install_required', 'origin_not_allowed'],
+  details: {
+    id: 'startEmbeddedSession',
+    summary: 'Start the session of an app in a frame',
+    description: 'Called by the page of the app with the code that it was opened with, from the origin of the app.',
+    tag: 'Session',
+  },
   isCrossOrigin: true,
   run: async (door, call, { body: { clientId, code } }) => {
     const origin = call.request.headers.get('origin')

@@ -9,7 +9,8 @@ import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import { introspect, introspectForBuilder, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
 import { withClientLimits } from '../limits.ts'
-import { endpoint, formBody } from '../endpoint.ts'
+import { introspectionAnswer, introspectionForm, revocationForm, tokenAnswer, tokenForm } from '../contract/standard.ts'
+import { endpoint, formBody, type Guard } from '../endpoint.ts'
 import {
   authorizationPath,
   contractPath,
@@ -21,6 +22,7 @@ import {
   userInfoPath,
 } from '../paths.ts'
 import type { Call } from '../call.ts'
+import type { Details } from '../contract/details.ts'
 import type { Door } from '../door.ts'
 import { type PresentedKey, presentedServiceKey, requireRight, requireServiceKey } from '../service-key.ts'
 import { clientOf, needed, type Parameters, readParameters } from '../standard-client.ts'
@@ -29,22 +31,36 @@ import { type GrantRequest, issueByGrant, issueForApp } from './grants.ts'
 /** RFC 6749 section 5.1: on every answer with tokens, and here on every other. */
 const uncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' } as const
 
-/** RFC 6749 section 5.1. */
-const tokenAnswer = Type.Object({
-  access_token: Type.String(),
-  token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer(),
-  refresh_token: Type.Optional(Type.String()),
-  scope: Type.String(),
-})
+/** Clients authenticate by what the form or the header says, which `run` reads. */
+const asClient: Guard<null> = { callers: ['client', 'none'], errors: [], admit: () => null }
+const asClientOrBuilder: Guard<null> = { ...asClient, callers: ['client', 'serviceKey', 'none'] }
 
 /** The token endpoint (RFC 6749 section 3.2). */
 export const standardToken = endpoint({
   method: 'POST',
   path: tokenPath,
+  caller: asClient,
   body: formBody(readParameters),
   answers: { 200: tokenAnswer },
   headers: uncached,
+  errors: [
+    'invalid_client',
+    'invalid_grant',
+    'invalid_scope',
+    'invalid_target',
+    'unsupported_grant_type',
+    'app_inactive',
+    'scope_not_allowed',
+    'scope_not_available',
+  ],
+  details: {
+    id: 'issueStandardTokens',
+    summary: 'Tokens in the wire format of RFC 6749',
+    description:
+      'For OAuth client libraries. The client authenticates with HTTP Basic or in the form, never with both.',
+    tag: 'Standard OAuth',
+    form: tokenForm,
+  },
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -59,7 +75,7 @@ export const standardToken = endpoint({
         : await issueByGrant(door, call, request)
     return {
       access_token: issued.accessToken,
-      token_type: 'Bearer',
+      token_type: 'Bearer' as const,
       expires_in: issued.expiresInSeconds,
       ...('refreshToken' in issued ? { refresh_token: issued.refreshToken } : {}),
       scope: issued.scope,
@@ -92,9 +108,18 @@ const grantRequestOf = (client: ClientCredentials, parameters: Parameters): Gran
 export const standardRevocation = endpoint({
   method: 'POST',
   path: revocationPath,
+  caller: asClient,
   body: formBody(readParameters),
-  answers: { 200: Type.Object({}) },
+  answers: { 200: Type.Object({}, { description: 'It no longer works, if it ever did.' }) },
   headers: uncached,
+  errors: ['invalid_client', 'token_not_owned'],
+  details: {
+    id: 'revokeStandardToken',
+    summary: 'Revoke a token (RFC 7009)',
+    description: 'A refresh token ends its whole grant. Unknown and dead tokens are answered alike.',
+    tag: 'Standard OAuth',
+    form: revocationForm,
+  },
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
     const token = needed(parameters, 'token')
@@ -106,30 +131,23 @@ export const standardRevocation = endpoint({
   },
 })
 
-/** RFC 7662 section 2.2. */
-const introspectionAnswer = Type.Object({
-  active: Type.Boolean(),
-  scope: Type.Optional(Type.String()),
-  client_id: Type.Optional(Type.String()),
-  token_type: Type.Optional(Type.Literal('Bearer')),
-  exp: Type.Optional(Type.Integer()),
-  iat: Type.Optional(Type.Integer()),
-  sub: Type.Optional(Type.String()),
-  iss: Type.Optional(Type.String()),
-  // Only for the builder.
-  app_id: Type.Optional(Type.String()),
-  environment: Type.Optional(Type.String()),
-  external_id: Type.Optional(Type.String()),
-  resources: Type.Optional(Type.Array(Type.String())),
-})
-
 /** Token introspection (RFC 7662): for the resource servers of an app, which have its credentials, and for the builder with a service key. */
 export const standardIntrospection = endpoint({
   method: 'POST',
   path: introspectionPath,
+  caller: asClientOrBuilder,
   body: formBody(readParameters),
   answers: { 200: introspectionAnswer },
   headers: uncached,
+  errors: ['invalid_client', 'right_missing'],
+  details: {
+    id: 'introspectToken',
+    summary: 'Is this token live? (RFC 7662)',
+    description:
+      'For the app that the token belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
+    tag: 'Standard OAuth',
+    form: introspectionForm,
+  },
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const key = presentedServiceKey(call)
@@ -211,11 +229,12 @@ const resourceMetadata = (issuer: string) => ({
   resource_documentation: `${issuer}/docs`,
 })
 
-const metadata = (path: string, contentFor: (issuer: string) => object) =>
+const metadata = (path: string, details: Pick<Details, 'id' | 'summary'>, contentFor: (issuer: string) => object) =>
   endpoint({
     method: 'GET',
     path,
-    answers: { 200: Type.Object({}) },
+    answers: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'The metadata.' }) },
+    details: { ...details, description: 'For discovery by client libraries.', tag: 'Standard OAuth' },
     run: ({ platform }) =>
       new Response(JSON.stringify(contentFor(platform.publicUrl)), {
         headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' },
@@ -223,6 +242,14 @@ const metadata = (path: string, contentFor: (issuer: string) => object) =>
   })
 
 /** How clients discover the endpoints. */
-export const standardServerMetadata = metadata(serverMetadataPath, serverMetadata)
+export const standardServerMetadata = metadata(
+  serverMetadataPath,
+  { id: 'readServerMetadata', summary: 'Metadata of the authorization server (RFC 8414)' },
+  serverMetadata,
+)
 /** Only under the resource's own path: a document at the root would describe a resource at the root (RFC 9728 section 3.3). */
-export const standardResourceMetadata = metadata(resourceMetadataPath + contractPath, resourceMetadata)
+export const standardResourceMetadata = metadata(
+  resourceMetadataPath + contractPath,
+  { id: 'readResourceMetadata', summary: 'Metadata of the API as a resource (RFC 9728)' },
+  resourceMetadata,
+)

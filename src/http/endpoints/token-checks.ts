@@ -7,7 +7,7 @@ import { parseScope } from '../../domain/scope.ts'
 import type { UserCaller } from '../../operations/authenticate.ts'
 import { checkAccess } from '../../operations/oauth/check-access.ts'
 import { type BearerCaller, requireBearer, takeShareOf } from '../bearer.ts'
-import { object, oneOf, recordId, scope, text } from '../contract/fields.ts'
+import { object, oneOf, recordId, scope, text, model } from '../contract/fields.ts'
 import { endpoint, type Guard, ignoredBody, queryOf } from '../endpoint.ts'
 import { checkPath, userInfoPath } from '../paths.ts'
 
@@ -69,7 +69,7 @@ export const checkToken = endpoint({
   },
 })
 
-const userInfoAnswer = object('The signed-in user.', {
+const userInfoAnswer = model('UserInfo', 'The signed-in user.', {
   sub: recordId('usr', 'ID of the user.'),
   name: Type.Optional(text('With the scope profile:read.', 'Ada Example')),
   email: Type.Optional(text('With the scope profile.email:read.', 'ada@example.com')),

@@ -1,3 +1,5 @@
+import { formPaths } from '../../../src/http/paths.ts'
+import { withoutReferences } from '../../support/without-references.ts'
 import { siteMap, type Who } from '../../pages/support/site-map.ts'
 import { call, type Json } from '../../support/call.ts'
 import { embedOrigin } from '../../support/embedding.ts'
@@ -145,8 +147,9 @@ const rare = (operations: readonly Operation[]): readonly Operation[] =>
 export const readCatalogue = async (
   world: FuzzWorld,
 ): Promise<{ readonly document: Json; readonly operations: readonly Operation[] }> => {
-  const document = (await call(world.server.url, 'GET', '~/openapi.json')).body
-  const documented = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  const document = withoutReferences((await call(world.server.url, 'GET', '~/openapi.json')).body)
+  const inJson = Object.entries<Json>(document.paths).filter(([path]) => !formPaths.includes(path))
+  const documented = inJson.flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, told]) => documentedOperation(world, method.toUpperCase(), path, told)),
   )
   const open = openPaths.map((path): Operation => ({
@@ -154,7 +157,7 @@ export const readCatalogue = async (
     weight: 1,
     draft: () => draftOf('GET', { path }),
   }))
-  const standard = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'].map((path) => standardOperation(world, path))
+  const standard = formPaths.map((path) => standardOperation(world, path))
   return {
     document,
     operations: rare([

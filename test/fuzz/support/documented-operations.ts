@@ -39,21 +39,27 @@ const seldom = new Set(['sha256', 'cursor', 'versionId', 'grantId', 'submit', 'p
 const valueFor = (
   name: string,
   schema: Json,
+  example: Json,
   live: Readonly<Record<string, () => unknown>>,
   chance: Chance,
 ): unknown => {
   const known = live[name]
   if (known !== undefined && schema.properties === undefined) return known()
-  if (schema.properties !== undefined) return objectFor(schema, live, chance)
-  return schema.example ?? null
+  if (schema.properties !== undefined) return objectFor(schema, example, live, chance)
+  return example ?? null
 }
 
-const objectFor = (schema: Json, live: Readonly<Record<string, () => unknown>>, chance: Chance): object => {
+const objectFor = (
+  schema: Json,
+  example: Json,
+  live: Readonly<Record<string, () => unknown>>,
+  chance: Chance,
+): object => {
   const needed: readonly string[] = schema.required ?? []
   const chosen = Object.entries<Json>(schema.properties ?? {}).filter(
     ([name]) => needed.includes(name) || chance(seldom.has(name) ? 12 : 3) === 0 || oftenNeeded.has(name),
   )
-  return Object.fromEntries(chosen.map(([name, field]) => [name, valueFor(name, field, live, chance)]))
+  return Object.fromEntries(chosen.map(([name, field]) => [name, valueFor(name, field, example?.[name], live, chance)]))
 }
 
 /** Optional by schema, since several requests share it, and needed all the same. */
@@ -85,13 +91,15 @@ export const documentedOperation = (world: FuzzWorld, method: string, path: stri
     const pairsIn = (place: string): Pairs =>
       sent
         .filter((parameter) => parameter.in === place)
-        .map(({ name, schema, example }) => [name, String(live[name]?.() ?? example ?? schema?.example ?? 'x')])
-    const schema = told.requestBody?.content['application/json'].schema
+        .map(({ name, example }) => [name, String(live[name]?.() ?? example ?? 'x')])
+    const body = told.requestBody?.content['application/json']
+    const schema = body?.schema.oneOf === undefined ? body?.schema : pick<Json>(chance, body.schema.oneOf)
     const security: readonly Json[] = told.security ?? [{}]
     const [scheme] = Object.keys(security[chance(security.length)] ?? {})
     const credential = scheme === undefined ? [] : [bearer(credentialFor(method, path, schemes[scheme] ?? 'session'))]
     const origin: Pairs = scheme === 'embeddedSession' ? [['Origin', embedOrigin(world.api.app)]] : []
-    const value = schema === undefined ? null : bodyFor(path, scheme, objectFor(schema, live, chance))
+    const value =
+      schema === undefined ? null : bodyFor(path, scheme, objectFor(schema, body.examples?.whole?.value, live, chance))
     return draftOf(method, {
       path,
       query: pairsIn('query'),

@@ -117,7 +117,7 @@ const leakFault = (secrets: readonly SentSecret[], { status, headers, text }: Wi
 
 /** Answers that the document promises, by their schema and without a field more. */
 const createPromises = (document: Json) => {
-  const ajv = new Ajv({ strict: false })
+  const ajv = new Ajv({ strict: false, formats: { 'date-time': true } })
   const checks = new Map<string, ValidateFunction>()
   return ({ method, path }: Draft, { status, text }: WireAnswer): string | null => {
     const told = document.paths[path]?.[method.toLowerCase()]

@@ -37,7 +37,7 @@ const checkQuery = checkOf(Type.Object({ kind: Type.String({ maxLength: 4 }) }))
 /** A small app with one route for each way of answering. */
 const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) =>
   baseApp(log, () => null)
-    .use(docsRoutes())
+    .use(docsRoutes('https://platform.example'))
     .get('/', async () => 'home')
     .get('/plain', async () => 'plain', { detail: { operationId: 'readPlain' } })
     .delete('/plain', async () => new Response(null, { status: 204 }), { detail: { operationId: 'removePlain' } })
