@@ -4,6 +4,7 @@ import commandLine from './develop/command-line.md' with { type: 'text' }
 import errors from './develop/errors.md' with { type: 'text' }
 import firstApp from './develop/first-app.md' with { type: 'text' }
 import oauthLibraries from './develop/oauth-libraries.md' with { type: 'text' }
+import signInLibraries from './develop/sign-in-libraries.md' with { type: 'text' }
 import webhooks from './develop/webhooks.md' with { type: 'text' }
 import wireFormats from './develop/wire-formats.md' with { type: 'text' }
 import frames from './integrate/frames.md' with { type: 'text' }
@@ -70,6 +71,7 @@ export const guideAreas = [
     'first-app': firstApp,
     'wire-formats': wireFormats,
     'oauth-libraries': oauthLibraries,
+    'sign-in-libraries': signInLibraries,
     webhooks: webhooks,
     'command-line': commandLine,
     'client-library': clientLibrary,

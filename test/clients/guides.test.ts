@@ -10,12 +10,24 @@ const shown = async (script: string): Promise<string> => {
   return text.match(/region guide\n([\s\S]*?)\n.*endregion\n/)?.[1]?.trim() ?? ''
 }
 
-test.each(['with-openid-client.mjs', 'with-oauth4webapi.mjs', 'with_authlib.py', 'with_requests_oauthlib.py'])(
-  'the guide shows the tested code of %s',
+test.each([
+  'with-openid-client.mjs',
+  'with-oauth4webapi.mjs',
+  'with_authlib.py',
+  'with_requests_oauthlib.py',
+  'stock/simple-oauth2.mjs',
+])('the guide shows the tested code of %s', async (script) => {
+  const lines = await shown(script)
+  expect(lines.length).toBeGreaterThan(500)
+  expect(libraries).toContain(lines)
+})
+
+test.each(['auth-js-provider.mjs', 'better-auth.mjs', 'grant.mjs', 'bell.mjs'])(
+  'the guide to sign-in libraries shows the tested code of %s',
   async (script) => {
-    const lines = await shown(script)
-    expect(lines.length).toBeGreaterThan(500)
-    expect(libraries).toContain(lines)
+    const lines = await shown(`stock/${script}`)
+    expect(lines.length).toBeGreaterThan(400)
+    expect(await guide('develop/sign-in-libraries')).toContain(lines)
   },
 )
 

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'bun:test'
-import { accessSync, appendFileSync, constants, statSync } from 'node:fs'
+import { accessSync, appendFileSync, constants, copyFileSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from './temporary-folder.ts'
 
-/** A program that some tests need: its path or null, and the Debian packages that contain it. */
+/** A program that some tests need: its path or null, and the Debian packages that contain it, if any. */
 type Program = { readonly find: () => string | null; readonly packages: string }
 
 const which = (name: string): string | null => Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` })
@@ -41,6 +43,19 @@ const findPostgres = (): string | null =>
     ? ([process.env['POSTGRES'] ?? postgresOfDebian()].flat().findLast((path) => isExecutable(path)) ?? null)
     : null
 
+const stockClients = join(import.meta.dir, '../clients/stock')
+
+/**
+ * Installs the locked packages of the OAuth clients in a temporary folder, and returns it. Here they would find our packages and use
+ * them as their optional dependencies. Null without network.
+ */
+const installStockClients = (): string | null => {
+  const folder = temporaryFolder()
+  for (const name of readdirSync(stockClients)) copyFileSync(join(stockClients, name), join(folder, name))
+  const command = [process.execPath, 'install', '--frozen-lockfile', '--omit=peer', '--omit=optional']
+  return Bun.spawnSync(command, { cwd: folder }).success ? folder : null
+}
+
 const programs = {
   Chromium: { find: findChromium, packages: 'chromium-headless-shell fonts-liberation fonts-noto-color-emoji' },
   nginx: { find: () => which('nginx'), packages: 'nginx' },
@@ -62,6 +77,7 @@ const programs = {
   python3: { find: () => findPython(), packages: 'python3' },
   Authlib: { find: () => findPython('import authlib'), packages: 'python3-authlib' },
   'requests-oauthlib': { find: () => findPython('import requests_oauthlib'), packages: 'python3-requests-oauthlib' },
+  'network for the packages of test/clients/stock': { find: installStockClients, packages: '' },
 } as const satisfies Readonly<Record<string, Program>>
 
 export type ProgramName = keyof typeof programs
@@ -88,12 +104,14 @@ export const programAt = (name: ProgramName): string => {
 }
 
 const installing = (names: readonly ProgramName[]): string => {
-  const packages = new Set(names.flatMap((name) => programs[name].packages.split(' ')))
-  return `apt-get install -y --no-install-recommends ${[...packages].join(' ')}`
+  const packages = new Set(names.flatMap((name) => programs[name].packages.split(' ')).filter((name) => name !== ''))
+  return packages.size === 0
+    ? ''
+    : ` Install with: apt-get install -y --no-install-recommends ${[...packages].join(' ')}`
 }
 
 export const whatIsMissing = (names: readonly ProgramName[]): string =>
-  `This machine has no ${names.join(', ')}. Install with: ${installing(names)}`
+  `This machine has no ${names.join(', ')}.${installing(names)}`
 
 export type Skipped = { readonly tests: number; readonly programs: readonly ProgramName[] }
 let skippedTests = 0

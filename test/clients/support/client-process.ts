@@ -38,19 +38,7 @@ export type RunningClient = {
 
 /** @throws Error with the output of the client, or with a sentence about what is not installed */
 export const startClient = async (command: ClientCommand, registration: Registration): Promise<RunningClient> => {
-  const child = Bun.spawn([...(await command())], {
-    env: environmentOf(registration),
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const complaints = new Response(child.stderr).text()
-  const lines = linesOf(child.stdout)
-  const nextLine = async (): Promise<string> => {
-    const { value, done } = await lines.next()
-    if (done !== true) return value
-    throw new Error(`The client gave up: ${await complaints}`)
-  }
+  const { child, nextLine } = spawnClient(await command(), environmentOf(registration))
   return {
     authorizationUrl: await nextLine(),
     finish: async (callbackUrl) => {
@@ -59,6 +47,19 @@ export const startClient = async (command: ClientCommand, registration: Registra
       return JSON.parse(await nextLine())
     },
   }
+}
+
+/** A client process, and the lines that it prints. A line that does not come is an error with the output of the client. */
+export const spawnClient = (command: readonly string[], env: Readonly<Record<string, string>>) => {
+  const child = Bun.spawn([...command], { env, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const complaints = new Response(child.stderr).text()
+  const lines = linesOf(child.stdout)
+  const nextLine = async (): Promise<string> => {
+    const { value, done } = await lines.next()
+    if (done !== true) return value
+    throw new Error(`The client gave up: ${await complaints}`)
+  }
+  return { child, nextLine }
 }
 
 const environmentOf = ({ issuer, app, scope, appScope, authority }: Registration) => ({
