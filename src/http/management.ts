@@ -8,6 +8,7 @@ import { apiVersionRefusal } from '../domain/api-version.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { ServiceRight } from '../domain/service-key.ts'
 import type { Actor } from '../operations/audit/event.ts'
+import { actingWithKey } from '../operations/acting-as.ts'
 import type { ServiceCaller } from '../operations/service-keys/authenticate.ts'
 import type { Call } from './call.ts'
 import type { PathParameter } from './contract/details.ts'
@@ -89,7 +90,8 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
       const { caller } = received
       await requireRight(door, call, caller, right)
       const actor = { kind: 'service', id: caller.id } as const
-      return await run(door, call, { ...received, actor, path: pathParametersOf(call) })
+      const acting = { ...door, platform: actingWithKey(door.platform, call, caller) }
+      return await run(acting, call, { ...received, actor, path: pathParametersOf(call) })
     },
   })
 }

@@ -8,6 +8,7 @@ import { actorOf, type AppCaller, type SessionCaller } from './authenticate.ts'
 import { type OpenChange, prepareChange } from './decision.ts'
 import type { Platform, Trace } from './platform.ts'
 import { refusedBearer, type Trail } from './refused-token.ts'
+import { type ServiceCaller, whyRefused } from './service-keys/authenticate.ts'
 
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Rule = (q: Queries) => Promise<PlatformError | null>
@@ -30,16 +31,27 @@ export const actingAs = (
   trace: Trace,
   session: SessionCaller,
   authority: Authority = {},
-): Platform => {
+): Platform =>
+  checkingFirst(platform, () => {
+    const open = prepareChange(platform, trace, actorOf(session))
+    return async (q) => await refusalOf(platform, open(q), session, authority)
+  })
+
+/**
+ * The platform whose every transaction begins with a check, which is made ready outside of it. A refusal leaves what the check
+ * wrote, its audit event, and nothing else.
+ * @throws from its transactions: the refusal of the check
+ */
+export const checkingFirst = (platform: Platform, prepare: () => Rule): Platform => {
   const store = platform.database
   const transaction = async <T>(
     work: (q: Queries) => Awaitable<T>,
     { endsAccess, kind }: TransactionOptions<T> = {},
   ): Promise<T> => {
-    const open = prepareChange(platform, trace, actorOf(session))
+    const check = prepare()
     const outcome = await store.transaction(
       async (q): Promise<Acted<T>> => {
-        const refusal = await refusalOf(platform, open(q), session, authority)
+        const refusal = await check(q)
         return refusal === null ? { kind: 'done', value: await work(q) } : { kind: 'refused', refusal }
       },
       {
@@ -52,6 +64,24 @@ export const actingAs = (
   }
   return { ...platform, database: withTransaction(store, transaction) }
 }
+
+/**
+ * The platform as a service key may use it. Every transaction first checks that the key is still live and used from one of its
+ * networks, so a call that was authenticated before a revocation changes nothing after it.
+ * @throws from its transactions: invalid_token
+ */
+export const actingWithKey = (platform: Platform, trace: Trace, { id }: ServiceCaller): Platform =>
+  checkingFirst(platform, () => {
+    const open = prepareChange(platform, trace, refusedBearer.actor)
+    return async (q) => {
+      const { now, record } = open(q)
+      const key = await q.serviceKeys.find(id)
+      const because = key === null ? 'ended' : whyRefused(key, trace.address, now)
+      if (because === null) return null
+      await record({ ...refusedBearer, target: id, detail: { because }, refusedWith: 'invalid_token' })
+      return refuse('invalid_token')
+    }
+  })
 
 type Acted<T> =
   { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly refusal: PlatformError }

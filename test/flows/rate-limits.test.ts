@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { type Answer, call } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
 import { worldsOfTests } from '../support/world-of-file.ts'
 import { addApp, appToken, authorizeBody, exchange, authorize, signIn, type World } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
@@ -249,4 +251,43 @@ test('limited calls do not spend a code', async () => {
   expectRefusal(await exchange(url, world.app, codes[1]), 'rate_limited')
   await Bun.sleep(1_100)
   expect((await exchange(url, world.app, codes[1])).status).toBe(200)
+})
+
+const newKeyIn = async ({ platform }: World) => {
+  const input = { name: 'Builder', rights: ['users:read'], networks: [], expiresInDays: null }
+  return (await createServiceKey(platform, trace, operator, input)).secret
+}
+const usersSeenBy = async ({ server }: World, token: string, address: string) =>
+  await call(server.url, 'GET', '~/api/management/users', { token, headers: from(address) })
+
+describe('service keys', () => {
+  test('are limited each by itself, at each address', async () => {
+    const world = await limited({ RATE_LIMIT_MANAGEMENT: '2/600' })
+    const [one, other] = [await newKeyIn(world), await newKeyIn(world)]
+    for (const token of [one, other]) {
+      for (const status of [200, 200]) expect((await usersSeenBy(world, token, '198.51.100.7')).status).toBe(status)
+      expectLimited(await usersSeenBy(world, token, '198.51.100.7'))
+    }
+    expect((await usersSeenBy(world, one, '198.51.100.8')).status).toBe(200)
+  })
+
+  test('that were never issued are limited by address, which does not stop a right one', async () => {
+    const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
+    const right = await newKeyIn(world)
+    for (const digit of ['1', '2']) {
+      expectRefusal(await usersSeenBy(world, `apok_${digit.repeat(71)}`, '198.51.100.7'), 'invalid_token')
+    }
+    expectLimited(await usersSeenBy(world, `apok_${'3'.repeat(71)}`, '198.51.100.7'))
+    expect((await usersSeenBy(world, right, '198.51.100.7')).status).toBe(200)
+  })
+})
+
+test("checks of an app's tokens at the builder's API leave the app its own share of calls", async () => {
+  const { server, app } = await limited({ RATE_LIMIT_READ: '2/600' })
+  const token = await appToken(server.url, app.development)
+  const check = async () =>
+    await call(server.url, 'GET', '~/oauth/check?scope=site:read&environment=development', { token })
+  for (const status of [204, 204]) expect((await check()).status).toBe(status)
+  expectLimited(await check())
+  expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
 })

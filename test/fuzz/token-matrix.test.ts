@@ -74,7 +74,12 @@ const forChecks: Expected = (column, way) => {
   return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
 }
 
-/** The management API takes service keys and nothing else. */
+/** The management API takes service keys and nothing else. This one has no right here, and the body is empty. */
+const forManagement =
+  (refusal: string): Expected =>
+  (column, way) =>
+    column === 'service key' && isBearer(way) ? refusal : '401 invalid_token'
+
 const managementCalls = [
   ['GET', 'users'],
   ['PUT', 'users/{externalId}'],
@@ -136,7 +141,9 @@ const managementRow = ([method, path]: (typeof managementCalls)[number]): Row =>
   method,
   path,
   ...(method === 'GET' || method === 'DELETE' ? {} : { body: () => ({}) }),
-  expected: always('401 invalid_token'),
+  expected: forManagement(
+    method === 'PUT' || path.includes('/sign-in-requests/') ? '400 invalid_request' : '403 right_missing',
+  ),
 })
 
 const rows: readonly Row[] = [

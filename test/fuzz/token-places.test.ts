@@ -80,12 +80,13 @@ describe('a token of another kind is refused', () => {
     ).toEqual(eachBut('401 invalid_grant', { 'install-session code': '200' }))
   })
 
-  test('as a bearer token of the standard endpoints, which accept only clients', async () => {
+  test('as a bearer token of the standard endpoints, which accept only clients, and service keys for introspection', async () => {
     for (const path of ['/oauth/token', '/oauth/introspect', '/oauth/revoke']) {
       const form = { grant_type: 'client_credentials', token: 'x' }
       const ask = async (token: string) =>
         await sendForm(world.server.url, path, form, { Authorization: `Bearer ${token}` })
-      expect(await askWithEach(ask)).toEqual(eachBut('401 invalid_client', {}))
+      const others = path === '/oauth/introspect' ? { 'service key': '200' } : {}
+      expect(await askWithEach(ask)).toEqual(eachBut('401 invalid_client', others))
     }
   })
 

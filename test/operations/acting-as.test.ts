@@ -1,6 +1,19 @@
 import { expect, test } from 'bun:test'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { actingAs, isOperator, ownsApp } from '../../src/operations/acting-as.ts'
+import { actingAs, actingWithKey, isOperator, ownsApp } from '../../src/operations/acting-as.ts'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { endIssued } from '../../src/operations/end-access.ts'
+import { moveBuilderInstall } from '../../src/operations/installs/builder-installs.ts'
+import {
+  deleteBuilderResource,
+  findBuilderResource,
+  putBuilderResource,
+} from '../../src/operations/resources/builder-resources.ts'
+import { authenticateServiceKey } from '../../src/operations/service-keys/authenticate.ts'
+import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { endBuilderUserAccess, linkUser, sparingOperators } from '../../src/operations/users/builder-users.ts'
+import { setOperator } from '../../src/operations/users/change-user.ts'
+import { eraseUser } from '../../src/operations/users/erase-user.ts'
 import { createApp } from '../../src/operations/apps/create-app.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
@@ -8,8 +21,8 @@ import { authenticateSession, type SessionCaller } from '../../src/operations/au
 import type { Platform } from '../../src/operations/platform.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { trace } from '../support/operator.ts'
-import { addApp, addUser, type Login } from '../support/world.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, installApp, type Login } from '../support/world.ts'
 
 const platform = await platformOfFile()
 const user = await addUser(platform)
@@ -71,4 +84,47 @@ test('to a user the apps of others do not exist, and without operator rights the
   }
   expect(await isThere('stolen')).toBe(false)
   expect(await platform.database.transaction(ownsApp(user.id, app.slug))).toBeNull()
+})
+
+test('a service key that was revoked after it was read changes nothing, and its refusal is recorded', async () => {
+  const input = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
+  const key = await createServiceKey(platform, trace, operator, input)
+  const caller = await authenticateServiceKey(platform, trace, key.secret)
+  if (caller === null) throw new Error('the key does not live')
+  const actor = { kind: 'service', id: caller.id } as const
+  const member = await addUser(platform)
+  await linkUser(platform, trace, operator, { email: member.email, externalId: 'member' })
+  const place = { kind: 'site', externalId: 'shop' } as const
+  const stated = { ...place, ownerExternalId: 'member', name: 'Shop', slug: 'shop', status: 'published' } as const
+  await putBuilderResource(platform, trace, operator, { ...stated, createdAt: null, updatedAt: null })
+  const install = await installApp(platform, await addApp(platform, user), member)
+  const state = async () => ({
+    user: await platform.database.queries.users.byId(member.id),
+    place: await findBuilderResource(platform, place),
+    install: await platform.database.queries.installs.find(install),
+  })
+  const before = await state()
+  await revokeServiceKey(platform, trace, operator, key.id)
+  const recorded = (await refusals()).length
+  const acting = actingWithKey(platform, trace, caller)
+  const attempts = [
+    async () => await eraseUser(acting, trace, actor, { externalId: 'member' }),
+    async () => await endBuilderUserAccess(acting, trace, actor, { externalId: 'member', only: null }),
+    async () => await deleteBuilderResource(acting, trace, actor, place),
+    async () => await moveBuilderInstall(acting, trace, actor, { id: install, step: 'deactivate' }),
+  ]
+  for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: 'invalid_token' })
+  expect(await state()).toEqual(before)
+  expect((await refusals()).length).toBe(recorded + attempts.length)
+})
+
+test('a user who has become an operator keeps everything, though a service key was about to end it', async () => {
+  const member = await addUser(platform)
+  const sparing = sparingOperators(platform, member.id)
+  const session = await sessionOf(member)
+  await setOperator(platform, trace, operator, { userId: member.id, isOperator: true })
+  const attempt = endIssued(sparing, trace, operator, { kind: 'user', userId: member.id })
+  await expect(attempt).rejects.toMatchObject({ code: 'operator_protected' })
+  const kept = await platform.database.queries.sessions.find(session.sessionKey)
+  expect(kept?.session.endedAt).toBeNull()
 })

@@ -7,7 +7,8 @@ import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail, type UserStatus } from '../../domain/user.ts'
-import { badInput, decideAt, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { checkingFirst } from '../acting-as.ts'
+import { badInput, decideAt, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import { endIssued, type EndedAccess } from '../end-access.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -142,8 +143,9 @@ export const endBuilderUserAccess: Operation<
 > = async (platform, trace, actor, { externalId, only }) => {
   const user = await ordinaryUser(platform.database.queries, externalId)
   if (user instanceof PlatformError) throw user
-  if (only === null) return await endIssued(platform, trace, actor, { kind: 'user', userId: user.id })
-  return await decideAt(platform, trace, actor, platform.clock.now(), async ({ q, now, record }) => {
+  const sparing = sparingOperators(platform, user.id)
+  if (only === null) return await endIssued(sparing, trace, actor, { kind: 'user', userId: user.id })
+  return await decideToEnd(sparing, trace, actor, async ({ q, now, record }) => {
     const sessions = await q.sessions.endAllOfUser(user.id, now)
     if (sessions > 0) await record({ action: 'user.sessions_ended', target: user.id, detail: { sessions } })
     return { sessions }
@@ -156,6 +158,13 @@ export const ordinaryUser = async (q: Queries, externalId: string): Promise<User
   if (user === null) return refuse('record_not_found', { param: 'externalId' })
   return user.isOperator ? refuse('operator_protected') : user
 }
+
+/** The platform whose every transaction refuses if the user has become an operator. */
+export const sparingOperators = (platform: Platform, userId: string): Platform =>
+  checkingFirst(platform, () => async (q) => {
+    const user = await q.users.byId(userId)
+    return user?.isOperator === true ? refuse('operator_protected') : null
+  })
 
 type Link = { readonly email: string; readonly externalId: string }
 

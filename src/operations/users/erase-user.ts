@@ -4,7 +4,7 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { badInput, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
 import { endIssued } from '../end-access.ts'
 import { removeResource } from '../resources/builder-resources.ts'
-import { ordinaryUser } from './builder-users.ts'
+import { ordinaryUser, sparingOperators } from './builder-users.ts'
 
 /** How much was removed with the user. */
 export type ErasedUser = { readonly id: string; readonly resources: number; readonly installs: number }
@@ -24,7 +24,7 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
   const blocked = await whyNot({ q: queries }, found.id)
   if (blocked !== null) throw blocked
   // Grants end in parts, so that other writes need not wait. The last transaction ends what was issued meanwhile.
-  await endIssued(platform, trace, actor, { kind: 'user', userId: found.id })
+  await endIssued(sparingOperators(platform, found.id), trace, actor, { kind: 'user', userId: found.id })
   return await decideToEnd(platform, trace, actor, async (change) => {
     const { q, now, record } = change
     const refusal = await whyNot(change, found.id)

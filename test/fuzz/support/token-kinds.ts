@@ -1,9 +1,10 @@
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
+import { createServiceKey } from '../../../src/operations/service-keys/change-service-keys.ts'
 import { signIn } from '../../../src/operations/sessions/sign-in.ts'
 import { addOperator } from '../../pages/support/operator-world.ts'
 import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../../support/embedding.ts'
 import { type Answer, call } from '../../support/call.ts'
-import { trace } from '../../support/operator.ts'
+import { operator, trace } from '../../support/operator.ts'
 import { appToken, authorize, exchange, type World } from '../../support/world.ts'
 
 /** What a request shows for itself, each time a fresh one, since some calls end what they are made with. */
@@ -18,6 +19,7 @@ const sourcesOf = (
   world: World,
   installId: string,
   operator: { readonly email: string; readonly password: string },
+  serviceKey: string,
 ) => {
   const { app, user, platform, server } = world
   const { url } = server
@@ -55,6 +57,7 @@ const sourcesOf = (
     'token cut short': async () => (await ofApp()).slice(0, -1),
     'token in capitals': async () => (await ofApp()).toUpperCase(),
     'well-formed token that nobody issued': async () => `apat_${'0'.repeat(71)}`,
+    'service key': async () => serviceKey,
     'operator key, which is reserved': async () => (await ofApp()).replace('apat_', 'apok_'),
     'JSON Web Token': async () => 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.',
   } as const
@@ -66,7 +69,9 @@ const changed = (token: string): string => `${token.slice(0, 40)}${token[40] ===
 export const createTokenKinds = async (world: World): Promise<Sources> => {
   const { platform, app, user } = world
   const installId = await addEmbeddedInstall(platform, app, user)
-  return sourcesOf(world, installId, await addOperator(platform, 'Olive Operator'))
+  const input = { name: 'Product API', rights: ['tokens:introspect'], networks: [], expiresInDays: null }
+  const { secret } = await createServiceKey(platform, trace, operator, input)
+  return sourcesOf(world, installId, await addOperator(platform, 'Olive Operator'), secret)
 }
 
 /** Status and code, whichever format the answer has. */
