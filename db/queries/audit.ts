@@ -19,6 +19,7 @@ import { recordId, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
 import { timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
+import { type Counted, countedRows, hitCounts, hitOf, readCounts } from './places.ts'
 import { inserter } from './reader.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
@@ -48,6 +49,9 @@ export type AuditStretch = {
   readonly rows: number
   readonly limit: number
 }
+
+/** Between two UUIDs, and from `since` (inclusive) to `until` (exclusive), in epoch milliseconds. */
+type AuditPeriod = Pick<AuditStretch, 'after' | 'before'> & Readonly<Record<'since' | 'until', number | null>>
 
 /** What was found, and the ID of the last event that was read; null if there are no more. */
 export type AuditFinds = { readonly events: readonly AuditEvent[]; readonly searchedTo: string | null }
@@ -194,16 +198,21 @@ export const auditQueries = (db: DrizzleConnection) => {
         .where(and(...bounds, ofApp))
         .orderBy(order)
       const searchedTo = only(await reads.limit(1).offset(stretch.rows - 1))?.id ?? null
-      const condition = and(
-        upTo(id, searchedTo, bounds, stretch),
-        ofApp,
-        equals(auditEvents.actorKind, question.actorKind),
-        equals(auditEvents.actorId, question.actorId),
-        question.action === null ? undefined : isAction(question.action),
-        equals(auditEvents.outcome, question.outcome),
-        equals(auditEvents.requestId, question.requestId),
-      )
+      const condition = and(upTo(id, searchedTo, bounds, stretch), ofApp, matches(question))
       return { events: await events(condition, order, stretch.limit), searchedTo }
+    },
+    /** How many of the newest events before a UUID match, without issued tokens. */
+    countFound: async (question: AuditQuestion, { after, before, since, until }: AuditPeriod): Promise<Counted> => {
+      const { id, at } = auditEvents
+      const isInTime = and(since === null ? undefined : gte(at, since), until === null ? undefined : lt(at, until))
+      const among = db
+        .select({ hit: hitOf(and(matches(question), isInTime)) })
+        .from(auditEvents)
+        .where(and(gt(id, `aud_${after}`), lt(id, `aud_${before}`), equals(auditEvents.appId, question.appId)))
+        .orderBy(desc(id))
+        .limit(countedRows + 1)
+        .as('among')
+      return readCounts(await db.select(hitCounts(among.hit)).from(among))
     },
     searchAppTokens: async (question: AuditQuestion, stretch: AuditStretch) =>
       await searchIssued(appTokens, issuedAppTokens, question, stretch),
@@ -223,6 +232,16 @@ const isAction = (action: string): SQL | undefined =>
   or(eq(auditEvents.action, action), sql`substr(${auditEvents.action}, 1, ${action.length + 1}) = ${`${action}.`}`)
 
 const orderOf = ({ order }: AuditStretch) => (order === 'newest' ? desc : asc)
+
+/** What an event must match besides its app and its time. */
+const matches = ({ actorKind, actorId, action, outcome, requestId }: AuditQuestion): SQL | undefined =>
+  and(
+    equals(auditEvents.actorKind, actorKind),
+    equals(auditEvents.actorId, actorId),
+    action === null ? undefined : isAction(action),
+    equals(auditEvents.outcome, outcome),
+    equals(auditEvents.requestId, requestId),
+  )
 
 type Bounds = readonly [SQL | undefined, SQL | undefined]
 

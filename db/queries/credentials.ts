@@ -5,6 +5,7 @@ import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { beside, type Place } from './places.ts'
 import { inserter, lazyReader, lazyWriter } from './reader.ts'
+import { contains } from './users.ts'
 
 export type Credential = typeof credentials.$inferSelect
 
@@ -51,13 +52,20 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .where(and(eq(credentials.clientId, clientId), isUnended(now)))
         .orderBy(asc(credentials.id)),
     /** Secrets of an app that were revoked or whose grace period has ended, beside the ID, newest first. */
-    endedOfApp: async (appId: string, now: number, place: Place, limit: number) => {
+    endedOfApp: async (appId: string, now: number, place: Place, limit: number, part = '') => {
       const { isBeside, order } = beside(credentials.id, 'descending', place)
       return await db
         .select({ credential: getTableColumns(credentials), environment: clients.environment })
         .from(credentials)
         .innerJoin(clients, eq(clients.id, credentials.clientId))
-        .where(and(eq(clients.appId, appId), isBeside, hasEnded(now)))
+        .where(
+          and(
+            eq(clients.appId, appId),
+            isBeside,
+            hasEnded(now),
+            part === '' ? undefined : or(contains(credentials.label, part), contains(credentials.id, part)),
+          ),
+        )
         .orderBy(order)
         .limit(limit)
     },

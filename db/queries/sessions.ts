@@ -1,10 +1,11 @@
-import { and, asc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { beside, type Place } from './places.ts'
 import { inserter, lazyReader, lazyWriter } from './reader.ts'
+import { contains } from './users.ts'
 
 export type Session = typeof sessions.$inferSelect
 
@@ -90,7 +91,14 @@ export const sessionQueries = (db: DrizzleConnection) => {
     /** Sessions of the user that have neither ended nor expired and were used after `usedAfter`, beside the key, newest first. */
     openOfUser: async (
       userId: string,
-      page: { readonly now: number; readonly usedAfter: number; readonly before: Place; readonly limit: number },
+      page: {
+        readonly now: number
+        readonly usedAfter: number
+        readonly before: Place
+        readonly limit: number
+        /** A part of the browser's name or of the address. */
+        readonly part?: string
+      },
     ) => {
       const { isBeside, order } = beside(sessions.key, 'descending', page.before)
       return await db
@@ -106,6 +114,9 @@ export const sessionQueries = (db: DrizzleConnection) => {
           and(
             eq(sessions.userId, userId),
             isBeside,
+            page.part === undefined
+              ? undefined
+              : or(contains(sessions.agent, page.part), contains(sessions.address, page.part)),
             isNull(sessions.endedAt),
             gt(sessions.expiresAt, page.now),
             gt(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, page.usedAfter),

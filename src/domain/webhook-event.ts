@@ -34,12 +34,22 @@ export const isWebhookKind = (text: string): text is WebhookKind => webhookKinds
 /** The most endpoints of an app in one environment. */
 export const maximumEndpoints = 10
 
+/** Whoever chooses every kind also gets the kinds of later releases. An older program ignores this word. */
+const everyKind = '*'
+
+/** Whether these are all kinds. */
+export const isEveryKind = (kinds: readonly WebhookKind[]): boolean =>
+  webhookKinds.every((kind) => kinds.includes(kind))
+
 /** Kinds in the form of the store: in the order of the list, without repeats, separated by one space. */
 export const formatKinds = (kinds: readonly WebhookKind[]): string =>
-  webhookKinds.filter((kind) => kinds.includes(kind)).join(' ')
+  [...(isEveryKind(kinds) ? [everyKind] : []), ...webhookKinds.filter((kind) => kinds.includes(kind))].join(' ')
 
 /** Kinds from the store; those that this program does not know are left out. */
-export const parseStoredKinds = (text: string): readonly WebhookKind[] => text.split(' ').filter(isWebhookKind)
+export const parseStoredKinds = (text: string): readonly WebhookKind[] => {
+  const words = text.split(' ')
+  return words.includes(everyKind) ? webhookKinds : words.filter(isWebhookKind)
+}
 
 /** The parts of an audit event that decide about webhook events. `detail` is JSON. */
 export type AuditFact = {

@@ -14,8 +14,10 @@ export const periodOf = (fields: { readonly since: string; readonly until: strin
   return { since, until }
 }
 
-const momentOf = (text: string, param: string): number | null => {
-  if (text === '') return null
+const momentOf = (text: string, param: string): number | null => (text === '' ? null : timeOf(text, param))
+
+/** The time in a field, in UTC. @throws invalid_request, naming the field, for what is no time */
+export const timeOf = (text: string, param: string): number => {
   const moment = readMoment(text)
   if (moment === null) throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
   return moment

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decision.ts'
+import { type Area, navigationAbove } from './area.ts'
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { Layout } from './design/shell.tsx'
 import { answerForm, type FormShape, receiveFromOperator, receiveFromUser, type Submission, textOf } from './form.ts'
@@ -30,6 +31,8 @@ export type Question<T extends TProperties = TProperties> = {
   readonly says: ComponentChildren
   readonly counts?: readonly Affected[]
   readonly button: string
+  /** `harmless` if nothing ends and the step can be undone: the button is not red. */
+  readonly tone?: 'ending' | 'harmless'
   /** Further fields, with what was sent before and why it was refused. */
   readonly fields?: (sent: Submission<T>['fields'] | null, error: PlatformError | null) => ComponentChildren
 }
@@ -38,7 +41,7 @@ export type Question<T extends TProperties = TProperties> = {
 type Place = { readonly href: string; readonly name: string }
 
 type Confirmed<Path extends string, T extends TProperties> = {
-  readonly section: 'account' | 'console' | 'desk'
+  readonly area: Area
   readonly form: FormShape<T>
   readonly back: (params: ParamsOf<Path>) => Place
   /** What is said when the form was sent before. */
@@ -65,8 +68,9 @@ type Confirmed<Path extends string, T extends TProperties> = {
 export const confirmed = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { section, form, back, again, typeName, ask, act }: Confirmed<Path, T>,
+  { area, form, back, again, typeName, ask, act }: Confirmed<Path, T>,
 ) => {
+  const section = area.key
   const isDesk = section === 'desk'
   const pattern: string = path
 
@@ -75,12 +79,14 @@ export const confirmed = <const Path extends string, T extends TProperties>(
     const name = (await typeName?.(visit, params)) ?? null
     const { href, name: nameOfPlace } = back(params)
     const error = refused?.error ?? null
+    const [above = ''] = href.split('?')
     return page(
       <ConfirmationPage
         {...question}
         typeName={name}
         visit={visit}
         section={section}
+        nav={await navigationAbove(area, visit, slugOf(params), above)}
         fields={fields?.(refused?.fields ?? keptFields(visit, form), error)}
         back={{ name: nameOfPlace, href: placeOf(href, given('from')) }}
         action={visit.call.path}
@@ -161,6 +167,10 @@ const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path
   return found
 }
 
+/** The app that an address is about; empty if it is about none. */
+const slugOf = (params: unknown): string =>
+  typeof params === 'object' && params !== null && 'slug' in params ? String(params.slug) : ''
+
 const hasParams = <Path extends string>(path: Path, found: object): found is ParamsOf<Path> & object =>
   path
     .split('/')
@@ -169,7 +179,7 @@ const hasParams = <Path extends string>(path: Path, found: object): found is Par
 
 type SentBefore = {
   readonly visit: Visit
-  readonly section?: 'account' | 'console' | 'desk'
+  readonly section?: Area['key']
   readonly message?: string
   readonly href: string
   readonly name: string

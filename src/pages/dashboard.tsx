@@ -12,7 +12,11 @@ import { Time } from './design/values.tsx'
 const number = (value: number): string => value.toLocaleString('en')
 
 const seriesOf = (counts: DailyCounts): Series =>
-  counts.map(({ day, count }) => ({ day: new Date(day).toISOString().slice(0, 10), value: count }))
+  counts.map(({ day, count }, index) => ({
+    day: new Date(day).toISOString().slice(0, 10),
+    value: count,
+    isOver: index < counts.length - 1, // the last one is today
+  }))
 
 type ActivityProps = {
   readonly activity: AppActivity
@@ -81,9 +85,9 @@ const callsInWords = (calls: number, failures: number): string => {
 
 /** Days without calls have no share of accepted ones, and are left out. */
 const successSeries = ({ webhook_successes, webhook_failures }: AppActivity['byDay']): Series =>
-  seriesOf(webhook_successes).flatMap(({ day, value }, index) => {
+  seriesOf(webhook_successes).flatMap(({ day, value, isOver = true }, index) => {
     const failures = webhook_failures[index]?.count ?? 0
-    return value + failures === 0 ? [] : [{ day, value: percent(value + failures, failures) }]
+    return value + failures === 0 ? [] : [{ day, value: percent(value + failures, failures), isOver }]
   })
 
 const appPath = (slug: string, page: string): string => `/console/${slug}/${page}`

@@ -13,9 +13,10 @@ import { ActivityTiles, AttentionList, LatestEventList } from './dashboard.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { AppStatusBadge, InstallStatusBadge } from './design/badge.tsx'
 import { EmptyState } from './design/empty.tsx'
+import { IconTile } from './design/icon.tsx'
 import { Count } from './design/list-tools.tsx'
 import { Row, RowList } from './design/row-list.tsx'
-import { Layout, LinkCards } from './design/shell.tsx'
+import { Layout } from './design/shell.tsx'
 import { Time } from './design/values.tsx'
 import { page } from './page.ts'
 import { requireVisit, type Visit } from './visit.ts'
@@ -167,7 +168,12 @@ const withoutApps = async (visit: Visit) => {
       </section>
       <section aria-labelledby="next">
         <h2 id="next">Next steps</h2>
-        <LinkCards links={nextSteps} />
+        <RowList
+          rows={nextSteps}
+          row={({ href, name, about, icon }) => (
+            <Row key={href} href={href} avatar={<IconTile name={icon} />} title={name} facts={[about]} />
+          )}
+        />
       </section>
     </>
   )
@@ -203,16 +209,19 @@ const nextSteps = [
   {
     href: '/installs',
     name: 'Install an app',
+    icon: 'box',
     about: 'See the apps for your websites and stores, and what each asks for.',
   },
   {
     href: '/console/new',
     name: 'Build an app',
+    icon: 'code',
     about: 'Register it, get a secret and make the first call. That takes a minute.',
   },
   {
     href: '/account/sessions',
     name: 'Check your account',
+    icon: 'shield',
     about: 'See where you are signed in, and end sessions that you do not know.',
   },
-]
+] as const

@@ -149,7 +149,8 @@ test('kinds are stored in one order and without repeats, and unknown ones are le
   expect(formatKinds(['ping', 'install.created', 'ping'])).toBe('install.created ping')
   expect(parseStoredKinds('install.created gone.kind ping')).toEqual(['install.created', 'ping'])
   expect(parseStoredKinds('')).toEqual([])
-  expect(formatKinds(webhookKinds)).toBe(webhookKinds.join(' '))
+  expect(formatKinds(webhookKinds)).toBe(`* ${webhookKinds.join(' ')}`)
+  expect(parseStoredKinds('* gone.kind ping')).toEqual([...webhookKinds])
 })
 
 test('an endpoint can ask for each of these kinds, and for no other', () => {

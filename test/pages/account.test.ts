@@ -47,7 +47,7 @@ const press = async (page: Page, name: string) => await send(page, page.getByRol
 const confirm = async (page: Page, link: Locator, typed?: string) => {
   await send(page, link)
   if (typed !== undefined) await page.getByLabel('Type the name above').fill(typed)
-  await send(page, page.locator('button.danger'))
+  await send(page, page.locator('main button.primary'))
 }
 const fillPasswords = async (page: Page, current: string, next: string, repeated = next) => {
   await page.getByLabel('Current password').fill(current)

@@ -149,7 +149,9 @@ describe('an endpoint', () => {
     expect([first, '']).not.toContain(secretIn(await owner.follow(rotated)))
     expect((await owner.get(at(app, id))).text).toContain('signed with the old secret as well until')
     expect(await noticeAfter(await send(app, id, 'resend-failed'))).toContain('nothing to send again')
-    expect((await send(app, id, 'resend-since', { since: 'yesterday' })).status).toBe(400)
+    const refused = await send(app, id, 'resend-since', { since: 'yesterday' })
+    expect(refused.status).toBe(400)
+    expect(refused.text).toContain('Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
     expect((await send(app, id, 'resend-since', { since: new Date().toISOString() })).status).toBe(303)
   })
 

@@ -101,7 +101,7 @@ test(
     const other = await page.context().newPage()
     await other.goto('/installs')
     await other.getByRole('link', { name: 'End this install' }).click()
-    await other.locator('button.danger').click()
+    await other.locator('main button.primary').click()
     await other.getByText('The install has ended.').waitFor()
     await frame.getByRole('button', { name: 'Call again' }).click()
     await stateIs(frame, 'Stopped: invalid_token')

@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { badInput } from '../decision.ts'
-import { type ListPage, type PageRequest, searchBothWays, searchedRows } from '../page.ts'
+import { type Counted, type ListPage, type PageRequest, searchBothWays, searchedRows } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -45,6 +45,17 @@ export const searchEventsOfApp = async (
 ): Promise<ListPage<AuditEvent>> => {
   const asked = { appId, actorKind: null, actorId: null, action, outcome, requestId: null }
   return await searchByTime(platform, { since, until, requestId: null }, asked, 'none', page)
+}
+
+/** How many there are of them; at most 10,000 rows are counted. */
+export const countEventsOfApp = async (
+  { database, random }: Platform,
+  appId: string,
+  { action, outcome, since, until }: AppEventSearch,
+): Promise<Counted> => {
+  const question = { appId, actorKind: null, actorId: null, action, outcome, requestId: null }
+  const bounds = boundsOf({ since, until, requestId: null }, random.aheadMs)
+  return await database.queries.audit.countFound(question, { ...bounds, since, until })
 }
 
 type Times = Pick<AuditSearch, 'since' | 'until' | 'requestId'>

@@ -5,7 +5,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
-import { newestFirst, type PageRequest } from '../page.ts'
+import { canBeFound, emptyPage, newestFirst, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
 /** A client secret as its owner sees it, without the secret itself. */
@@ -67,11 +67,12 @@ export const listLiveCredentials = async (platform: Platform, clientIds: Readonl
   return { development: await of('development'), production: await of('production') }
 }
 
-/** The ended secrets of an app in both environments, revoked or past their grace period, newest first. */
-export const listEndedCredentials = async (platform: Platform, appId: string, page: PageRequest) => {
+/** The ended secrets of an app in both environments, revoked or past their grace period, newest first. With `part`, those whose label or ID contains it. */
+export const listEndedCredentials = async (platform: Platform, appId: string, page: PageRequest, part = '') => {
+  if (!canBeFound(part)) return emptyPage
   const now = platform.clock.now()
   return await newestFirst(page, async (place, length) => {
-    const rows = await platform.database.queries.credentials.endedOfApp(appId, now, place, length)
+    const rows = await platform.database.queries.credentials.endedOfApp(appId, now, place, length, part)
     return rows.map(({ credential, environment }) => listedSecret(credential, environment, now))
   })
 }

@@ -3,19 +3,27 @@ import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd, decideToEndGuarded } from '../decision.ts'
-import { listPage, newestPlace, type PageRequest } from '../page.ts'
+import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /**
- * The caller's live sessions, newest first: not ended, not expired and not idle for too long.
+ * The caller's live sessions, newest first: not ended, not expired and not idle for too long. With `part`, those whose browser
+ * or address contains it.
  * @throws invalid_request for a cursor that this list did not return
  */
-export const listSessions = async (platform: Platform, caller: SessionCaller, page: PageRequest) => {
+export const listSessions = async (platform: Platform, caller: SessionCaller, page: PageRequest, part = '') => {
   if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  if (!canBeFound(part)) return emptyPage
   const now = platform.clock.now()
   const usedAfter = now - platform.lifetimes.sessionIdle * 1000
   const read = async (before: Place, limit: number) =>
-    await platform.database.queries.sessions.openOfUser(caller.user.id, { now, usedAfter, before, limit })
+    await platform.database.queries.sessions.openOfUser(caller.user.id, {
+      now,
+      usedAfter,
+      before,
+      limit,
+      ...(part !== '' && { part }),
+    })
   const found = await listPage(page, newestPlace, read, ({ key }) => key)
   return { ...found, data: found.data.map((row) => recordOf(row, caller)) }
 }

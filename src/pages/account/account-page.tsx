@@ -1,5 +1,6 @@
 import type { Environment } from '../../domain/app.ts'
-import { type FrameProps, Layout } from '../design/shell.tsx'
+import type { Area } from '../area.ts'
+import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
 
 /** The addresses of the account's pages and forms. */
 export const accountPaths = {
@@ -41,9 +42,13 @@ const tabs = [
   { path: accountPaths.installs, name: 'Installs', icon: 'box' },
 ] as const
 
+const accountNavigation = (current: string): AreaNavigation => ({ label: 'Account', links: tabs, current })
+
+export const accountArea: Area = { key: 'account', navigation: async () => accountNavigation('') }
+
 type AccountPageProps = FrameProps & { readonly tab: (typeof tabs)[number]['path'] }
 
 /** The frame of the account's pages. */
 export const AccountPage = ({ tab, ...frame }: AccountPageProps) => (
-  <Layout {...frame} belongsTo="Account" section="account" nav={{ label: 'Account', links: tabs, current: tab }} />
+  <Layout {...frame} belongsTo="Account" section="account" nav={accountNavigation(tab)} />
 )

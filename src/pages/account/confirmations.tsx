@@ -22,6 +22,7 @@ import { seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import {
+  accountArea,
   accountPaths,
   connectedAppPath,
   endInstallPath,
@@ -30,7 +31,6 @@ import {
   revokeAuthorizationPath,
 } from './account-page.tsx'
 
-const section = 'account'
 const connectedApps = () => ({ href: accountPaths.apps, name: 'Connected apps' })
 const sessions = () => ({ href: accountPaths.sessions, name: 'Sessions' })
 const installs = () => ({ href: accountPaths.installs, name: 'Installs' })
@@ -45,7 +45,7 @@ export const accountConfirmations = (door: Door) =>
     })
     .use(
       confirmed(door, revokeAppPath(':clientId'), {
-        section,
+        area: accountArea,
         form: emptyForm,
         back: connectedApps,
         ask: async (visit, { clientId }) => {
@@ -73,7 +73,7 @@ export const accountConfirmations = (door: Door) =>
     )
     .use(
       confirmed(door, accountPaths.revokeAll, {
-        section,
+        area: accountArea,
         form: emptyForm,
         back: connectedApps,
         typeName: async ({ session }) => session.user.email,
@@ -103,7 +103,7 @@ export const accountConfirmations = (door: Door) =>
     )
     .use(
       confirmed(door, revokeAuthorizationPath(':clientId', ':grantId'), {
-        section,
+        area: accountArea,
         form: emptyForm,
         back: ({ clientId }) => ({ href: connectedAppPath(clientId), name: 'The app' }),
         ask: async (visit, { clientId, grantId }) => {
@@ -136,7 +136,7 @@ export const accountConfirmations = (door: Door) =>
     )
     .use(
       confirmed(door, endSessionPath(':key'), {
-        section,
+        area: accountArea,
         form: emptyForm,
         back: sessions,
         ask: async (visit, { key }) => {
@@ -164,7 +164,7 @@ export const accountConfirmations = (door: Door) =>
     )
     .use(
       confirmed(door, accountPaths.endOthers, {
-        section,
+        area: accountArea,
         form: emptyForm,
         back: sessions,
         ask: async (visit) => {
@@ -184,7 +184,7 @@ export const accountConfirmations = (door: Door) =>
     )
     .use(
       confirmed(door, endInstallPath(':id'), {
-        section,
+        area: accountArea,
         form: emptyForm,
         back: installs,
         ask: async (visit, { id }) => {

@@ -5,10 +5,10 @@ import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/field.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { Pager } from '../design/list-tools.tsx'
+import { noMatch, Pager, SearchBar } from '../design/list-tools.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
+import { parameterOf, readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, endSessionPath } from './account-page.tsx'
 
@@ -21,15 +21,18 @@ const notices = {
 export const ownSessionRoutes = (door: Door) =>
   new Elysia().get(accountPaths.sessions, async ({ request }) => {
     const visit = await requireVisit(door, request)
-    const place = { list: 'sessions', path: accountPaths.sessions }
-    const list = await readList(visit, place, (part) => listSessions(door.platform, visit.session, part))
+    const path = accountPaths.sessions
+    const q = parameterOf(visit, 'q')
+    const list = await readList(visit, { list: 'sessions', path, query: { q } }, (part) =>
+      listSessions(door.platform, visit.session, part, q),
+    )
     const { rows, olderHref } = list
     return page(
       <AccountPage
         title="Sessions"
         about="The browsers in which you are signed in."
         actions={
-          rows.length > 1 || olderHref !== null ? (
+          rows.length > 1 || olderHref !== null || q !== '' ? (
             <a class="button" href={accountPaths.endOthers}>
               End all other sessions
             </a>
@@ -39,7 +42,12 @@ export const ownSessionRoutes = (door: Door) =>
         tab={accountPaths.sessions}
         notices={notices}
       >
-        <RowList rows={rows} row={(session) => <SessionRow visit={visit} session={session} />} />
+        <SearchBar path={path} label="Browser or address" part={q} shown={list} />
+        <RowList
+          rows={rows}
+          row={(session) => <SessionRow visit={visit} session={session} />}
+          empty={noMatch(list, q !== '', null)}
+        />
         <Pager {...list} shown={rows.length} />
         <p class="muted">
           End every session that you do not know, then <a href={accountPaths.password}>change your password</a>.

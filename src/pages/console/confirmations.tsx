@@ -11,13 +11,13 @@ import { readEndpoint, removeEndpoint, setEndpointStatus } from '../../operation
 import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { confirmed, type Question, secretShownBefore } from '../confirmation.tsx'
 import { asOwner, asUser, emptyForm, formOf, text } from '../form.ts'
+import { GraceField, hoursFrom } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
 import { asEndpointOwner, endpointPath, endpointSecretPath } from './endpoint.tsx'
-import { consoleAppPath, environmentField, ownAppOf } from './own-app.tsx'
-import { GraceField, hoursFrom, newSecretPath, secretName } from './secret-parts.tsx'
+import { consoleArea, consoleAppPath, environmentField, ownAppOf } from './own-app.tsx'
+import { newSecretPath, secretName } from './secret-parts.tsx'
 
-const section = 'console'
 const credentialsOf = ({ slug }: Slug) => ({ href: consoleAppPath(slug, 'credentials'), name: 'Credentials' })
 const endpointOf = (at: Slug & { readonly id: string }) => ({ href: endpointPath(at), name: 'Webhook endpoint' })
 type Slug = { readonly slug: string }
@@ -34,7 +34,7 @@ export const consoleConfirmations = (door: Door) =>
 
 const revocation = (door: Door) =>
   confirmed(door, '/console/:slug/credentials/:id/revoke', {
-    section,
+    area: consoleArea,
     form: emptyForm,
     back: credentialsOf,
     ask: async (visit, { slug, id }) => {
@@ -78,7 +78,7 @@ const rotateForm = formOf({ environment: environmentField, graceHours: text })
 
 const rotation = (door: Door) =>
   confirmed(door, '/console/:slug/credentials/rotate', {
-    section,
+    area: consoleArea,
     form: rotateForm,
     back: credentialsOf,
     again: secretShownBefore('revoke it and create another'),
@@ -122,7 +122,7 @@ const uriForm = formOf({ environment: environmentField, uri: text })
 
 const uriRemoval = (door: Door) =>
   confirmed(door, '/console/:slug/redirect-uris/remove', {
-    section,
+    area: consoleArea,
     form: uriForm,
     back: ({ slug }) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'Redirect URIs' }),
     ask: async (visit, { slug }, given) => {
@@ -169,7 +169,7 @@ const uriRemoval = (door: Door) =>
 
 const endpointDisabling = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/disable', {
-    section,
+    area: consoleArea,
     form: emptyForm,
     back: endpointOf,
     ask: async (visit, { slug, id }) => {
@@ -196,7 +196,7 @@ const endpointDisabling = (door: Door) =>
 
 const endpointRemoval = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/remove', {
-    section,
+    area: consoleArea,
     form: emptyForm,
     back: endpointOf,
     ask: async (visit, { slug, id }) => {
@@ -225,7 +225,7 @@ const graceForm = formOf({ graceHours: text })
 
 const endpointRotation = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/rotate', {
-    section,
+    area: consoleArea,
     form: graceForm,
     back: endpointOf,
     again: secretShownBefore('rotate it again'),

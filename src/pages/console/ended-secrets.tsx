@@ -2,11 +2,11 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listEndedCredentials } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
-import { Pager } from '../design/list-tools.tsx'
+import { noMatch, Pager, SearchBar } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
+import { parameterOf, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { makerInWords, SecretHint } from './secret-parts.tsx'
 
@@ -14,13 +14,17 @@ import { makerInWords, SecretHint } from './secret-parts.tsx'
 export const endedSecretRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/credentials/ended', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const place = { list: 'ended-secrets', path: consoleAppPath(slug, 'credentials', 'ended') }
-    const secrets = await readList(visit, place, (part) => listEndedCredentials(door.platform, app.id, part))
+    const path = consoleAppPath(slug, 'credentials', 'ended')
+    const q = parameterOf(visit, 'q')
+    const secrets = await readList(visit, { list: 'ended-secrets', path, query: { q } }, (part) =>
+      listEndedCredentials(door.platform, app.id, part, q),
+    )
     return page(
       <OwnAppPage visit={visit} app={app} tab="credentials" title="Ended secrets">
         <p>
           <a href={consoleAppPath(app.slug, 'credentials')}>Back to the credentials</a>
         </p>
+        <SearchBar path={path} label="Label or ID" part={q} shown={secrets} />
         <Table
           label="Ended secrets"
           rows={secrets.rows}
@@ -39,7 +43,7 @@ export const endedSecretRoutes = (door: Door) =>
               </>
             ),
           }}
-          empty="No secret has ended."
+          empty={noMatch(secrets, q !== '', 'No secret has ended.')}
         />
         <Pager {...secrets} shown={secrets.rows.length} />
       </OwnAppPage>,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { RowKey } from '../../domain/identifier.ts'
-import { webhookKinds } from '../../domain/webhook-event.ts'
+import { isEveryKind } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
 import {
@@ -10,6 +10,7 @@ import {
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
+import { timeOf } from '../audit-period.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
@@ -19,7 +20,6 @@ import { page, seeOther } from '../page.ts'
 import { takeShown } from '../shown-once.ts'
 import { backTo, emptyPart, noticeFor, readList } from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { readMoment } from '../words.ts'
 import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateLink, Step } from './endpoint-parts.tsx'
 import { AttemptFilter, attemptFieldsOf, readAttemptQuestion } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
@@ -73,16 +73,17 @@ export const webhookEndpointRoutes = (door: Door) =>
     })
     .post(`${pattern}/resend`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendForm)
-      return await resend(visit, params, { kind: 'one', eventId: fields.event }, { back: fields.back })
+      return await resend(visit, params, () => ({ kind: 'one', eventId: fields.event }), { back: fields.back })
     })
     .post(`${pattern}/resend-failed`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      return await resend(visit, params, { kind: 'failed' })
+      return await resend(visit, params, () => ({ kind: 'failed' }))
     })
     .post(`${pattern}/resend-since`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendSinceForm)
       const { since } = fields
-      return await resend(visit, params, { kind: 'since', at: readMoment(since.trim()) ?? 0 }, { typed: since })
+      const choose = () => ({ kind: 'since', at: timeOf(since.trim(), 'since') }) as const
+      return await resend(visit, params, choose, { typed: since })
     })
 
 export const asEndpointOwner = (visit: Visit, { slug, id }: At, ticket?: RowKey) =>
@@ -95,8 +96,10 @@ type ResendPlace = {
   readonly typed?: string
 }
 
-const resend = async (visit: Visit, at: At, choice: ResendChoice, { back, typed = '' }: ResendPlace = {}) => {
-  return await answerForm(resendEvents(...asEndpointOwner(visit, at), { id: at.id, choice }), {
+/** Sends again what `choose` returns. What it throws about a field is shown beside that field. */
+const resend = async (visit: Visit, at: At, choose: () => ResendChoice, { back, typed = '' }: ResendPlace = {}) => {
+  const act = async () => await resendEvents(...asEndpointOwner(visit, at), { id: at.id, choice: choose() })
+  return await answerForm(act(), {
     done: ({ resent }) => seeOther(backTo(endpointPath(at), back, resent > 0 ? 'resent' : 'none-resent')),
     refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { value: typed, error }),
   })
@@ -178,7 +181,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
           )}
         </>
       ),
-      Events: endpoint.kinds.length === webhookKinds.length ? 'All' : endpoint.kinds.join(', '),
+      Events: isEveryKind(endpoint.kinds) ? 'All, also those of later releases' : endpoint.kinds.join(', '),
       'Last thirty days': deliveriesInWords(endpoint.deliveries),
       ID: <code>{endpoint.id}</code>,
       Added: <Time at={endpoint.createdAt} />,

@@ -82,7 +82,13 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
           }}
         />
         <ChoiceSet legend="Events" name="kinds" error={error}>
-          <Choice type="checkbox" name="groups" value="all" checked={false} about="Every kind that there is today.">
+          <Choice
+            type="checkbox"
+            name="groups"
+            value="all"
+            checked={false}
+            about="Every kind, also those that later releases add."
+          >
             All events
           </Choice>
           {groups.map((group) => (

@@ -1,12 +1,11 @@
 import type { AppOverview } from '../../operations/apps/overview.ts'
-import type { VersionSummary } from '../../operations/versions/lists.ts'
 import { VersionStatusBadge } from '../design/badge.tsx'
-import { Time } from '../design/values.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { consoleAppPath } from './own-app.tsx'
 
 type OverviewStatusProps = { readonly slug: string; readonly overview: AppOverview }
 
-const versionCards = [
+const versionRows = [
   {
     which: 'live',
     since: 'activatedAt',
@@ -28,33 +27,23 @@ const versionCards = [
 ] as const
 
 /** The live version, the development head and the version in review. */
-export const StatusCards = ({ slug, overview }: OverviewStatusProps) => (
-  <div class="cards figures">
-    {versionCards.map(({ which, since, title, otherwise }) => (
-      <article key={which}>
-        <h2>{title}</h2>
-        <VersionFigure slug={slug} version={overview[which]} since={since} otherwise={otherwise} />
-      </article>
-    ))}
-  </div>
+export const StatusRows = ({ slug, overview }: OverviewStatusProps) => (
+  <RowList
+    label="Versions"
+    rows={versionRows}
+    row={({ which, since, title, otherwise }) => {
+      const version = overview[which]
+      return version === null ? (
+        <Row key={which} title={title} facts={[otherwise]} />
+      ) : (
+        <Row
+          key={which}
+          href={consoleAppPath(slug, 'versions', version.version)}
+          title={`${title}: ${version.version}`}
+          badge={<VersionStatusBadge status={version.status} />}
+          time={version[since]}
+        />
+      )
+    }}
+  />
 )
-
-type VersionFigureProps = Pick<(typeof versionCards)[number], 'since' | 'otherwise'> & {
-  readonly slug: string
-  readonly version: VersionSummary | null
-}
-
-const VersionFigure = ({ slug, version, since, otherwise }: VersionFigureProps) =>
-  version === null ? (
-    <p class="muted">{otherwise}</p>
-  ) : (
-    <>
-      <p class="figure">
-        <a href={consoleAppPath(slug, 'versions', version.version)}>{version.version}</a>{' '}
-        <VersionStatusBadge status={version.status} />
-      </p>
-      <p class="muted">
-        <Time at={version[since]} />
-      </p>
-    </>
-  )

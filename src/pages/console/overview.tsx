@@ -15,7 +15,7 @@ import { Tabs } from '../design/shell.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter } from '../query.ts'
-import { StatusCards } from './overview-status.tsx'
+import { StatusRows } from './overview-status.tsx'
 import { ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
@@ -117,7 +117,7 @@ const dashboardOf = async ({ visit, app }: OwnApp, overview: AppOverview) => {
         installsHref={consoleAppPath(slug, 'installs')}
         webhooksHref={consoleAppPath(slug, 'webhooks')}
       />
-      <StatusCards slug={slug} overview={overview} />
+      <StatusRows slug={slug} overview={overview} />
       <h2>Latest events</h2>
       <LatestEventList latest={latest} now={door.platform.clock.now()} />
       <p>

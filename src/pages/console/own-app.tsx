@@ -3,6 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
 import { listOtherApps, type OtherApp } from '../../operations/apps/lists.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
+import type { Area } from '../area.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Copyable } from '../design/values.tsx'
@@ -65,7 +66,7 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
     belongsTo={app.name}
     section="console"
     above={<Crumbs links={[yourApps, { href: consoleAppPath(app.slug), name: app.name, avatarId: app.id }]} />}
-    nav={appNavigation(app, tab)}
+    nav={appNavigation(app, tabPath(app.slug, tab))}
   >
     <div class="console">
       {app.status === 'suspended' ? (
@@ -82,12 +83,17 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
 const yourApps = { href: consolePath, name: 'Your apps' } as const
 
 /** The pages of an app. */
-const appNavigation = (app: OwnApp['app'], tab: AppTab): AreaNavigation => ({
+const appNavigation = (app: OwnApp['app'], current: string): AreaNavigation => ({
   head: <AppSwitcher app={app} />,
   label: 'App',
   links: tabs.map(([key, name, icon]) => ({ path: tabPath(app.slug, key), name, icon })),
-  current: tabPath(app.slug, tab),
+  current,
 })
+
+export const consoleArea: Area = {
+  key: 'console',
+  navigation: async (visit, slug) => appNavigation((await ownAppOf(visit, slug)).app, ''),
+}
 
 /** The current app, and the way to the developer's other ones. */
 const AppSwitcher = ({ app }: Pick<OwnApp, 'app'>) => (

@@ -7,7 +7,8 @@ import type { Door } from '../../http/door.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
-import { Count, FilterBar } from '../design/list-tools.tsx'
+import { Count, SearchBar } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
@@ -55,9 +56,12 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
         After their decision users return to a registered redirect URI, and to no other address. Development and
         production have separate URIs. The URI that an app sends must be identical, byte for byte.
       </p>
-      {redirectUris.development.length + redirectUris.production.length < manyUris ? null : (
-        <FilterBar path={path} fields={[{ kind: 'search', name: 'q', label: 'Part of a URI', value: part }]} />
-      )}
+      <SearchBar
+        path={path}
+        label="Part of a URI"
+        part={part}
+        shown={{ rows: [...redirectUris.development, ...redirectUris.production] }}
+      />
       {environments.map((environment) => (
         <section aria-labelledby={`uris-${environment}`} key={environment}>
           <h2 id={`uris-${environment}`}>
@@ -83,9 +87,6 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
   )
 }
 
-/** So many URIs that looking for one takes a search. */
-const manyUris = 6
-
 type UriListProps = Pick<OwnApp, 'app'> & {
   readonly environment: Environment
   readonly uris: readonly string[]
@@ -100,20 +101,24 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
         : 'None yet. Users cannot return to this app, so they cannot give it access here.'}
     </p>
   ) : (
-    <ul class="rows">
-      {uris.map((uri) => (
-        <li key={uri}>
-          <code>{uri}</code>
-          <a
-            class="button small"
-            href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
-            aria-label={`Remove ${uri}`}
-          >
-            Remove
-          </a>
-        </li>
-      ))}
-    </ul>
+    <RowList
+      rows={uris}
+      row={(uri) => (
+        <Row
+          key={uri}
+          title={<code>{uri}</code>}
+          actions={
+            <a
+              class="button small"
+              href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
+              aria-label={`Remove ${uri}`}
+            >
+              Remove
+            </a>
+          }
+        />
+      )}
+    />
   )
 
 type AddUriProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedUri | null }

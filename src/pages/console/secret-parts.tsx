@@ -1,5 +1,4 @@
 import type { Environment } from '../../domain/app.ts'
-import { graceHours } from '../../domain/credential.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { CredentialRecord, ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Badge } from '../design/badge.tsx'
@@ -30,27 +29,6 @@ export const CreateSecret = ({ visit, app, environment, refused }: SecretFormPro
     />
     <button type="submit">Create a {environment} secret</button>
   </Form>
-)
-
-/** The number of hours that was typed, or -1, which the operation refuses. */
-export const hoursFrom = (typed: string): number => (/^\d{1,3}$/.test(typed) ? Number(typed) : -1)
-
-type GraceFieldProps = {
-  readonly label: string
-  readonly hint: string
-  readonly typed: string | undefined
-  readonly error: PlatformError | null
-}
-
-/** The hours of a grace period, with what was typed before. */
-export const GraceField = ({ label, hint, typed = String(graceHours.default), error }: GraceFieldProps) => (
-  <Field
-    label={label}
-    name="graceHours"
-    hint={`0 to ${graceHours.maximum}. ${hint}`}
-    error={error}
-    input={{ type: 'number', value: typed, min: 0, max: graceHours.maximum, required: true }}
-  />
 )
 
 /** Where a new secret is shown once. */

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { type AppEvent, listAppEvents } from '../../operations/audit/lists.ts'
 import { type Named, namesOf } from '../../operations/audit/names.ts'
-import type { AppEventSearch } from '../../operations/audit/search-events.ts'
+import { type AppEventSearch, countEventsOfApp } from '../../operations/audit/search-events.ts'
 import { AuditEvents, groupsWith } from '../audit-events.tsx'
 import { periodOf } from '../audit-period.ts'
 import { Problem } from '../design/field.tsx'
@@ -45,6 +45,7 @@ export const appTrailRoutes = (door: Door) =>
     const outcome = await outcomeOf(search(own, path, fields))
     const error = outcome.kind === 'done' ? null : outcome.error
     const events = outcome.kind === 'done' ? outcome.value : emptyPart
+    const total = error === null ? await countEventsOfApp(door.platform, app.id, readTrailSearch(fields)) : null
     const { id, name, email } = visit.session.user
     const others = await namesOf(door.platform, events.rows, 'owners')
     const names = new Map([...others, [id, { kind: 'user', id, name, email }] as const])
@@ -86,7 +87,7 @@ export const appTrailRoutes = (door: Door) =>
           now={door.platform.clock.now()}
           empty={error === null ? noMatch(events, isFiltered, 'No such event yet.') : null}
         />
-        <Pager {...events} shown={events.rows.length} />
+        <Pager {...events} shown={events.rows.length} total={total} />
         <ExportForm visit={visit} action={`${path}/export`} fields={fields} what="events" />
       </OwnAppPage>,
       { refusal: error },

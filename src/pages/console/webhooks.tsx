@@ -1,11 +1,14 @@
 import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
-import { maximumEndpoints } from '../../domain/webhook-event.ts'
+import { isEveryKind, maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
 import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { SearchBar } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { Secret } from '../design/values.tsx'
 import { page } from '../page.ts'
+import { parameterOf } from '../query.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
@@ -15,6 +18,8 @@ export const webhooksRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/webhooks', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const endpoints = await listEndpoints(door.platform, slug)
+    const part = parameterOf(visit, 'q')
+    const found = endpoints.filter(({ url }) => url.includes(part))
     return page(
       <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
         <p>
@@ -22,10 +27,20 @@ export const webhooksRoutes = (door: Door) =>
           chosen its kind. If an endpoint does not accept it, the delivery is retried for three days. Development and
           production have separate endpoints, at most {maximumEndpoints} each.
         </p>
+        <SearchBar
+          path={consoleAppPath(slug, 'webhooks')}
+          label="Part of a URL"
+          part={part}
+          shown={{ rows: endpoints }}
+        />
         {environments.map((environment) => (
           <section aria-labelledby={`webhooks-${environment}`} key={environment}>
             <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
-            <EndpointList slug={app.slug} endpoints={endpoints.filter((one) => one.environment === environment)} />
+            <RowList
+              rows={found.filter((one) => one.environment === environment)}
+              row={(endpoint) => <EndpointRow key={endpoint.id} slug={app.slug} endpoint={endpoint} />}
+              empty={part === '' ? 'No endpoints yet.' : 'No endpoint has this in its URL.'}
+            />
             <p>
               <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
                 Add an endpoint for {environment}
@@ -37,23 +52,20 @@ export const webhooksRoutes = (door: Door) =>
     )
   })
 
-type EndpointListProps = { readonly slug: string; readonly endpoints: readonly EndpointRecord[] }
+const EndpointRow = ({ slug, endpoint }: { readonly slug: string; readonly endpoint: EndpointRecord }) => (
+  <Row
+    href={consoleAppPath(slug, 'webhooks', endpoint.id)}
+    title={<code>{endpoint.url}</code>}
+    badge={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
+    facts={[kindsInWords(endpoint.kinds)]}
+  />
+)
 
-const EndpointList = ({ slug, endpoints }: EndpointListProps) =>
-  endpoints.length === 0 ? (
-    <p class="muted">No endpoints yet.</p>
-  ) : (
-    <ul class="rows">
-      {endpoints.map((endpoint) => (
-        <li key={endpoint.id}>
-          <a href={consoleAppPath(slug, 'webhooks', endpoint.id)}>
-            <code>{endpoint.url}</code>
-          </a>{' '}
-          <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />
-        </li>
-      ))}
-    </ul>
-  )
+/** `All events`, `ping`, or `3 kinds of events`. */
+const kindsInWords = (kinds: EndpointRecord['kinds']): string => {
+  if (isEveryKind(kinds)) return 'All events'
+  return kinds.length === 1 ? kinds.join() : `${kinds.length} kinds of events`
+}
 
 const reasonWords = {
   by_hand: 'Disabled',

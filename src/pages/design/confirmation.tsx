@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Reached } from '../../operations/reach.ts'
 import { Field, Form, Problem } from './field.tsx'
-import { Layout } from './shell.tsx'
+import { type AreaNavigation, Layout } from './shell.tsx'
 import type { Visit } from '../visit.ts'
 
 /** How many of something will end or change. */
@@ -11,6 +11,8 @@ export type Affected = readonly [count: number | Reached, one: string, many: str
 type ConfirmationPageProps = {
   readonly visit: Visit
   readonly section: 'account' | 'console' | 'desk'
+  /** The pages of the area. */
+  readonly nav: AreaNavigation
   /** The question, such as `Revoke this secret?` */
   readonly title: string
   /** The app or the area that the page belongs to. */
@@ -23,6 +25,8 @@ type ConfirmationPageProps = {
   /** Further fields of the form. */
   readonly fields?: ComponentChildren
   readonly button: string
+  /** `harmless` if nothing ends and the step can be undone: the button is not red. */
+  readonly tone?: 'ending' | 'harmless'
   /** The page that the person came from. */
   readonly back: { readonly href: string; readonly name: string }
   /** The address of this page, which also takes the form. */
@@ -30,9 +34,10 @@ type ConfirmationPageProps = {
   readonly error?: PlatformError | null
 }
 
-/** Asks before something ends or is done that cannot be undone. Only this page has a red button. */
+/** Asks before something ends or is handed over. Only this page has a red button. */
 export const ConfirmationPage = ({
   counts = [],
+  tone = 'ending',
   typeName = null,
   error = null,
   ...question
@@ -42,6 +47,7 @@ export const ConfirmationPage = ({
     belongsTo={question.belongsTo ?? question.title}
     visit={question.visit}
     section={question.section}
+    nav={question.nav}
     width="narrow"
     above={
       <p class="crumbs">
@@ -79,7 +85,7 @@ export const ConfirmationPage = ({
         </>
       )}
       <div class="beside">
-        <button type="submit" class="danger primary">
+        <button type="submit" class={tone === 'ending' ? 'danger primary' : 'primary'}>
           {question.button}
         </button>
         <a class="button" href={question.back.href}>

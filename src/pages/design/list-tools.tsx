@@ -64,6 +64,23 @@ export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label }:
   )
 }
 
+/** A list that is shorter needs no search. */
+const manyRows = 6
+
+type SearchBarProps = {
+  readonly path: string
+  readonly label: string
+  /** What was searched for; empty for everything. */
+  readonly part: string
+  readonly shown: { readonly rows: readonly unknown[]; readonly newerHref?: string | null }
+}
+
+/** A search in a list that is usually short. It is shown when there is something to search in. */
+export const SearchBar = ({ path, label, part, shown: { rows, newerHref = null } }: SearchBarProps) =>
+  part === '' && newerHref === null && rows.length < manyRows ? null : (
+    <FilterBar path={path} button="Search" fields={[{ kind: 'search', name: 'q', label, value: part }]} />
+  )
+
 const isSet = (field: FilterField): boolean =>
   field.kind === 'choice' ? field.selected !== null && field.selected !== (field.usual ?? '') : field.value !== ''
 

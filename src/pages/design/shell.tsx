@@ -168,7 +168,7 @@ const Who = ({ visit }: { readonly visit: Visit }) => (
     <Form action="/sign-out" visit={visit}>
       <button type="submit" class="quiet small">
         <Icon name="out" />
-        <span class="words">Sign out</span>
+        <span class="unseen">Sign out</span>
       </button>
     </Form>
   </div>
@@ -261,24 +261,6 @@ const Slash = () => (
   <span class="slash" aria-hidden="true">
     /
   </span>
-)
-
-type LinkCardsProps = {
-  readonly links: readonly { readonly href: string; readonly name: string; readonly about: string }[]
-}
-
-/** Links to other pages, each with a sentence about it. */
-export const LinkCards = ({ links }: LinkCardsProps) => (
-  <div class="cards">
-    {links.map(({ href, name, about }) => (
-      <article key={href}>
-        <h2>
-          <a href={href}>{name}</a>
-        </h2>
-        <p>{about}</p>
-      </article>
-    ))}
-  </div>
 )
 
 /** The ID by which an operator finds the request in the log. */

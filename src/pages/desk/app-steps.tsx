@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
-import { graceHours } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { deleteApp } from '../../operations/apps/delete-app.ts'
@@ -16,15 +15,15 @@ import { endAppAccess } from '../../operations/end-access.ts'
 import { appTokensOf, reachOf } from '../../operations/reach.ts'
 import { listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { confirmed } from '../confirmation.tsx'
+import { GraceField, hoursFrom } from '../grace-field.tsx'
 import type { Affected } from '../design/confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { emptyForm, formOf, text } from '../form.ts'
 import { undeletedApp } from './app.tsx'
 import { showSecret } from './app-secrets.tsx'
 import { environmentChoice } from './app-settings.tsx'
-import { deskAppPath, onTheDesk } from './desk-page.tsx'
+import { deskArea, deskAppPath, onTheDesk } from './desk-page.tsx'
 
-const section = 'desk'
 type Named = { readonly slug: string }
 const overview = ({ slug }: Named) => ({ href: deskAppPath(slug), name: 'The app' })
 const credentials = ({ slug }: Named) => ({ href: deskAppPath(slug, 'credentials'), name: 'Credentials' })
@@ -67,7 +66,7 @@ export const appSteps = (door: Door) =>
   new Elysia()
     .use(
       confirmed(door, '/desk/apps/:slug/delete', {
-        section,
+        area: deskArea,
         form: emptyForm,
         back: overview,
         typeName: async (_, { slug }) => (await inspectApp(door.platform, slug)).slug,
@@ -96,7 +95,7 @@ export const appSteps = (door: Door) =>
     )
     .use(
       confirmed(door, '/desk/apps/:slug/end-access', {
-        section,
+        area: deskArea,
         form: emptyForm,
         back: overview,
         typeName: async (_, { slug }) => (await inspectApp(door.platform, slug)).slug,
@@ -124,7 +123,7 @@ export const appSteps = (door: Door) =>
     )
     .use(
       confirmed(door, '/desk/apps/:slug/transfer', {
-        section,
+        area: deskArea,
         form: transferForm,
         back: overview,
         ask: async (_, { slug }) => {
@@ -147,6 +146,7 @@ export const appSteps = (door: Door) =>
               />
             ),
             button: 'Transfer this app',
+            tone: 'harmless',
           }
         },
         act: async ({ visit, fields }, { slug }, back) => {
@@ -158,7 +158,7 @@ export const appSteps = (door: Door) =>
     )
     .use(
       confirmed(door, '/desk/apps/:slug/credentials/rotate', {
-        section,
+        area: deskArea,
         form: rotateForm,
         back: credentials,
         ask: async (_, { slug }, given) => {
@@ -177,18 +177,11 @@ export const appSteps = (door: Door) =>
             fields: (sent, error) => (
               <>
                 <input type="hidden" name="environment" value={environment} />
-                <Field
+                <GraceField
                   label="Hours until the older secrets expire"
-                  name="graceHours"
-                  hint={`0 to ${graceHours.maximum}. With 0 they stop working at once, and so do their app tokens.`}
+                  hint="With 0 they stop working at once, and so do their app tokens."
+                  typed={sent?.graceHours}
                   error={error}
-                  input={{
-                    type: 'number',
-                    value: sent?.graceHours ?? String(graceHours.default),
-                    min: 0,
-                    max: graceHours.maximum,
-                    required: true,
-                  }}
                 />
               </>
             ),
@@ -197,16 +190,14 @@ export const appSteps = (door: Door) =>
         },
         act: async ({ visit, fields, ticket }, { slug }) => {
           const { clientIds } = await undeletedApp(door, slug)
-          // -1 is refused by the operation.
-          const hours = /^\d{1,3}$/.test(fields.graceHours) ? Number(fields.graceHours) : -1
-          const input = { clientId: clientIds[fields.environment], graceHours: hours }
+          const input = { clientId: clientIds[fields.environment], graceHours: hoursFrom(fields.graceHours) }
           return showSecret(visit, slug, await rotateCredential(...onTheDesk(visit, undefined, ticket), input))
         },
       }),
     )
     .use(
       confirmed(door, '/desk/apps/:slug/credentials/:id/revoke', {
-        section,
+        area: deskArea,
         form: emptyForm,
         back: credentials,
         ask: async (_, { slug, id }) => {
@@ -234,7 +225,7 @@ export const appSteps = (door: Door) =>
     )
     .use(
       confirmed(door, '/desk/apps/:slug/credentials/:id/confirm', {
-        section,
+        area: deskArea,
         form: emptyForm,
         back: credentials,
         ask: async (_, { slug, id }) => {
@@ -251,6 +242,7 @@ export const appSteps = (door: Door) =>
               </p>
             ),
             button: 'Reactivate this secret',
+            tone: 'harmless',
           }
         },
         act: async ({ visit }, { slug, id }, back) => {
@@ -262,7 +254,7 @@ export const appSteps = (door: Door) =>
     )
     .use(
       confirmed(door, '/desk/apps/:slug/settings/redirect-uris/remove', {
-        section,
+        area: deskArea,
         form: removalForm,
         back: settings,
         ask: async (_, { slug }, given) => {

@@ -18,11 +18,10 @@ import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
 import { requireOperator } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
+import { deskArea, deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
 import { newPasswordPath } from './new-user.tsx'
 import { rejectionRoutes } from './decisions.tsx'
 
-const section = 'desk'
 const installs = () => ({ href: deskPaths.installs, name: 'Installs' })
 const userOf = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
 const sessionsEnd = ['session ends', 'sessions end'] as const
@@ -59,7 +58,7 @@ const installSteps = {
 
 const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
   confirmed(door, `/desk/installs/:id/${step}`, {
-    section,
+    area: deskArea,
     form: emptyForm,
     back: installs,
     ask: async (_, { id }) => {
@@ -91,7 +90,7 @@ const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
 
 const suspension = (door: Door) =>
   confirmed(door, '/desk/apps/:slug/suspend', {
-    section,
+    area: deskArea,
     form: emptyForm,
     back: ({ slug }) => ({ href: deskAppPath(slug), name: 'The app' }),
     ask: async (_, { slug }) => {
@@ -139,7 +138,7 @@ const choices = [
 /** The operator decides about the user's apps in the same step, because nothing else would stop them. */
 const disabling = (door: Door) =>
   confirmed(door, '/desk/users/:id/disable', {
-    section,
+    area: deskArea,
     form: disableForm,
     back: userOf,
     typeName: async (_, { id }) => {
@@ -215,7 +214,7 @@ const appsChoice = (apps: string, email: string): AppsChoice => {
 /** If the form is sent twice, one request wins, and only its redirect leads to a password. */
 const newPassword = (door: Door) =>
   confirmed(door, '/desk/users/:id/password', {
-    section,
+    area: deskArea,
     form: emptyForm,
     back: userOf,
     ask: async (_, { id }) => {
@@ -259,7 +258,7 @@ const rights = {
 
 const operatorRights = (door: Door, step: keyof typeof rights) =>
   confirmed(door, `/desk/users/:id/${step}`, {
-    section,
+    area: deskArea,
     form: emptyForm,
     back: userOf,
     ask: async (_, { id }) => {

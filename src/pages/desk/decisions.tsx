@@ -7,10 +7,11 @@ import { readReview, type Review } from '../../operations/versions/read-review.t
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Field, Form } from '../design/field.tsx'
+import { Row } from '../design/row-list.tsx'
 import { formOf, optionalText, outcomeOf, text, texts } from '../form.ts'
 import { readSeen, seenField } from '../version.ts'
 import type { Visit } from '../visit.ts'
-import { notAsShown, onTheDesk, reviewPath } from './desk-page.tsx'
+import { deskArea, notAsShown, onTheDesk, reviewPath } from './desk-page.tsx'
 
 type DecisionsProps = {
   readonly visit: Visit
@@ -24,55 +25,59 @@ export const Decisions = ({ visit, review }: DecisionsProps) => {
   return (
     <section aria-labelledby="decision">
       <h2 id="decision">Your decision</h2>
-      {status === 'approved' ? (
-        <div class="cards">
+      <ul class="row-list">
+        {status === 'approved' ? (
           <Step visit={visit} review={review} step="activate" title="Make it live">
             Users get this version at once. {supersedes(review)}
           </Step>
-        </div>
-      ) : (
-        <>
-          <div class="cards">
+        ) : (
+          <>
             <Step visit={visit} review={review} step="approve" title="Approve">
               The version passes the review and stays as it is. It goes live when an operator makes it live.
             </Step>
             <Step visit={visit} review={review} step="publish" title="Approve and make live">
               The version passes the review, and users get it at once. {supersedes(review)}
             </Step>
-          </div>
-          <p>
-            <a
-              class="button"
-              href={`${reviewPath(review.app.slug, review.version.version, 'reject')}?${new URLSearchParams({ seen: seenField(review.seen) }).toString()}`}
-            >
-              Reject this version
-            </a>
-          </p>
-        </>
-      )}
+            <Row
+              title="Reject"
+              facts={['The developer reads your reasons and uploads a corrected version. Rejecting is final.']}
+              actions={
+                <a class="button" href={rejectPath(review)}>
+                  Reject this version
+                </a>
+              }
+            />
+          </>
+        )}
+      </ul>
     </section>
   )
 }
+
+const rejectPath = ({ app, version, seen }: Review): string =>
+  `${reviewPath(app.slug, version.version, 'reject')}?${new URLSearchParams({ seen: seenField(seen) }).toString()}`
 
 const supersedes = ({ live }: Review): string =>
   live === null ? 'Nothing is live now.' : `Version ${live.version}, which is live now, is superseded.`
 
 type StepProps = DecisionsProps & {
   readonly step: 'approve' | 'publish' | 'activate'
-  /** The heading, and the button. */
+  /** The name of the decision, and the button. */
   readonly title: string
   readonly children: ComponentChildren
 }
 
 const Step = ({ visit, review, step, title, children }: StepProps) => (
-  <article>
-    <h3>{title}</h3>
-    <p>{children}</p>
-    <Form action={reviewPath(review.app.slug, review.version.version, step)} visit={visit}>
-      <input type="hidden" name="seen" value={seenField(review.seen)} />
-      <button type="submit">{title}</button>
-    </Form>
-  </article>
+  <Row
+    title={title}
+    facts={[children]}
+    actions={
+      <Form action={reviewPath(review.app.slug, review.version.version, step)} visit={visit}>
+        <input type="hidden" name="seen" value={seenField(review.seen)} />
+        <button type="submit">{title}</button>
+      </Form>
+    }
+  />
 )
 
 const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: texts, intent: optionalText })
@@ -80,7 +85,7 @@ const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: t
 /** A version is rejected with a message and reasons. "More rows" shows the form again, with what was typed. */
 export const rejectionRoutes = (door: Door) =>
   confirmed(door, '/desk/reviews/:slug/:version/reject', {
-    section: 'desk',
+    area: deskArea,
     form: rejectionForm,
     back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
     ask: async (_, { slug, version }, given): Promise<Question<typeof rejectionForm.schema.properties>> => {

@@ -5,8 +5,9 @@ import { mixedScripts } from '../../domain/name.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
+import type { Area } from '../area.ts'
 import { Row, RowList } from '../design/row-list.tsx'
-import { type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
+import { type AreaNavigation, type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
 
 /** The addresses of the desk's pages. */
@@ -67,14 +68,17 @@ const tabsFor = ({ waiting }: Visit): readonly NavLink[] => {
   return [{ ...reviews, waiting: waiting?.reviews ?? 0 }, { ...installs, waiting: waiting?.installs ?? 0 }, ...others]
 }
 
+const deskNavigation = (visit: Visit, current: string): AreaNavigation => ({
+  label: 'Desk',
+  links: tabsFor(visit),
+  current,
+})
+
+export const deskArea: Area = { key: 'desk', navigation: async (visit) => deskNavigation(visit, '') }
+
 /** The frame of the operators' pages. */
 export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPageProps) => (
-  <Layout
-    {...frame}
-    belongsTo={belongsTo}
-    section="desk"
-    nav={{ label: 'Desk', links: tabsFor(frame.visit), current: tab }}
-  >
+  <Layout {...frame} belongsTo={belongsTo} section="desk" nav={deskNavigation(frame.visit, tab)}>
     <div class="desk">{children}</div>
   </Layout>
 )

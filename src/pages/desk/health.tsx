@@ -54,43 +54,41 @@ export const healthRoutes = (door: Door) =>
           />
           <StatTile label="Running for" value={durationInWords(uptimeSeconds)} />
         </StatTiles>
-        <div class="cards">
-          <article>
-            <h2>Database</h2>
-            <Facts
-              of={{
-                ...(isFile && {
-                  'Write-ahead log': bytesInWords(health.walBytes),
-                  'Free disk space': health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes),
-                }),
-                'Transactions since the start': count(health.transactions),
-                'Transactions per commit':
-                  health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2),
-                ...(isFile && { 'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" /> }),
-              }}
-            />
-          </article>
-          <article>
-            <h2>Active now</h2>
-            <Facts
-              of={{
-                'App tokens': live(health.live.appTokens),
-                Sessions: live(health.live.sessions),
-                'User authorizations': live(health.live.grants),
-              }}
-            />
-          </article>
-          <article>
-            <h2>Program</h2>
-            <Facts
-              of={{
-                'Version of the program': `${program.version}, commit ${program.commit}`,
-                [isFile ? 'SQLite' : 'PostgreSQL']: health.engineVersion,
-                Bun: program.bunVersion,
-              }}
-            />
-          </article>
-        </div>
+        <section>
+          <h2>Database</h2>
+          <Facts
+            of={{
+              ...(isFile && {
+                'Write-ahead log': bytesInWords(health.walBytes),
+                'Free disk space': health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes),
+              }),
+              'Transactions since the start': count(health.transactions),
+              'Transactions per commit':
+                health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2),
+              ...(isFile && { 'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" /> }),
+            }}
+          />
+        </section>
+        <section>
+          <h2>Active now</h2>
+          <Facts
+            of={{
+              'App tokens': live(health.live.appTokens),
+              Sessions: live(health.live.sessions),
+              'User authorizations': live(health.live.grants),
+            }}
+          />
+        </section>
+        <section>
+          <h2>Program</h2>
+          <Facts
+            of={{
+              'Version of the program': `${program.version}, commit ${program.commit}`,
+              [isFile ? 'SQLite' : 'PostgreSQL']: health.engineVersion,
+              Bun: program.bunVersion,
+            }}
+          />
+        </section>
         <h2>Maintenance</h2>
         <p>
           Purge of expired rows: <PurgeLag seconds={health.purgeLagSeconds} />

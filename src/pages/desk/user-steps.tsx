@@ -6,9 +6,8 @@ import { type InspectedUser, inspectUser } from '../../operations/users/find-use
 import { confirmPassword, isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { confirmed } from '../confirmation.tsx'
 import { emptyForm } from '../form.ts'
-import { onTheDesk, userPath } from './desk-page.tsx'
+import { deskArea, onTheDesk, userPath } from './desk-page.tsx'
 
-const section = 'desk'
 const user = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
 
 const ownAccess = 'You cannot end your own access here: see Account, Sessions and Connected apps.'
@@ -27,7 +26,7 @@ export const userSteps = (door: Door) =>
   new Elysia()
     .use(
       confirmed(door, '/desk/users/:id/end-access', {
-        section,
+        area: deskArea,
         form: emptyForm,
         back: user,
         ask: async (_, { id }) => {
@@ -59,7 +58,7 @@ export const userSteps = (door: Door) =>
     )
     .use(
       confirmed(door, '/desk/users/:id/confirm-password', {
-        section,
+        area: deskArea,
         form: emptyForm,
         back: user,
         ask: async (_, { id }) => {
@@ -77,6 +76,7 @@ export const userSteps = (door: Door) =>
               </>
             ),
             button: 'Reactivate the password',
+            tone: 'harmless',
           }
         },
         act: async ({ visit }, { id }, back) => {

@@ -17,7 +17,7 @@ export const confirm = async (page: Page, name: string | RegExp, typed?: string)
   await askedFirst(page, name)
   if (typed !== undefined) await page.getByLabel('Type the name above').fill(typed)
   const led = page.waitForEvent('framenavigated')
-  await page.locator('main button.danger').click()
+  await page.locator('main button.primary').click()
   await led
   await page.waitForLoadState()
 }
