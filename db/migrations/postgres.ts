@@ -9,6 +9,7 @@ import erasure from './postgres/0007_erasure.sql' with { type: 'text' }
 import signInRequests from './postgres/0008_sign_in_requests.sql' with { type: 'text' }
 import secretHints from './postgres/0009_secret_hints.sql' with { type: 'text' }
 import identities from './postgres/0010_identities.sql' with { type: 'text' }
+import stagedResources from './postgres/0011_staged_resources.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -56,5 +57,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'identities',
     sql: identities,
     sha256: '624c5b6bd1c808ca7a53336a9c8164e0409064174458bb0939c7231cfbe65fc6',
+  },
+  {
+    id: 11,
+    name: 'staged_resources',
+    sql: stagedResources,
+    sha256: '5c466751e0663d3ae0dff53f34f39e30b8d05dbaf006cd07f92fcf8d2267025d',
   },
 ]

@@ -25,6 +25,7 @@ export const importedTables = [
   'authorization_codes',
   'token_pairs',
   'resources',
+  'staged_resources',
   'installs',
   'install_session_codes',
   'embedded_sessions',

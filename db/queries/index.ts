@@ -24,6 +24,7 @@ import { healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
 import { serviceKeyQueries } from './service-keys.ts'
 import { sessionQueries } from './sessions.ts'
 import { signInRequestQueries } from './sign-in-requests.ts'
+import { stagedResourceQueries } from './staged-resources.ts'
 import { webhookAttemptQueries, webhookEventQueries } from './webhook-events.ts'
 import { webhookEndpointQueries } from './webhook-endpoints.ts'
 
@@ -41,6 +42,7 @@ export type { IdempotencyScope } from './once.ts'
 export type { AppInstallFilter, InstallFilter, InstallStatus, StateCounts } from './install-filter.ts'
 export type { Install } from './installs.ts'
 export type { Resource } from './resources.ts'
+export type { StagedResource } from './staged-resources.ts'
 export type { QueuePlace, Rollback, Version, VersionContent, VersionQuestion, WaitingFor } from './versions.ts'
 export type { LiveCount, ServerKey } from './server.ts'
 export type { ServiceKey } from './service-keys.ts'
@@ -80,6 +82,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   serviceKeys: serviceKeyQueries(db),
   sessions: sessionQueries(db),
   signInRequests: signInRequestQueries(db),
+  stagedResources: stagedResourceQueries(db),
   users: userQueries(db),
   versions: versionQueries(db),
   watermarks: watermarkQueries(db),

@@ -258,6 +258,33 @@ export const resources = sqliteTable('resources', {
   deletedAt: integer('deleted_at'),
 })
 
+/** Lines of an import of resources, until all of them are known to be right. */
+export const stagedResources = sqliteTable(
+  'staged_resources',
+  {
+    /** Of the import; sorts by time. */
+    importKey: text('import_key').notNull(),
+    line: integer().notNull(),
+    /** What a new resource is called. */
+    newId: text('new_id').notNull(),
+    /** The stored resource that the line is about; null for a new one. */
+    knownId: text('known_id'),
+    ownerId: text('owner_id').notNull(),
+    kind: text({ enum: resourceKinds }).notNull(),
+    externalId: text('external_id'),
+    name: text().notNull(),
+    slug: text().notNull(),
+    status: text({ enum: resourceStatuses }).notNull(),
+    /** What the line says; null where it says nothing. */
+    createdAt: integer('created_at'),
+    updatedAt: integer('updated_at'),
+    publishedAt: integer('published_at'),
+    /** What a new resource gets. */
+    newCreatedAt: integer('new_created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.importKey, table.line] })],
+)
+
 /**
  * Installs of apps on resources: what the owner agreed to, what the operator said, and whether they are in use. In
  * `development` the development head opens, for its developer alone.

@@ -1,3 +1,4 @@
+import { isExternalId } from './external-id.ts'
 import { isSlug, nameFault } from './name.ts'
 import { parseTimestamp } from './timestamp.ts'
 
@@ -9,9 +10,13 @@ export const isResourceKind = (text: string): text is ResourceKind => resourceKi
 export const resourceStatuses = ['draft', 'published', 'archived'] as const
 export type ResourceStatus = (typeof resourceStatuses)[number]
 
-/** One website or store in an import. A time that is not given is null. */
-export type StatedResource = {
-  readonly owner: string
+/** How a line names a user: by email address, or by the builder's own ID. */
+export type OwnerName = { readonly by: 'email' | 'externalId'; readonly text: string }
+
+/** One website or store in an import. What is not given is null. */
+export type ResourceLine = {
+  readonly owner: OwnerName
+  readonly externalId: string | null
   readonly kind: ResourceKind
   readonly name: string
   readonly slug: string
@@ -21,23 +26,27 @@ export type StatedResource = {
   readonly publishedAt: number | null
 }
 type ReadResource =
-  | { readonly kind: 'resource'; readonly resource: StatedResource }
-  | { readonly kind: 'fault'; readonly message: string }
+  { readonly kind: 'resource'; readonly resource: ResourceLine } | { readonly kind: 'fault'; readonly message: string }
 
-/** Reads the JSON text of one resource; unknown fields are ignored. A fault names its field. */
-export const readResource = (text: string): ReadResource => {
+/** Reads the JSON text of one resource; unknown fields are ignored. A fault names its field. The builder's own must have its IDs. */
+export const readResource = (text: string, isOfBuilder: boolean): ReadResource => {
   const record = parseObject(text)
   if (record === null) return { kind: 'fault', message: 'This is not a JSON object.' }
   try {
-    return { kind: 'resource', resource: resourceOf(record) }
+    return { kind: 'resource', resource: resourceOf(record, isOfBuilder) }
   } catch (error) {
     if (error instanceof FieldFault) return { kind: 'fault', message: error.message }
     throw error
   }
 }
 
-const resourceOf = (record: object): StatedResource => {
-  const owner = textOf(record, 'owner')
+const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
+  const owner = isOfBuilder ? ownerById(record) : ownerOf(record)
+  const hasId = isOfBuilder || fieldOf(record, 'externalId') !== undefined
+  const externalId = hasId ? textOf(record, 'externalId') : null
+  if (externalId !== null && !isExternalId(externalId)) {
+    throw new FieldFault('externalId', 'This must be 1 to 128 visible ASCII characters.')
+  }
   const kind = oneOf(record, 'kind', resourceKinds)
   const name = textOf(record, 'name')
   const fault = nameFault(name)
@@ -51,8 +60,19 @@ const resourceOf = (record: object): StatedResource => {
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
     throw new FieldFault('updatedAt', 'This is before createdAt.')
   }
-  return { owner, kind, name, slug, status, createdAt, updatedAt, publishedAt }
+  return { owner, externalId, kind, name, slug, status, createdAt, updatedAt, publishedAt }
 }
+
+const ownerOf = (record: object): OwnerName => {
+  const isByEmail = fieldOf(record, 'owner') !== undefined
+  if (isByEmail && fieldOf(record, 'ownerExternalId') !== undefined) {
+    throw new FieldFault('owner', 'Name the owner once: by owner or by ownerExternalId.')
+  }
+  const isById = fieldOf(record, 'ownerExternalId') !== undefined
+  return isById ? ownerById(record) : { by: 'email', text: textOf(record, 'owner') }
+}
+
+const ownerById = (record: object): OwnerName => ({ by: 'externalId', text: textOf(record, 'ownerExternalId') })
 
 class FieldFault extends Error {
   constructor(field: string, sentence: string) {

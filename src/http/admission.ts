@@ -11,9 +11,14 @@ export type BodyRule = {
 
 export const jsonBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/json'] }
 export const formBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
-/** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). No other body is as large. */
+/** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). Of other bodies only an import is larger. */
 export const largestBodyBytes = 16 * 1024 * 1024
 export const uploadBodies: BodyRule = { ...jsonBodies, limitBytes: largestBodyBytes }
+/** An import: one JSON object per line, read as it arrives. */
+export const lineBodies: BodyRule = {
+  limitBytes: 256 * 1024 * 1024,
+  mediaTypes: ['application/x-ndjson', 'application/jsonl'],
+}
 const multipart = 'multipart/form-data'
 /** Forms with a file. */
 export const fileFormBodies: BodyRule = { limitBytes: largestBodyBytes, mediaTypes: [multipart] }

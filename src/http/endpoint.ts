@@ -13,7 +13,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Awaitable, andThen } from '../domain/awaitable.ts'
 import { type ErrorCode, refuse } from '../domain/errors.ts'
 import { remembered } from '../domain/remembered.ts'
-import { type BodyRule, formBodies, jsonBodies, uploadBodies } from './admission.ts'
+import { type BodyRule, formBodies, jsonBodies, lineBodies, uploadBodies } from './admission.ts'
 import { type Call, callOf } from './call.ts'
 import { type Details, openApiDetails, type SecurityScheme } from './contract/details.ts'
 import { errorResponses } from './contract/errors.ts'
@@ -128,6 +128,9 @@ export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> 
   errors: bodyErrors,
   ...readerOf(schema, readUpload),
 })
+
+/** Lines that `run` reads as they arrive. */
+export const lineBody: BodyReader<null> = { ...unread, rule: lineBodies, errors: unreadBodyErrors }
 
 /** No body, or a form that is not read. */
 export const ignoredBody: BodyReader<null> = {

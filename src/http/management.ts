@@ -11,7 +11,7 @@ import type { Actor } from '../operations/audit/event.ts'
 import { actingWithKey } from '../operations/acting-as.ts'
 import type { ServiceCaller } from '../operations/service-keys/authenticate.ts'
 import type { Call } from './call.ts'
-import type { PathParameter } from './contract/details.ts'
+import type { Details, PathParameter } from './contract/details.ts'
 import type { Door } from './door.ts'
 import { type BodyReader, endpoint, type Endpoint, type Guard, type RequestPart } from './endpoint.ts'
 import { requireRight, requireServiceKey } from './service-key.ts'
@@ -33,6 +33,7 @@ type Managed<Query, Body, A extends Answers> = {
   readonly summary: string
   readonly description: string
   readonly parameters?: readonly PathParameter[]
+  readonly otherBody?: Details['otherBody']
   readonly run: (
     door: Door,
     call: Call,
@@ -75,6 +76,7 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
     summary,
     description,
     parameters = [],
+    otherBody,
     run,
   } = entry
   return endpoint({
@@ -85,7 +87,14 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
     ...(body === undefined ? {} : { body }),
     answers,
     errors: ['api_version_unsupported', 'api_version_retired', ...errors],
-    details: { id, summary, description: `${description} Needs the right ${right}.`, tag: 'Management', parameters },
+    details: {
+      id,
+      summary,
+      description: `${description} Needs the right ${right}.`,
+      tag: 'Management',
+      parameters,
+      ...(otherBody === undefined ? {} : { otherBody }),
+    },
     run: async (door, call, received) => {
       const { caller } = received
       await requireRight(door, call, caller, right)

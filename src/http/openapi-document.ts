@@ -45,10 +45,10 @@ const inOrder = (models: Models): JsonObject =>
 const operationOf = ({ path, hooks }: DocumentedRoute, models: Models, refusals: Models): JsonObject => {
   const described: unknown = JSON.parse(JSON.stringify(hooks)) // schemas also have symbols
   if (!isJsonObject(described)) return {}
-  const { form, ...detail } = objectIn(described, 'detail')
+  const { otherBody, ...detail } = objectIn(described, 'detail')
   const parameters = [...queryParameters(objectIn(described, 'query'), models), ...listIn(detail, 'parameters')]
-  const body = isJsonObject(form) ? form : described['body']
-  const media = isJsonObject(form) ? 'application/x-www-form-urlencoded' : 'application/json'
+  const body = isJsonObject(otherBody) ? otherBody['schema'] : described['body']
+  const media = isJsonObject(otherBody) ? String(otherBody['type']) : 'application/json'
   const isRepeatable = listIn(detail, 'parameters').some(
     ({ $ref }) => $ref === '#/components/parameters/IdempotencyKey',
   )

@@ -2,7 +2,13 @@
 import type { Endpoint } from './endpoint.ts'
 import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
 import { approveInstall, deactivateInstall, readInstalls, rejectInstall } from './endpoints/management-installs.ts'
-import { putResource, readOneResource, readResources, deleteResource } from './endpoints/management-resources.ts'
+import {
+  deleteResource,
+  importResourceLines,
+  putResource,
+  readOneResource,
+  readResources,
+} from './endpoints/management-resources.ts'
 import { exportAudit } from './endpoints/management-audit.ts'
 import {
   endAccessOfUser,
@@ -66,6 +72,7 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   putResource,
   readOneResource,
   deleteResource,
+  importResourceLines,
   readInstalls,
   approveInstall,
   rejectInstall,

@@ -47,12 +47,27 @@ const scan = async (door: Door, call: Call): Promise<ScannedUpload> => {
 
 /** The body in small steps, with a turn for other requests between them. What has not been read stays with the sender. */
 export async function* uploadSteps(door: Door, call: Call): AsyncGenerator<Uint8Array> {
-  const deadline = call.startedAt + longestUploadMs
+  yield* bodySteps(door, call, { longestMs: longestUploadMs, uploader: async () => await uploaderOf(door, call) })
+}
+
+/** How long an import may take to arrive, at any rate. */
+const longestImportMs = 900_000
+
+/** The lines of an import. The builder may send two at a time, which is the share of an app. */
+export const importSteps = (door: Door, call: Call): AsyncGenerator<Uint8Array> => {
+  const uploader = { app: 'import', account: 'import', network: networkKeyOf(call.address) }
+  return bodySteps(door, call, { longestMs: longestImportMs, uploader: async () => uploader })
+}
+
+type Sender = { readonly longestMs: number; readonly uploader: () => Promise<Uploader> }
+
+async function* bodySteps(door: Door, call: Call, { longestMs, uploader }: Sender): AsyncGenerator<Uint8Array> {
+  const deadline = call.startedAt + longestMs
   let total = 0
   for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) call.release ??= await door.uploadSlots.enter(await uploaderOf(door, call))
+    if (total > smallBytes) call.release ??= await door.uploadSlots.enter(await uploader())
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)

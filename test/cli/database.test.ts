@@ -35,6 +35,7 @@ onSqlite('place of the file')(
         'sign_in_requests',
         'secret_hints',
         'identities',
+        'staged_resources',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
@@ -98,6 +99,7 @@ test('purge reports what it removed', async () => {
     devices: 0,
     formTickets: 0,
     signInRequests: 0,
+    stagedResources: 0,
     installSessionCodes: 0,
     embeddedSessions: 0,
     retrySalts: 0,

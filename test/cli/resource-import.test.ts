@@ -44,12 +44,12 @@ const countStored = async (at: Desk = desk): Promise<number> => {
 }
 
 test('lines create or update resources, identified by owner, kind and slug', async () => {
-  expect(await importLines(desk, [site('upsert'), site('upsert', { kind: 'store' })])).toEqual({
+  expect(await importLines(desk, [site('upsert'), site('upsert', { kind: 'store' })])).toMatchObject({
     created: 2,
     updated: 0,
   })
   const again = [site('upsert', { name: 'Renamed', status: 'archived' }), site('upsert-2')]
-  expect(await importLines(desk, again)).toEqual({ created: 1, updated: 1 })
+  expect(await importLines(desk, again)).toMatchObject({ created: 1, updated: 1 })
   expect(await stored('site', 'upsert')).toMatchObject({ name: 'Renamed', status: 'archived', publishedAt: null })
   expect(await stored('store', 'upsert')).toMatchObject({ name: 'A site', status: 'draft' })
 })
@@ -77,7 +77,12 @@ const redSite = (slug: string) => JSON.stringify(site(slug, { colour: 'red' }))
 
 test('blank lines, a byte order mark, CRLF, a missing last line end and unknown fields are accepted', async () => {
   const text = `\ufeff${redSite('bom')}\r\n\r\n   \n{"__proto__":{"a":1},${redSite('proto').slice(1)}\n${redSite('last')}`
-  expect(await desk.json(['resource', 'import', '-'], { stdin: text })).toEqual({ created: 3, updated: 0 })
+  expect(await desk.json(['resource', 'import', '-'], { stdin: text })).toEqual({
+    created: 3,
+    updated: 0,
+    removed: 0,
+    installs: 0,
+  })
 })
 
 const wrongLines: readonly (readonly [name: string, line: string | Uint8Array, says: string])[] = [
@@ -111,13 +116,13 @@ for (const [name, line, says] of wrongLines) {
       Buffer.from('\n'),
     ])
     const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', '-', '--json'], { stdin })
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 1, stdout: '', stderr: `error: line 3: ${says}\n` })
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 1, stdout: '', stderr: `error: Line 3: ${says}\n` })
     expect(await countStored()).toBe(before)
   })
 }
 
 test('an empty file changes nothing and exits 0', async () => {
-  expect(await importLines(desk, [])).toEqual({ created: 0, updated: 0 })
+  expect(await importLines(desk, [])).toEqual({ created: 0, updated: 0, removed: 0, installs: 0 })
 })
 
 test('a missing file and a folder are refused by name', async () => {
@@ -149,7 +154,7 @@ test('during an import of 100,000 lines a running server still reads, and writes
     expect(read.status).toBe(200)
     if (written.status !== 200) expect([written.status, written.headers.get('retry-after')]).toEqual([503, '1'])
   }
-  expect(await importing).toEqual({ created: 100_000, updated: 0 })
+  expect(await importing).toMatchObject({ created: 100_000, updated: 0 })
   expect((await issue()).status).toBe(200)
   expect(await server.stop()).toBe(0)
   expect(await countStored(large)).toBe(100_000)
@@ -181,4 +186,14 @@ test('an import is one audit event', async () => {
     outcome: 'done',
     detail: { created: 2, updated: 0 },
   })
+})
+
+test('--prune removes what has an external ID and is not in the file', async () => {
+  const kept = { ...site('kept'), externalId: 'kept' }
+  await importLines(desk, [kept, { ...site('pruned'), externalId: 'pruned' }, site('own')])
+  const stdin = JSON.stringify(kept)
+  expect(await desk.json(['resource', 'import', '-', '--prune'], { stdin })).toMatchObject({ updated: 0, removed: 1 })
+  expect([await stored('site', 'pruned'), (await stored('site', 'own'))?.name]).toEqual([null, 'A site'])
+  const { exitCode, stderr } = await desk.run(['resource', 'import', '-', '--prune', '--json'], { stdin: '\n' })
+  expect([exitCode, stderr]).toEqual([1, 'error: The file is empty: with prune, it would remove everything.\n'])
 })

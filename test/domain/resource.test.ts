@@ -5,15 +5,15 @@ import { readResource } from '../../src/domain/resource.ts'
 const sound = { owner: 'ada@example.com', kind: 'store', name: 'Cards', slug: 'cards', status: 'archived' }
 
 test('a resource is read with its times; missing ones are null', () => {
-  expect(readResource(JSON.stringify({ ...sound, publishedAt: '1970-01-01T00:00:01Z', more: [1] }))).toEqual({
+  expect(readResource(JSON.stringify({ ...sound, publishedAt: '1970-01-01T00:00:01Z', more: [1] }), false)).toEqual({
     kind: 'resource',
-    resource: { owner: 'ada@example.com', kind: 'store', name: 'Cards', slug: 'cards', status: 'archived', createdAt: null, updatedAt: null, publishedAt: 1_000 },
+    resource: { owner: { by: 'email', text: 'ada@example.com' }, externalId: null, kind: 'store', name: 'Cards', slug: 'cards', status: 'archived', createdAt: null, updatedAt: null, publishedAt: 1_000 },
   }) // prettier-ignore
 })
 
 test('each missing field is named', () => {
   for (const field of Object.keys(sound)) {
-    const read = readResource(JSON.stringify({ ...sound, [field]: undefined }))
+    const read = readResource(JSON.stringify({ ...sound, [field]: undefined }), false)
     expect(read).toEqual({ kind: 'fault', message: `${field}: This is missing.` })
   }
 })
@@ -31,23 +31,23 @@ test('a faulty field is named, with the rule that it breaks', () => {
     ['updatedAt', '', time],
     ['publishedAt', 1_790_000_000, time],
   ] as const) {
-    const read = readResource(JSON.stringify({ ...sound, [field]: value }))
+    const read = readResource(JSON.stringify({ ...sound, [field]: value }), false)
     expect(read).toEqual({ kind: 'fault', message: `${field}: ${says}` })
   }
 })
 
 test('only an object is a resource', () => {
   for (const text of ['', '{', 'null', 'true', '7', '"a"', '[]', `[${JSON.stringify(sound)}]`]) {
-    expect(readResource(text)).toEqual({ kind: 'fault', message: 'This is not a JSON object.' })
+    expect(readResource(text, false)).toEqual({ kind: 'fault', message: 'This is not a JSON object.' })
   }
 })
 
 test('a resource may be changed when it was created or later, not before', () => {
   const createdAt = '2026-02-02T00:00:00Z'
-  const changed = (updatedAt: string | null) => readResource(JSON.stringify({ ...sound, createdAt, updatedAt }))
+  const changed = (updatedAt: string | null) => readResource(JSON.stringify({ ...sound, createdAt, updatedAt }), false)
   expect(changed('2026-02-01T23:59:59Z')).toEqual({ kind: 'fault', message: 'updatedAt: This is before createdAt.' })
   for (const updatedAt of [createdAt, '2026-02-03T00:00:00Z', null]) expect(changed(updatedAt).kind).toBe('resource')
-  expect(readResource(JSON.stringify({ ...sound, updatedAt: '1969-12-31T00:00:00Z' })).kind).toBe('resource')
+  expect(readResource(JSON.stringify({ ...sound, updatedAt: '1969-12-31T00:00:00Z' }), false).kind).toBe('resource')
 })
 
 test('any text is a resource or a fault, never an exception, and a fault repeats no value', () => {
@@ -64,8 +64,28 @@ test('any text is a resource or a fault, never an exception, and a fault repeats
   )
   fc.assert(
     fc.property(anything, (text) => {
-      const read = readResource(text)
+      const read = readResource(text, false)
       return read.kind === 'resource' || /^(?:\w+: )?[A-Z][\w .:,-]+\.$/.test(read.message)
     }),
   )
+})
+
+test('the owner is named once, by address or by external ID', () => {
+  const { owner: _, ...nobodys } = sound
+  expect(readResource(JSON.stringify({ ...nobodys, ownerExternalId: '7' }), false)).toMatchObject({
+    resource: { owner: { by: 'externalId', text: '7' } },
+  })
+  expect(readResource(JSON.stringify({ ...sound, ownerExternalId: '7' }), false)).toEqual({
+    kind: 'fault',
+    message: 'owner: Name the owner once: by owner or by ownerExternalId.',
+  })
+})
+
+test('the builder names each resource and its owner by its own IDs', () => {
+  expect(readResource(JSON.stringify(sound), true)).toMatchObject({ message: 'ownerExternalId: This is missing.' })
+  const owned = { ...sound, ownerExternalId: '7' }
+  expect(readResource(JSON.stringify(owned), true)).toMatchObject({ message: 'externalId: This is missing.' })
+  expect(readResource(JSON.stringify({ ...owned, externalId: 'a b' }), true)).toMatchObject({
+    message: 'externalId: This must be 1 to 128 visible ASCII characters.',
+  })
 })

@@ -111,6 +111,7 @@ describe('the document', () => {
       'GET /api/management/resources/{kind}/{externalId}',
       'DELETE /api/management/resources/{kind}/{externalId}',
       'GET /api/management/installs',
+      'POST /api/management/resources/import',
       'POST /api/management/installs/{id}/approve',
       'POST /api/management/installs/{id}/reject',
       'POST /api/management/installs/{id}/deactivate',

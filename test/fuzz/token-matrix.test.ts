@@ -91,6 +91,7 @@ const managementCalls = [
   ['PUT', 'resources/{kind}/{externalId}'],
   ['GET', 'resources/{kind}/{externalId}'],
   ['DELETE', 'resources/{kind}/{externalId}'],
+  ['POST', 'resources/import'],
   ['GET', 'installs'],
   ['POST', 'installs/{id}/approve'],
   ['POST', 'installs/{id}/reject'],
@@ -237,7 +238,8 @@ describe('each kind of token, presented in each way, gets the answer of the cont
       const wrong: string[] = []
       const ask = async (column: Column, way: Way, token: string | null) => {
         const sent = body === undefined ? {} : { body: body() }
-        const headers = token === null ? {} : headersFor(way, token)
+        const type = path.endsWith('/import') ? { 'Content-Type': 'application/x-ndjson' } : {}
+        const headers = { ...(token === null ? {} : headersFor(way, token)), ...type }
         const told = outcomeOf(await call(world.server.url, method, path, { ...sent, headers }))
         const right = expected(column, way)
         if (told !== right) wrong.push(`${column} as ${way}: ${told}, not ${right}`)

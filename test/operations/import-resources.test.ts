@@ -17,7 +17,12 @@ async function* inChunks(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Arra
 }
 
 const importText = async (chunks: Iterable<Uint8Array>, progress: (lines: number) => void = () => undefined) =>
-  await importResources(platform, trace, operator, { chunks: inChunks(chunks), progress })
+  await importResources(platform, trace, operator, {
+    chunks: inChunks(chunks),
+    progress,
+    isOfBuilder: false,
+    prunes: false,
+  })
 
 /** Imports one site of the owner and returns what is stored of it. */
 const importSite = async (slug: string, stated: Readonly<Record<string, unknown>>) => {
@@ -42,11 +47,13 @@ test('importing a resource again updates all its fields, and no other resource',
   expect(await platform.database.queries.resources.find(owner.id, 'site', 'beside')).toEqual(beside)
 })
 
-test('a resource that a file names twice is created by the first line and updated by the second', async () => {
+test('a resource that a file names twice is refused, and nothing is stored', async () => {
   const line = { owner: owner.email, kind: 'site', slug: 'twice', status: 'draft' }
   const text = ['One', 'Two'].map((name) => JSON.stringify({ ...line, name })).join('\n')
-  expect(await importText([bytes(text)])).toEqual({ created: 1, updated: 1 })
-  expect(await platform.database.queries.resources.find(owner.id, 'site', 'twice')).toMatchObject({ name: 'Two' })
+  await expect(importText([bytes(text)])).rejects.toMatchObject({
+    facts: { message: 'Line 2: An earlier line is about the same website or store.' },
+  })
+  expect(await platform.database.queries.resources.find(owner.id, 'site', 'twice')).toBeNull()
 })
 
 test('a time that a line omits keeps its value; a draft has no time of publication', async () => {
@@ -74,8 +81,8 @@ test('a new resource was created no later than it was changed or published', asy
 test('a line that is malformed or has an unknown owner is named, and nothing is stored', async () => {
   const right = { owner: owner.email, kind: 'site', name: 'A site', slug: 'right', status: 'draft' }
   for (const [wrong, message] of [
-    [{ ...right, kind: 'castle' }, 'line 2: kind: This must be site or store.'],
-    [{ ...right, owner: 'nobody@example.com' }, 'line 2: owner: There is no user with this address.'],
+    [{ ...right, kind: 'castle' }, 'Line 2: kind: This must be site or store.'],
+    [{ ...right, owner: 'nobody@example.com' }, 'Line 2: owner: There is no user with this address.'],
   ] as const) {
     const text = `${JSON.stringify(right)}\n${JSON.stringify(wrong)}\n`
     await expect(importText([bytes(text)])).rejects.toMatchObject({ facts: { param: 'line', message } })
@@ -85,24 +92,24 @@ test('a line that is malformed or has an unknown owner is named, and nothing is 
 
 test('a byte order mark is allowed only at the start of the file', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A', slug: 'mark', status: 'draft' })
-  expect(await importText([bytes(`\ufeff${line}\n`)])).toEqual({ created: 1, updated: 0 })
+  expect(await importText([bytes(`\ufeff${line}\n`)])).toMatchObject({ created: 1, updated: 0 })
   await expect(importText([bytes(`${line}\n\ufeff${line}\n`)])).rejects.toMatchObject({
-    facts: { message: 'line 2: This is not a JSON object.' },
+    facts: { message: 'Line 2: This is not a JSON object.' },
   })
 })
 
 test('an empty file leaves no event', async () => {
   const before = await events()
-  expect(await importText([bytes('\n \n')])).toEqual({ created: 0, updated: 0 })
+  expect(await importText([bytes('\n \n')])).toMatchObject({ created: 0, updated: 0 })
   expect(await events()).toEqual(before)
 })
 
 test('a line has at most 64 KiB, and a longer one is not read to its end', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A site', slug: 'long', status: 'draft' })
   const longest = bytes(line.padEnd(64 * 1024))
-  const refusal = { facts: { param: 'line', message: 'line 2: The line is longer than 64 KiB.' } }
+  const refusal = { facts: { param: 'line', message: 'Line 2: The line is longer than 64 KiB.' } }
   const ended = [bytes('\n'), longest, bytes('\n')]
-  expect(await importText(ended)).toEqual({ created: 1, updated: 0 })
+  expect(await importText(ended)).toMatchObject({ created: 1, updated: 0 })
   await expect(importText([bytes('\n'), longest, bytes(' \n')])).rejects.toMatchObject(refusal)
   let read = 0
   const endless = function* () {
@@ -122,16 +129,22 @@ test('progress is reported every thousand lines and at the end', async () => {
   expect(told).toEqual([1_000, 2_000, 2_500])
 })
 
-test('a file has at most 500,000 resources: the next line is refused, and nothing is stored', async () => {
-  const line = JSON.stringify({ owner: owner.email, kind: 'store', name: 'One', slug: 'too-many', status: 'draft' })
-  const thousand = bytes(`${line}\n`.repeat(1_000))
-  let told = 0
+test('all wrong lines are told, up to twenty, and reading ends there', async () => {
+  let read = 0
   const file = function* () {
-    for (let count = 0; count < 500; count += 1) yield thousand
-    yield bytes(line)
+    for (; read < 1_000; read += 1) yield bytes('{}\n')
   }
-  const refusal = await importText(file(), (lines) => (told = lines)).catch((error: unknown) => error)
-  expect(refusal).toMatchObject({ facts: { param: 'line' } })
-  expect(told).toBe(500_000)
-  expect(await platform.database.queries.resources.find(owner.id, 'store', 'too-many')).toBeNull()
+  const refusal = await importText(file()).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({
+    facts: { details: { lines: expect.arrayContaining([expect.objectContaining({ line: 20 })]) } },
+  })
+  expect(read).toBe(19)
+})
+
+test('an import that has ended leaves no staged line', async () => {
+  await importSite('left', {})
+  await importText([bytes('{}')]).catch(() => undefined)
+  const { stagedResources } = platform.database.queries
+  expect(await stagedResources.counts('', false)).toMatchObject({ created: 0 })
+  expect(await platform.database.transaction(async (q) => await q.stagedResources.purge('~', 500))).toBe(0)
 })

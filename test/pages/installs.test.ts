@@ -137,7 +137,12 @@ test('an owner with more resources than one page shows can choose all of them', 
     slug: `place-${String(index).padStart(4, '0')}`,
     status: 'draft',
   }))
-  await importResources(world.platform, trace, operator, { chunks: linesOf(records), progress: () => undefined })
+  await importResources(world.platform, trace, operator, {
+    chunks: linesOf(records),
+    progress: () => undefined,
+    isOfBuilder: false,
+    prunes: false,
+  })
   const offered: string[] = []
   let next: string | undefined = path
   for (let pages = 0; next !== undefined && pages < 9; pages += 1) {

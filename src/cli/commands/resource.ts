@@ -10,25 +10,30 @@ One JSON object per line:
   {"owner":"ada@example.com","kind":"site","name":"Garden","slug":"garden","status":"published",
    "createdAt":"2026-08-01T12:00:00.000Z","updatedAt":…,"publishedAt":…}
 kind is site or store, status is draft, published or archived; the times may be left out, and published without a
-time means now. A line whose owner, kind and slug exist already updates that resource. All lines are stored or,
-when one of them is wrong, none; the error names the line.`
+time means now. Instead of owner, ownerExternalId names the owner by the builder's own ID; externalId is that of the
+website or store. A line whose externalId exists already updates that resource, and so does one whose owner, kind
+and slug exist. All lines are stored or, when some are wrong, none; the error names the lines. --prune also removes
+the builder's websites and stores (those with an externalId) that no line is about, and ends the installs on them.`
 
 export const addResourceCommands = (program: Command): void => {
   const group = program.command('resource').description('Websites and stores that apps may list.')
   databaseCommand(group, 'import <file>', 'Create or update websites and stores from a JSON Lines file; - reads stdin.')
+    .option('--prune', 'remove what has an externalId and is not in the file')
     .addHelpText('after', lineForm)
     .action(importFile)
 }
 
-const importFile = async (file: string, flags: CommonFlags): Promise<void> => {
+const importFile = async (file: string, flags: CommonFlags & { readonly prune?: true }): Promise<void> => {
   const source = openSource(file)
   const bar = startProgressBar(source.bytes)
   const input = {
     chunks: counted(source.chunks, bar),
+    isOfBuilder: false,
+    prunes: flags.prune === true,
     progress: (lines: number) => bar.say(`${lines.toLocaleString('en')} lines`),
   }
   const value = await asOperator(flags, async (session) => await importResources(...session, input)).finally(bar.end)
-  answer(flags, { value, text: `Created ${value.created}, updated ${value.updated}.` })
+  answer(flags, { value, text: `Created ${value.created}, updated ${value.updated}, removed ${value.removed}.` })
 }
 
 type Source = { readonly chunks: AsyncIterable<Uint8Array>; readonly bytes: number | null }

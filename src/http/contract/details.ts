@@ -48,8 +48,8 @@ export type Details = {
   /** Whether it takes an `Idempotency-Key`. */
   readonly repeatable?: boolean
   readonly parameters?: readonly PathParameter[]
-  /** The fields of a form. */
-  readonly form?: TSchema
+  /** A body that is not JSON. */
+  readonly otherBody?: { readonly type: string; readonly schema: TSchema }
 }
 
 const pathParameter = ({ name, description, example }: PathParameter) => ({
@@ -68,7 +68,7 @@ export const openApiDetails = (details: Details, callers: readonly SecuritySchem
   description: details.description,
   tags: [details.tag],
   security: callers.flatMap((caller) => securityOf[caller]),
-  ...(details.form === undefined ? {} : { form: details.form }),
+  ...(details.otherBody === undefined ? {} : { otherBody: details.otherBody }),
   parameters: [
     ...(details.parameters ?? []).map(pathParameter),
     ...(isContract ? [referenceTo('ApiVersion')] : []),

@@ -99,6 +99,14 @@ export const resourceStatement = model('ResourceStatement', 'A website or store,
   updatedAt: Type.Optional(time('When it last changed; now if it is missing.')),
 })
 
+/** One line of an import, as the document has it: lines are read by `domain/resource.ts`. */
+export const resourceLine = model('ResourceLine', 'One line of the body.', {
+  kind: resourceKind,
+  externalId: text("The builder's own ID of the website or store.", '7'),
+  ...resourceStatement.properties,
+  publishedAt: Type.Optional(time('When it was published; now if it is missing and the status says so.')),
+})
+
 export const managedResource = model('ManagedResource', 'The website or store.', {
   kind: resourceKind,
   externalId,
@@ -118,6 +126,18 @@ export const managedResourceList = model('ManagedResourceList', 'A page of websi
 export const listQuery = Type.Object({ ...pageQuery })
 export const removedResource = model('RemovedResource', 'What the removal ended.', {
   installs: count('Installs on it that ended.', 1),
+})
+
+export const importQuery = Type.Object({
+  prune: Type.Optional(
+    oneOf(['true', 'false'], 'Whether websites and stores with an external ID that no line is about are removed.'),
+  ),
+})
+export const importedResources = model('ImportedResources', 'What has changed.', {
+  created: count('Websites and stores that are new.', 2),
+  updated: count('Those that have changed.', 1),
+  removed: count('Those that were removed.', 0),
+  installs: count('Installs that ended.', 0),
 })
 
 export const managedInstall = model('ManagedInstall', 'The install.', {

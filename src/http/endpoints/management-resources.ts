@@ -11,14 +11,20 @@ import {
 } from '../../operations/resources/builder-resources.ts'
 import {
   externalIdParameter,
+  importedResources,
+  importQuery,
   kindParameter,
   listQuery,
   managedResource,
   managedResourceList,
   removedResource,
+  resourceLine,
   resourceStatement,
 } from '../contract/management.ts'
-import { jsonBody, queryOf } from '../endpoint.ts'
+import { dropImport, mergeImport, stageImport } from '../../operations/resources/import-resources.ts'
+import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
+import { requireServiceKey } from '../service-key.ts'
+import { importSteps } from '../upload-body.ts'
 import { managed } from '../management.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
 import { wireTime, wireTimeOrNull } from '../wire.ts'
@@ -100,6 +106,31 @@ export const deleteResource = managed({
   parameters,
   run: async (door, call, { actor, path: place }) =>
     await deleteBuilderResource(door.platform, call, actor, named(place)),
+})
+
+export const importResourceLines = managed({
+  method: 'POST',
+  path: '/resources/import',
+  right: 'resources:write',
+  query: queryOf(importQuery),
+  body: lineBody,
+  otherBody: { type: 'application/x-ndjson', schema: resourceLine },
+  answers: { 200: importedResources },
+  id: 'importResources',
+  summary: 'Create, replace and remove many websites and stores',
+  description:
+    'The body has one JSON object per line, up to 256 MiB in all. All lines are stored or, if some are wrong, none: `details.lines` names the first twenty. The same file again changes nothing. A change of owner and a removal end the installs.',
+  run: async (door, call, { actor, query }) => {
+    const chunks = importSteps(door, call)
+    const staged = await stageImport(door.platform, { chunks, progress: () => undefined, isOfBuilder: true })
+    try {
+      await requireServiceKey(door, call) // it may have been revoked while the lines arrived
+    } catch (error) {
+      await dropImport(door.platform, staged.key)
+      throw error
+    }
+    return await mergeImport(door.platform, call, actor, { staged, prunes: query.prune === 'true' })
+  },
 })
 
 export const readResources = managed({

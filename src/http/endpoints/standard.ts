@@ -59,7 +59,7 @@ export const standardToken = endpoint({
     description:
       'For OAuth client libraries. The client authenticates with HTTP Basic or in the form, never with both.',
     tag: 'Standard OAuth',
-    form: tokenForm,
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenForm },
   },
   isHot: true,
   run: async (door, call, { body: parameters }) => {
@@ -118,7 +118,7 @@ export const standardRevocation = endpoint({
     summary: 'Revoke a token (RFC 7009)',
     description: 'A refresh token ends its whole grant. Unknown and dead tokens are answered alike.',
     tag: 'Standard OAuth',
-    form: revocationForm,
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: revocationForm },
   },
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -146,7 +146,7 @@ export const standardIntrospection = endpoint({
     description:
       'For the app that the token belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
     tag: 'Standard OAuth',
-    form: introspectionForm,
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: introspectionForm },
   },
   isHot: true,
   run: async (door, call, { body: parameters }) => {

@@ -47,7 +47,12 @@ export const seedDemo = async (
     await createUser(...session, { ...user, isOperator: user.operator, password })
     users.push({ ...user, password })
   }
-  await importResources(...session, { chunks: bytesOf(demoResources), progress: () => undefined })
+  await importResources(...session, {
+    chunks: bytesOf(demoResources),
+    progress: () => undefined,
+    isOfBuilder: false,
+    prunes: false,
+  })
   const apps = []
   for (const { slug, name, owner, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])

@@ -19,6 +19,7 @@ const nothing = {
   devices: 0,
   form_tickets: 0,
   sign_in_requests: 0,
+  staged_resources: 0,
   install_session_codes: 0,
   embedded_sessions: 0,
   grants: 0,
@@ -112,6 +113,8 @@ const removeBatch = async (
   switch (kind) {
     case 'sign_in_requests':
       return await q.signInRequests.purge(keyOfUuidTime(before - signInRequestSeconds * 1000), purgeBatchRows)
+    case 'staged_resources':
+      return await q.stagedResources.purge(keyOfUuidTime(before - dayMs), purgeBatchRows)
     case 'audit_positions':
       return await q.auditReading.purgePositions(purgeBatchRows)
     case 'app_tokens':

@@ -108,7 +108,7 @@ const isChanged = (before: Resource, after: Resource): boolean =>
   compared.some((field) => before[field] !== after[field])
 
 /** Ends every install on a website or store, undecided ones too. Returns how many. */
-const endInstallsOn = async ({ q, now, record }: OpenChange, resourceId: string): Promise<number> => {
+export const endInstallsOn = async ({ q, now, record }: OpenChange, resourceId: string): Promise<number> => {
   const ended = await q.builderInstalls.endOn(resourceId, now)
   for (const { id, appId, environment, was } of ended) {
     await record({

@@ -1,162 +1,218 @@
-import type { Resource } from '../../../db/database.ts'
-import { recordId } from '../../domain/identifier.ts'
-import { readResource, type StatedResource } from '../../domain/resource.ts'
+import type { StagedResource } from '../../../db/database.ts'
+import { type RowKey, recordId, rowKey } from '../../domain/identifier.ts'
+import { type OwnerName, readResource, type ResourceLine } from '../../domain/resource.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { badInput, decideAt, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
+import { endInstallsOn } from './builder-resources.ts'
+import { importLines, type LineFault, lineFault } from './import-lines.ts'
 
-type ResourceImport = {
+type ImportFile = {
   /** The file: one JSON object per line, UTF-8. */
   readonly chunks: AsyncIterable<Uint8Array>
   /** Called from time to time with the number of lines read so far. */
   readonly progress: (lines: number) => void
+  /** Whether each line must name itself and its owner by the builder's own IDs. */
+  readonly isOfBuilder: boolean
 }
-type ImportedResources = { readonly created: number; readonly updated: number }
 
-/**
- * All lines are held in memory until the last one is checked. Storing this many takes a few seconds, in which a server on
- * the same database answers reads and lets writes wait or retry.
- */
-const mostLines = 500_000
+/** An import whose lines are in the store, each right by itself. Nothing has been changed yet. */
+export type StagedImport = {
+  readonly key: RowKey
+  readonly lines: number
+  readonly lastLine: number
+  /** Epoch milliseconds: when it began. */
+  readonly now: number
+}
+
 const linesPerProgress = 1_000
+const linesAtOnce = 500
+/** So many wrong lines are told. */
+const mostFaults = 20
 
 /**
- * Creates or updates websites and stores, identified by owner, kind and slug. All lines are checked before the first is
- * stored, and all are stored in one transaction.
- * @throws invalid_request with the number of the first wrong line
+ * Reads a file of websites and stores into the store, to be merged by `mergeImport`, and checks each line by itself. It takes
+ * little memory, whatever the size of the file. `mergeImport` or `dropImport` removes the lines; the purge, what is left after a crash.
+ * @throws invalid_request with the numbers of the first wrong lines; then nothing is left
  */
-export const importResources: Operation<ResourceImport, ImportedResources> = async (platform, trace, actor, input) => {
-  const { chunks, progress } = input
+export const stageImport = async (platform: Platform, file: ImportFile): Promise<StagedImport> => {
   const now = platform.clock.now()
-  const staged: StagedResource[] = []
-  const ownerIdOf = rememberOwners(platform)
-  for await (const { number, text } of importLines(chunks)) {
-    const read = readResource(text)
-    if (read.kind === 'fault') throw lineFault(number, read.message)
-    const ownerId = await ownerIdOf(read.resource.owner)
-    if (ownerId === null) throw lineFault(number, 'owner: There is no user with this address.')
-    if (staged.length === mostLines) throw lineFault(number, 'A file has at most 500,000 resources; split it.')
-    staged.push({ ...read.resource, id: recordId('res_', platform.random.uuid(now)), ownerId })
-    if (staged.length % linesPerProgress === 0) progress(staged.length)
+  const staging = { key: rowKey(platform.random.uuid(now)), now }
+  try {
+    return { ...staging, ...(await stageLines(platform, staging, file)) }
+  } catch (error) {
+    await dropImport(platform, staging.key)
+    throw error
   }
-  progress(staged.length)
-
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
-    let created = 0
-    for (const batch of batchesOf(staged)) {
-      const found = await Promise.all(batch.map(({ ownerId, kind, slug }) => q.resources.find(ownerId, kind, slug)))
-      const stored = batch.map((stated, index) => {
-        const before = found[index] ?? null
-        if (before !== null) return q.resources.update(before.id, changeOf(stated, before, now))
-        created += 1
-        return q.resources.insert(newRow(stated, now))
-      })
-      await Promise.all(stored)
-    }
-    const result = { created, updated: staged.length - created }
-    if (staged.length > 0) await record({ action: 'resources.imported', detail: result })
-    return result
-  })
 }
 
-const largestBatch = 500
-
-/** So many resources at once, because PostgreSQL answers them in one round trip. A batch has no resource twice. */
-const batchesOf = function* (staged: readonly StagedResource[]): Generator<StagedResource[]> {
+const stageLines = async (
+  platform: Platform,
+  { key, now }: { readonly key: RowKey; readonly now: number },
+  { chunks, progress, isOfBuilder }: ImportFile,
+) => {
+  const faults: LineFault[] = []
+  const idOfOwner = rememberOwners(platform)
   let batch: StagedResource[] = []
-  let keys = new Set<string>()
-  for (const stated of staged) {
-    const key = `${stated.ownerId} ${stated.kind} ${stated.slug}`
-    if (batch.length === largestBatch || keys.has(key)) {
-      yield batch
-      batch = []
-      keys = new Set()
-    }
-    batch.push(stated)
-    keys.add(key)
+  let lines = 0
+  let lastLine = 0
+  const store = async () => {
+    const rows = batch
+    batch = []
+    await platform.database.transaction(async ({ stagedResources }) => {
+      await Promise.all(rows.map((row) => stagedResources.insert(row)))
+    })
   }
-  if (batch.length > 0) yield batch
+  for await (const line of importLines(chunks)) {
+    const read = line.kind === 'line' ? readResource(line.text, isOfBuilder) : line
+    const ownerId = read.kind === 'resource' ? await idOfOwner(read.resource.owner) : null
+    if (read.kind === 'fault') faults.push({ line: line.number, message: read.message })
+    else if (ownerId === null) faults.push({ line: line.number, message: unknownOwner(read.resource.owner) })
+    else if (faults.length === 0)
+      batch.push(rowOf(read.resource, { key, line: line.number, ownerId, now, newId: newId(platform, now) }))
+    if (faults.length === mostFaults) break
+    lines += 1
+    lastLine = line.number
+    if (batch.length === linesAtOnce) await store()
+    if (lines % linesPerProgress === 0) progress(lines)
+  }
+  if (faults.length > 0) throw wrongLines(faults)
+  if (batch.length > 0) await store()
+  progress(lines)
+  return { lines, lastLine }
 }
 
-/** A resource of the file with its new ID and the ID of its owner. */
-type StagedResource = StatedResource & { readonly id: string; readonly ownerId: string }
+const newId = (platform: Platform, now: number): string => recordId('res_', platform.random.uuid(now))
 
-const newRow = (stated: StagedResource, now: number): Resource => {
-  const { id, ownerId, kind, name, slug, status } = stated
-  const updatedAt = stated.updatedAt ?? now
-  const publishedAt = stated.publishedAt ?? (status === 'published' ? now : null)
-  const createdAt = stated.createdAt ?? Math.min(now, updatedAt, publishedAt ?? now)
-  return { id, ownerId, kind, name, slug, status, createdAt, updatedAt, publishedAt, externalId: null, deletedAt: null }
+type Place = {
+  readonly key: RowKey
+  readonly line: number
+  readonly ownerId: string
+  readonly newId: string
+  readonly now: number
 }
 
-/** Times that the line omits keep their stored value. A resource that is published for the first time gets the present. */
-const changeOf = (stated: StagedResource, before: Resource, now: number) => {
-  const { name, status } = stated
-  const kept = status === 'draft' ? null : before.publishedAt
+const rowOf = (stated: ResourceLine, { key, line, ownerId, newId: fresh, now }: Place): StagedResource => {
+  const { kind, externalId, name, slug, status, createdAt, updatedAt } = stated
+  const publishedAt = stated.publishedAt
+  const latest = Math.min(now, updatedAt ?? now, publishedAt ?? now)
   return {
+    importKey: key,
+    line,
+    newId: fresh,
+    knownId: null,
+    ownerId,
+    kind,
+    externalId,
     name,
+    slug,
     status,
-    createdAt: stated.createdAt ?? before.createdAt,
-    updatedAt: stated.updatedAt ?? now,
-    publishedAt: stated.publishedAt ?? kept ?? (status === 'published' ? now : null),
+    createdAt,
+    updatedAt,
+    publishedAt,
+    newCreatedAt: createdAt ?? latest,
   }
 }
 
-/** Looks up each address once. Users are never deleted, so an ID stays right. */
+const unknownOwner = ({ by }: OwnerName): string =>
+  by === 'email'
+    ? 'owner: There is no user with this address.'
+    : 'ownerExternalId: There is no user of this external ID.'
+
+/** The refusal of a file with these faults, the first of them in words. */
+const wrongLines = (faults: readonly LineFault[]): PlatformError => {
+  const [first, ...others] = faults
+  const also = others.length === 0 ? '' : ` ${others.length} more: line ${others.map(({ line }) => line).join(', ')}.`
+  const message = first === undefined ? 'The file is wrong.' : `Line ${first.line}: ${first.message}${also}`
+  return refuse('invalid_request', { param: 'line', message, details: { lines: faults } })
+}
+
+/** Looks up each owner once. IDs of users stay right; whether one was erased meanwhile is asked at the end. */
 const rememberOwners = (platform: Platform) => {
   const known = new Map<string, string>()
-  return async (address: string): Promise<string | null> => {
-    const remembered = known.get(address)
+  const q = platform.database.queries
+  return async ({ by, text }: OwnerName): Promise<string | null> => {
+    const name = `${by} ${text}`
+    const remembered = known.get(name)
     if (remembered !== undefined) return remembered
-    const user = await findUser(platform.database.queries, address)
-    if (user !== null) known.set(address, user.id)
+    const user = by === 'email' ? await findUser(q, text) : await q.users.byExternalId(text)
+    if (user !== null) known.set(name, user.id)
     return user?.id ?? null
   }
 }
 
-type ImportLine = { readonly number: number; readonly text: string }
-
-/** A line takes a few hundred bytes. The bound keeps a file without line ends from being read into memory whole. */
-const longestLineBytes = 64 * 1024
-const lineFeed = 10
+type MergeOrder = {
+  readonly staged: StagedImport
+  /** Whether websites and stores of the builder that no line is about are removed. */
+  readonly prunes: boolean
+}
+export type ImportedResources = {
+  readonly created: number
+  readonly updated: number
+  readonly removed: number
+  readonly installs: number
+}
 
 /**
- * The lines of a byte stream, numbered from 1. Blank lines are skipped.
- * @throws invalid_request with the number of a line that is too long or not UTF-8
+ * Makes a staged file true, in one transaction: creates, changes and removes websites and stores. Those of an external ID are
+ * identified by it, all others by owner, kind and slug. The same file again changes nothing. A change of owner and a removal end
+ * the installs.
+ * @throws invalid_request with the numbers of wrong lines, and then nothing has changed
  */
-async function* importLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ImportLine> {
-  let number = 0
-  let rest: Uint8Array = new Uint8Array()
-  for await (const chunk of chunks) {
-    let start = 0
-    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
-      number += 1
-      yield* line(number, joined(rest, chunk.subarray(start, end)))
-      rest = new Uint8Array()
-      start = end + 1
-    }
-    rest = joined(rest, chunk.subarray(start))
-    if (rest.length > longestLineBytes) throw lineFault(number + 1, 'The line is longer than 64 KiB.')
-  }
-  yield* line(number + 1, rest)
-}
-
-const lineFault = (number: number, sentence: string) => badInput('line', `line ${number}: ${sentence}`)
-
-function* line(number: number, bytes: Uint8Array): Generator<ImportLine> {
-  if (bytes.length > longestLineBytes) throw lineFault(number, 'The line is longer than 64 KiB.')
-  const text = decode(number, bytes)
-  if (text.trim() !== '') yield { number, text }
-}
-
-const decode = (number: number, bytes: Uint8Array): string => {
+export const mergeImport: Operation<MergeOrder, ImportedResources> = async (
+  platform,
+  trace,
+  actor,
+  { staged, prunes },
+) => {
+  const { key, lines, lastLine, now } = staged
   try {
-    // A byte order mark is dropped at the start of the file and refused elsewhere.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: number > 1 }).decode(bytes)
-  } catch {
-    throw lineFault(number, 'This is not UTF-8.')
+    if (prunes && lines === 0) throw badInput('line', 'The file is empty: with prune, it would remove everything.')
+    return await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
+      const { q, record } = change
+      const { stagedResources } = q
+      await stagedResources.match(key, lastLine)
+      const faults = [
+        ...(await stagedResources.withoutOwner(key)).map((line) => lineFault(line, 'The owner has been erased.')),
+        ...(await stagedResources.repeated(key)).map((line) =>
+          lineFault(line, 'An earlier line is about the same website or store.'),
+        ),
+        ...(await stagedResources.withTakenSlug(key, prunes)).map((line) =>
+          lineFault(line, 'slug: Another website or store of the owner has it.'),
+        ),
+      ]
+      if (faults.length > 0) return wrongLines(faults)
+      const counts = await stagedResources.counts(key, prunes)
+      let installs = 0
+      for (const id of await stagedResources.endingInstalls(key, prunes)) installs += await endInstallsOn(change, id)
+      if (counts.removed > 0) await stagedResources.prune(key, change.now)
+      if (counts.updated > 0) await stagedResources.change(key, lastLine, now)
+      if (counts.created > 0) await stagedResources.create(key, lastLine, now)
+      const result = { ...counts, installs }
+      if (Object.values(counts).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
+      return result
+    })
+  } finally {
+    await dropImport(platform, key)
   }
 }
 
-const joined = (first: Uint8Array, second: Uint8Array): Uint8Array =>
-  first.length === 0 ? second : Buffer.concat([first, second])
+/** Removes the lines of an import, a few at a time, because others write meanwhile. If that fails, the purge does it. */
+export const dropImport = async ({ database }: Platform, key: RowKey): Promise<void> => {
+  const drop = async () =>
+    await database.transaction(async ({ stagedResources }) => await stagedResources.forget(key, linesAtOnce))
+  try {
+    for (let removed = linesAtOnce; removed > 0;) removed = await drop()
+  } catch {
+    // The file is merged, or refused with its own reason.
+  }
+}
+
+/** Both steps for a file of an operator. @throws as they do */
+export const importResources: Operation<ImportFile & { readonly prunes: boolean }, ImportedResources> = async (
+  platform,
+  trace,
+  actor,
+  { prunes, ...file },
+) => await mergeImport(platform, trace, actor, { staged: await stageImport(platform, file), prunes })
