@@ -28,6 +28,26 @@ const scopesOf = (of: 'apps' | 'installs', kind: string): End =>
     where: `c.at >= m.updated_at AND m.scopes <> ${common('m.scopes', 'c.value')}`,
   })
 
+const erasedUsers = "(SELECT target FROM main.carried_ends WHERE kind = 'user_erased')"
+
+/** Everything personal goes again, as in `eraseUser`. */
+const userErased: End = {
+  ...rowEnd({
+    kind: 'user_erased',
+    counts: 'users',
+    of: 'users',
+    needs: { table: 'users', column: 'erased_at' },
+    told: 'SELECT id, erased_at, NULL FROM present.users WHERE erased_at IS NOT NULL',
+    set: `email = m.id || '@erased.invalid', name = 'Erased user', picture_url = NULL, password_hash = '',
+      password_suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
+    where: 'm.erased_at IS NULL',
+  }),
+  first: [
+    `DELETE FROM main.identities WHERE user_id IN ${erasedUsers}`,
+    `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,
+  ],
+}
+
 const rowEnds: readonly End[] = [
   rowEnd({
     kind: 'credential',
@@ -64,16 +84,7 @@ const rowEnds: readonly End[] = [
     set: "status = 'disabled', updated_at = c.at",
     where: "m.status = 'active' AND c.at >= m.updated_at",
   }),
-  rowEnd({
-    kind: 'user_erased',
-    counts: 'users',
-    of: 'users',
-    needs: { table: 'users', column: 'erased_at' },
-    told: 'SELECT id, erased_at, NULL FROM present.users WHERE erased_at IS NOT NULL',
-    set: `email = m.id || '@erased.invalid', name = 'Erased user', picture_url = NULL, password_hash = '',
-      password_suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
-    where: 'm.erased_at IS NULL',
-  }),
+  userErased,
   rowEnd({
     kind: 'resource_deleted',
     counts: 'resources',
