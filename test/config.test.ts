@@ -87,6 +87,15 @@ describe('settings', () => {
     )
   })
 
+  test('an identity provider is asked over HTTPS, unless it runs on this machine', () => {
+    for (const here of ['http://localhost:8080', 'http://127.0.0.1/realm', 'http://[::1]:8080', 'https://id.example']) {
+      expect(readConfig({}, { OIDC_ISSUER: here }).port).toBeNumber()
+    }
+    for (const away of ['http://id.example', 'http://localhost.evil.example', 'http://10.0.0.1']) {
+      expect(faultsOf({ OIDC_ISSUER: away }).map((fault) => fault.split(' ')[0])).toEqual(['OIDC_ISSUER'])
+    }
+  })
+
   test('a flag wins over the environment', () => {
     expect(readConfig({ port: '0' }, { PORT: '4000' }).port).toBe(0)
     expect(readConfig({}, { PORT: '4000' }).port).toBe(4000)

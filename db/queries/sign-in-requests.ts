@@ -22,13 +22,14 @@ export const signInRequestQueries = (db: DrizzleConnection) => {
       if (inserted.length === 1) return true
       return await changeOne(db, signInRequests, facts, eq(signInRequests.key, key), isNull(signInRequests.completedAt))
     },
-    /** Uses an answer up. True for exactly one of any number of racing calls. */
-    complete: async (key: string, now: number) =>
+    /** Uses this answer up, unless another has replaced it. True for exactly one of any number of racing calls. */
+    complete: async ({ key, verifierHash }: Pick<SignInRequest, 'key' | 'verifierHash'>, now: number) =>
       await changeOne(
         db,
         signInRequests,
         { completedAt: now },
         eq(signInRequests.key, key),
+        eq(signInRequests.verifierHash, verifierHash),
         isNull(signInRequests.completedAt),
       ),
     /** Removes up to `limit` answers to requests made before the key, and returns how many. */

@@ -23,7 +23,7 @@ export const readSignIn = (read: Read, faults: string[]): SignInRules => {
 
 /** The identity provider; null without one. Contradictions between the settings are faults. */
 export const readIdentityProvider = (read: Read, { ways }: SignInRules, faults: string[]) => {
-  const issuer = read('OIDC_ISSUER', null, httpUrlOf)
+  const issuer = read('OIDC_ISSUER', null, issuerOf)
   const clientId = read('OIDC_CLIENT_ID', '', textOf)
   const clientSecret = read('OIDC_CLIENT_SECRET', '', textOf)
   if (!ways.includes('oidc')) return null
@@ -53,6 +53,14 @@ const waysOf = (text: string): readonly SignInWay[] | Broken => {
     ? ways.toSorted((one, other) => names.indexOf(one) - names.indexOf(other))
     : new Broken(`must be one or more of ${signInWays.join(', ')}, separated by commas.`)
 }
+
+/** Over plain HTTP, anybody on the way could sign in as anybody. */
+const issuerOf = (text: string): string | Broken => {
+  const url = httpUrlOf(text)
+  if (url instanceof Broken || url.startsWith('https:') || loopback.has(new URL(url).hostname)) return url
+  return new Broken('must begin with https://, unless the identity provider runs on this machine.')
+}
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 const httpUrlOf = (text: string): string | Broken => {
   const url = URL.parse(text)

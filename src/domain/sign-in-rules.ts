@@ -7,7 +7,7 @@ export const passwordAudiences = ['everyone', 'operators', 'nobody'] as const
 
 export type SignInRules = {
   readonly ways: readonly SignInWay[]
-  /** Where the builder takes over: people are sent there to sign in. */
+  /** The page of the builder that signs people in. Use `builderPage`. */
   readonly handoverUrl: string | null
   /** Where people are sent after they have signed out; null: to the sign-in page. */
   readonly signOutUrl: string | null
@@ -29,6 +29,10 @@ export const passwordOnly: SignInRules = {
   createsUsers: false,
   linksByEmail: false,
 }
+
+/** Where the builder takes over; null unless this is one of the ways. */
+export const builderPage = ({ ways, handoverUrl }: SignInRules): string | null =>
+  ways.includes('handover') ? handoverUrl : null
 
 /** Whether a password opens an account of this kind. */
 export const mayUsePassword = ({ ways, passwordFor }: SignInRules, isOperator: boolean): boolean => {

@@ -1,5 +1,6 @@
 import { browserLabel } from '../domain/device.ts'
 import { isRowKey, type RowKey, rowKey } from '../domain/identifier.ts'
+import { builderPage } from '../domain/sign-in-rules.ts'
 import { signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -17,9 +18,10 @@ import { findVisit } from './visit.ts'
  */
 export const leaveForBuilder = (door: Door, returnTo: string): Response | null => {
   const { clock, random, signIn } = door.platform
-  if (signIn.handoverUrl === null) return null
+  const builder = builderPage(signIn)
+  if (builder === null) return null
   const key = rowKey(random.uuid(clock.now()))
-  const target = new URL(signIn.handoverUrl)
+  const target = new URL(builder)
   target.searchParams.set('request', signInRequest(door.serverKey, key))
   const way = Buffer.from(returnTo).toString('base64url')
   // Browsers drop longer cookies. Then the person begins at the start page.
@@ -43,6 +45,7 @@ export const comeBack = async (
   request: Request,
   safe: (returnTo: string | null) => string,
 ): Promise<Response> => {
+  if (builderPage(door.platform.signIn) === null) return seeOther('/sign-in')
   const call = callOf(request)
   const parameters = new URL(request.url).searchParams
   const sent = sentWith(door, request)

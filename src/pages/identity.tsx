@@ -1,10 +1,9 @@
 import { browserLabel } from '../domain/device.ts'
-import { refuse } from '../domain/errors.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
-import { signInWithIdentity } from '../operations/sessions/identity.ts'
+import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
 import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
 import { notSignedIn } from './handover.tsx'
 import { answerForm } from './form.ts'
@@ -67,18 +66,28 @@ export const comeBackFromProvider = async (
 ): Promise<Response> => {
   const call = callOf(request)
   const forgotten = setCookie(door, 'oidc', '', 0)
-  const failed = (sentence: string) => notSignedIn(door, 'Sign-in not completed', sentence, [forgotten], 400)
+  const answer = async <T,>(work: Promise<T>, done: (outcome: T) => Promise<Response>): Promise<Response> =>
+    await answerForm(work, {
+      done,
+      refused: (error) => {
+        door.platform.observe.refused('session')
+        return notSignedIn(door, 'Sign-in not completed', error.message, [forgotten], 400)
+      },
+    })
+  const refused = async (): Promise<Response> =>
+    await answer(refuseIdentity(door.platform, call), async (never) => never)
   const kept = keptIn(door, request)
   const { identityProvider, platform } = door
-  if (kept === null || identityProvider === null) return failed(tooLate)
+  if (kept === null || identityProvider === null) return await refused()
   const address = new URL(platform.publicUrl + callbackPath)
   address.search = new URL(request.url).search
   try {
     const claims = await identityProvider.finish(address, kept)
     const before = await findVisit(door, request)
     const agent = browserLabel(request.headers.get('user-agent'))
-    return await answerForm(signInWithIdentity(platform, call, claims, platform.signIn, agent), {
-      done: async ({ sessionToken, userId }) => {
+    return await answer(
+      signInWithIdentity(platform, call, claims, platform.signIn, agent),
+      async ({ sessionToken, userId }) => {
         if (before !== null) await signOut(platform, before.call, before.session)
         call.notes.userId = userId
         platform.observe.issued('session')
@@ -86,22 +95,14 @@ export const comeBackFromProvider = async (
         const way = setCookie(door, 'way', 'oidc', platform.lifetimes.session)
         return seeOther(safe(kept.returnTo), [session, way, forgotten])
       },
-      refused: (error) => {
-        platform.observe.refused('session')
-        return failed(error.message)
-      },
-    })
+    )
   } catch (error) {
     if (error instanceof ProviderUnreachable) return unreachable(door)
     if (!(error instanceof ProviderRefused)) throw error
     door.log.warn('provider.refused', { requestId: call.requestId, cause: error.cause ?? error })
-    platform.observe.refused('session')
-    call.notes.errorCode = refuse('invalid_login').code
-    return failed(tooLate)
+    return await refused()
   }
 }
-
-const tooLate = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'
 
 /** Where somebody who came through the provider signs out there, too; null for everybody else. */
 export const providerSignOut = async (door: Door, request: Request): Promise<string | null> => {

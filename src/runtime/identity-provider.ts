@@ -38,13 +38,22 @@ const patienceSeconds = 10
 
 export const createIdentityProvider = ({ issuer, clientId, clientSecret }: ProviderOptions): IdentityProvider => {
   let known: { readonly configuration: Configuration; readonly until: number } | null = null
+  let asking: Promise<Configuration> | null = null
 
+  /** Everybody who comes meanwhile waits for the same answer. */
   const discover = async (): Promise<Configuration> => {
     if (known !== null && performance.now() < known.until) return known.configuration
+    asking ??= askProvider().finally(() => void (asking = null))
+    return await asking
+  }
+
+  const askProvider = async (): Promise<Configuration> => {
     const client = await library()
     const server = new URL(issuer)
-    // Plain HTTP is for a provider on this machine, in a test.
-    const execute = server.protocol === 'http:' ? [client.allowInsecureRequests] : []
+    // The library checks the signature of an ID token only when told to: it came over TLS from the provider itself. Plain HTTP is
+    // for a provider on this machine.
+    const execute = [client.enableNonRepudiationChecks]
+    if (server.protocol === 'http:') execute.push(client.allowInsecureRequests)
     try {
       const configuration = await client.discovery(server, clientId, clientSecret, undefined, {
         execute,
@@ -91,14 +100,15 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
         })
       const claims = tokens.claims()
       if (claims === undefined) throw new ProviderRefused('The identity provider gave no ID token.')
-      const about = claims['email'] === undefined ? await asked(configuration, tokens.access_token, claims.sub) : {}
-      const said = { ...about, ...claims }
+      // An address and whether it is verified must come from the same place.
+      const said =
+        claims['email'] === undefined ? await asked(configuration, tokens.access_token, claims.sub) : { ...claims }
       return {
         issuer: claims.iss,
         subject: claims.sub,
         email: textOf(said['email']),
         isEmailVerified: said['email_verified'] === true,
-        name: textOf(said['name']) ?? textOf(said['preferred_username']),
+        name: textOf(claims['name']) ?? textOf(said['name']) ?? textOf(said['preferred_username']),
       }
     },
     endSessionUrl: async (returnTo) => {
@@ -111,7 +121,11 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
 }
 
 /** Providers may leave the address out of the ID token and tell it at their userinfo endpoint. */
-const asked = async (configuration: Configuration, accessToken: string, subject: string): Promise<object> =>
+const asked = async (
+  configuration: Configuration,
+  accessToken: string,
+  subject: string,
+): Promise<Readonly<Record<string, unknown>>> =>
   configuration.serverMetadata().userinfo_endpoint === undefined
     ? {}
     : await (await library()).fetchUserInfo(configuration, accessToken, subject).catch(() => ({}))

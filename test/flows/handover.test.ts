@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { serviceRights } from '../../src/domain/service-key.ts'
-import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { linkUser, putBuilderUser } from '../../src/operations/users/builder-users.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
@@ -51,6 +51,7 @@ const leave = async (visit: Browser, path = '/account') => {
 }
 const accept = async (request: string, externalId = 'ada') =>
   await ask(`/sign-in-requests/${request}/accept`, { externalId })
+const reject = async (request: string) => await ask(`/sign-in-requests/${request}/reject`, { reason: 'No.' })
 /** The same address at the server under test, whose public name is another. */
 const here = (redirectTo: string) => redirectTo.slice(new URL(redirectTo).origin.length)
 
@@ -131,6 +132,75 @@ describe('signing in through the builder', () => {
 const post = async (email: string) =>
   (await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })).status
 
+describe('a sign-in that was answered', () => {
+  test('is completed by one of 20 racing requests', async () => {
+    const visit = browser()
+    const { request } = await leave(visit)
+    const path = here((await accept(request)).body.redirectTo)
+    const answers = await Promise.all(Array.from({ length: 20 }, async () => await visit(path)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 19 }, () => 400)])
+  })
+
+  test('is completed by the last answer alone: a refusal stops what was accepted, and the other way round', async () => {
+    const [visit, other] = [browser(), browser()]
+    const { request } = await leave(visit)
+    const accepted = (await accept(request)).body.redirectTo
+    const rejected = (await reject(request)).body.redirectTo
+    expect((await visit(here(accepted))).status).toBe(400)
+    expect((await visit(here(rejected))).text).toContain('No.')
+    const second = await leave(other)
+    const refused = (await reject(second.request)).body.redirectTo
+    const taken = (await accept(second.request)).body.redirectTo
+    expect((await other(here(refused))).status).toBe(400)
+    expect((await other(here(taken))).status).toBe(303)
+  })
+
+  test('is not completed once the service key of the answer is revoked, which the audit log says', async () => {
+    const stolen = await createServiceKey(platform, trace, operator, { ...input, rights: ['sign-in'] })
+    const visit = browser()
+    const { request } = await leave(visit)
+    const body = JSON.stringify({ externalId: 'ada' })
+    const answer = await send(url, 'POST', `~/api/management/sign-in-requests/${request}/accept`, {
+      token: stolen.secret,
+      body,
+    })
+    await revokeServiceKey(platform, trace, operator, stolen.id)
+    expect((await visit(here(answer.body.redirectTo))).status).toBe(400)
+    const refused = (await auditEvents(platform)).findLast(({ outcome }) => outcome === 'refused')
+    expect(refused).toMatchObject({ action: 'session.create', detail: '{"way":"handover"}' })
+    expect((await visit('/account')).status).toBe(303)
+  })
+
+  test('leads to no other site, whatever page was asked for and whatever host the builder named', async () => {
+    for (const target of ['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)']) {
+      const visit = browser()
+      const away = await visit(`/sign-in/handover?return_to=${encodeURIComponent(target)}`)
+      const request = new URL(away.location ?? '').searchParams.get('request') ?? ''
+      const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Origin: 'https://evil.example' }
+      const { body } = await send(url, 'POST', `~/api/management/sign-in-requests/${request}/accept`, {
+        token: secret,
+        headers,
+        body: JSON.stringify({ externalId: 'ada' }),
+      })
+      expect(body.redirectTo).toStartWith(`http://localhost:${new URL(url).port}/sign-in/complete?`)
+      expect((await visit(here(body.redirectTo))).location).toBe('/')
+    }
+  })
+
+  test('replaces the session that the browser had, which ends', async () => {
+    const visit = browser()
+    const complete = async () => {
+      const away = await visit('/sign-in/handover')
+      const { body } = await accept(new URL(away.location ?? '').searchParams.get('request') ?? '')
+      return await visit(here(body.redirectTo))
+    }
+    await complete()
+    const ended = (await auditEvents(platform)).filter(({ action }) => action === 'session.ended').length
+    expect((await complete()).status).toBe(303)
+    expect((await auditEvents(platform)).filter(({ action }) => action === 'session.ended')).toHaveLength(ended + 1)
+  })
+})
+
 describe('a password beside it', () => {
   test('opens the account of an operator, and of nobody else', async () => {
     expect(await post('boss@example.com')).toBe(200)
@@ -143,4 +213,12 @@ describe('a password beside it', () => {
     expect(text).toContain('type="password"')
     expect(text).toContain('/sign-in/handover?return_to=')
   })
+})
+
+test('without handover among the ways to sign in, nobody is sent to the builder or comes back from there', async () => {
+  const off = await worldOfFile({ env: { SIGN_IN: 'password', SIGN_IN_URL: 'https://builder.example/apps/sign-in' } })
+  for (const path of ['/sign-in/handover', '/sign-in/complete?request=x&verifier=y']) {
+    const { status, headers } = await fetch(off.server.url + path, { redirect: 'manual' })
+    expect([status, headers.get('location')]).toEqual([303, '/sign-in'])
+  }
 })

@@ -4,6 +4,7 @@ import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { hashSecret, sameHash, secretDigits } from '../../domain/secret.ts'
+import { serviceKeyStatus } from '../../domain/service-key.ts'
 import { readSignInRequest } from '../../domain/sign-in-request.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, decideAt, guardedTransaction, prepareChange, settle } from '../decision.ts'
@@ -78,8 +79,8 @@ type Completed =
   | { readonly kind: 'rejected'; readonly reason: string }
 
 /**
- * Signs the browser in that asked, with the answer that was meant for it: it needs the cookie of the request and the verifier, and
- * works once.
+ * Signs the browser in that asked, with the answer that was meant for it: it needs the cookie of the request, the verifier, and
+ * the service key of the answer to be still live, and works once.
  * @throws invalid_login
  */
 export const completeSignIn = async (platform: Platform, trace: Trace, came: Return): Promise<Completed> => {
@@ -92,7 +93,10 @@ export const completeSignIn = async (platform: Platform, trace: Trace, came: Ret
     const { record } = open(q)
     const row = key === null || key !== came.own ? null : await q.signInRequests.find(key)
     if (row === null || !sameHash(row.verifierHash, verifierHash)) return refusedSignIn({ kind: 'anonymous' })
-    if (!(await q.signInRequests.complete(row.key, now))) return refusedSignIn({ kind: 'anonymous' })
+    if (!(await q.signInRequests.complete(row, now))) return refusedSignIn({ kind: 'anonymous' })
+    // What a stolen key has answered must not outlive its revocation.
+    const answered = await q.serviceKeys.find(row.serviceKeyId)
+    if (answered === null || serviceKeyStatus(answered, now) !== 'live') return refusedSignIn({ kind: 'anonymous' })
     if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const
     const user = await q.users.byId(row.userId)
     if (user === null || user.status !== 'active' || user.isOperator) {

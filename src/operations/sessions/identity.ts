@@ -4,11 +4,26 @@ import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
-import { auditStamp } from '../audit/event.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from '../users/builder-users.ts'
 import { mintSession } from './sign-in.ts'
+
+/**
+ * Records that nobody was signed in, because what came back from the identity provider is not valid for this browser.
+ * @throws invalid_login
+ */
+export const refuseIdentity = async (platform: Platform, trace: Trace): Promise<never> =>
+  await settle<never>(
+    platform,
+    () => auditStamp(platform, trace, platform.clock.now()),
+    refusedSignIn(notForYou, anonymous),
+  )
+
+const anonymous: Actor = { kind: 'anonymous' }
+const refusedSignIn = (message: string, actor: Actor): CountedRefusal =>
+  new CountedRefusal(refuse('invalid_login', { message }), { actor, action: 'session.create', detail: { way: 'oidc' } })
 
 /** What may be done for people who come for the first time. */
 export type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
@@ -34,11 +49,8 @@ export const signInWithIdentity = async (
     const change = open(q)
     const known = await q.identities.find(claims.issuer, claims.subject)
     const user = known === null ? await firstSignIn(change, claims, rules, id) : await q.users.byId(known.userId)
-    if (user === null || user.status !== 'active') {
-      const actor = user === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: user.id } as const)
-      const refusal = refuse('invalid_login', { message: user === null ? unknownPerson : disabledPerson })
-      return new CountedRefusal(refusal, { actor, action: 'session.create', detail: { way: 'oidc' } })
-    }
+    if (user === null) return refusedSignIn(unknownPerson, anonymous)
+    if (user.status !== 'active') return refusedSignIn(disabledPerson, { kind: 'user', id: user.id })
     const row = session.rowFor(user.id, agent)
     await q.sessions.insert(row)
     const actor = { kind: 'user', id: user.id } as const
@@ -48,6 +60,7 @@ export const signInWithIdentity = async (
   return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
+const notForYou = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'
 const unknownPerson = 'There is no account here for you yet: ask the operator of this server.'
 const disabledPerson = 'Your account is disabled: ask the operator of this server.'
 
@@ -64,6 +77,9 @@ const firstSignIn = async (
   const { issuer, subject } = claims
   if (holder !== null) {
     if (!linksByEmail || holder.isOperator || holder.erasedAt !== null) return null
+    if (holder.status !== 'active') return holder
+    // The provider has given the address to somebody else.
+    if ((await q.identities.ofUser(holder.id)).some((known) => known.issuer === issuer)) return null
     await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now })
     await record({ actor: { kind: 'user', id: holder.id }, action: 'user.linked', target: holder.id })
     return holder
