@@ -4,6 +4,7 @@ import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import redirectScript from 'swagger-ui-dist/oauth2-redirect.js' with { type: 'file' }
 import { currentApiVersion } from '../domain/api-version.ts'
 import { scopeCatalogue, scopesFor } from '../domain/scope.ts'
+import { staticFile } from './packed.ts'
 import { authorizationPath, tokenPath } from './paths.ts'
 import type { DocumentInfo } from './openapi-document.ts'
 
@@ -93,12 +94,19 @@ const scripts = 'text/javascript; charset=utf-8'
 
 const unchanging = 'public, max-age=3600'
 
-const asset = (
-  content: Bun.BunFile | string,
-  type: string,
-  cacheControl: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response => new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
+const embeddedFile = (path: string, type = scripts) =>
+  staticFile(async () => await Bun.file(path).bytes(), type, unchanging)
+const textFile = (text: string | (() => Promise<string>), type: string, cacheControl: string) =>
+  staticFile(async () => new TextEncoder().encode(typeof text === 'string' ? text : await text()), type, cacheControl)
+
+const docsPageAnswer = (content: string): Response =>
+  new Response(content, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy': contentSecurityPolicy,
+    },
+  })
 
 /** `/openapi.json`, made from all routes of the app at the first request for it, and `/docs`, a page that shows it. */
 export const docsRoutes = (publicUrl: string): Elysia => {
@@ -111,33 +119,19 @@ export const docsRoutes = (publicUrl: string): Elysia => {
     return JSON.stringify(await openApiDocument(documented(), infoFor(publicUrl)))
   }
 
+  const files = {
+    '/openapi.json': textFile(async () => await (document ??= makeDocument()), 'application/json', 'no-cache'),
+    '/docs/oauth2-redirect.js': embeddedFile(redirectScript),
+    '/docs/swagger-ui.css': embeddedFile(stylesheet, 'text/css; charset=utf-8'),
+    '/docs/swagger-ui-bundle.js': embeddedFile(bundle),
+    '/docs/start.js': textFile(docsScript, scripts, unchanging),
+  }
+  for (const [path, answer] of Object.entries(files)) {
+    plugin.get(path, async ({ request }) => await answer(request), hidden)
+  }
   plugin
-    .get(
-      '/openapi.json',
-      async () => {
-        document ??= makeDocument()
-        return asset(await document, 'application/json', 'no-cache')
-      },
-      hidden,
-    )
-    .get(
-      '/docs',
-      async () =>
-        asset(docsPage, 'text/html; charset=utf-8', 'no-cache', { 'content-security-policy': contentSecurityPolicy }),
-      hidden,
-    )
-    .get(
-      redirectPath,
-      async () =>
-        asset(redirectPage, 'text/html; charset=utf-8', 'no-cache', {
-          'content-security-policy': contentSecurityPolicy,
-        }),
-      hidden,
-    )
-    .get('/docs/oauth2-redirect.js', async () => asset(Bun.file(redirectScript), scripts, unchanging), hidden)
-    .get('/docs/swagger-ui.css', async () => asset(Bun.file(stylesheet), 'text/css; charset=utf-8', unchanging), hidden)
-    .get('/docs/swagger-ui-bundle.js', async () => asset(Bun.file(bundle), scripts, unchanging), hidden)
-    .get('/docs/start.js', async () => asset(docsScript, scripts, unchanging), hidden)
+    .get('/docs', () => docsPageAnswer(docsPage), hidden)
+    .get(redirectPath, () => docsPageAnswer(redirectPage), hidden)
   return plugin
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { Elysia } from 'elysia'
+import { staticFile } from '../http/packed.ts'
 import embed from './assets/embed.js' with { type: 'text' }
 import icon from './assets/favicon.svg' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
@@ -7,11 +8,11 @@ import script from './assets/site.js' with { type: 'text' }
 import upload from './assets/upload.js' with { type: 'text' }
 
 /** A file whose name changes with its content, so that browsers can cache it forever. */
-type Asset = { readonly path: string; readonly content: Uint8Array<ArrayBuffer>; readonly type: string }
+type Asset = { readonly path: string; readonly text: string; readonly type: string }
 
 const asset = (stem: string, ending: string, type: string, text: string): Asset => ({
   path: `/assets/${stem}.${hash('sha256', text).slice(0, 12)}.${ending}`,
-  content: Bun.gzipSync(text),
+  text,
   type,
 })
 
@@ -26,24 +27,14 @@ export const embedScript = asset('embed', 'js', 'text/javascript; charset=utf-8'
 /** Shows how far an upload is, on the pages that have one. */
 export const uploadScript = asset('upload', 'js', 'text/javascript; charset=utf-8', upload)
 
-/** Files are stored as gzip and unpacked for clients that do not accept it. */
-const answer = ({ content, type }: Asset, request: Request): Response => {
-  const packed = request.headers.get('accept-encoding')?.includes('gzip') === true
-  return new Response(packed ? content : Bun.gunzipSync(content), {
-    headers: {
-      'content-type': type,
-      'cache-control': 'public, max-age=31536000, immutable',
-      vary: 'accept-encoding',
-      ...(packed ? { 'content-encoding': 'gzip' } : {}),
-    },
-  })
-}
+const assets = [siteStylesheet, favicon, siteScript, embedScript, uploadScript]
 
 /** The stylesheet, the icon and the scripts, embedded in the program. */
-export const assetRoutes = () =>
-  new Elysia()
-    .get(siteStylesheet.path, async ({ request }) => answer(siteStylesheet, request))
-    .get(favicon.path, async ({ request }) => answer(favicon, request))
-    .get(siteScript.path, async ({ request }) => answer(siteScript, request))
-    .get(embedScript.path, async ({ request }) => answer(embedScript, request))
-    .get(uploadScript.path, async ({ request }) => answer(uploadScript, request))
+export const assetRoutes = () => {
+  const routes = new Elysia()
+  for (const { path, text, type } of assets) {
+    const answer = staticFile(async () => new TextEncoder().encode(text), type, 'public, max-age=31536000, immutable')
+    routes.get(path, async ({ request }) => await answer(request))
+  }
+  return routes
+}

@@ -57,12 +57,16 @@ import { consentRoutes } from './front-door/consent.tsx'
 import { decisionRoutes } from './front-door/decision.tsx'
 import { guideRoutes } from './guides/guides.tsx'
 import { homeRoutes } from './home.tsx'
+import { packPage } from './packed-page.ts'
 import { isPageRoute } from './refusal-page.tsx'
 import { signInRoutes } from './sign-in.tsx'
 
 /** Every page for people, by area. */
 export const pages = (door: Door) =>
   new Elysia()
+    .mapResponse(({ responseValue, request }) =>
+      responseValue instanceof Response ? packPage(responseValue, request) : undefined,
+    )
     .use(assetRoutes())
     .use(homeRoutes(door))
     .use(guideRoutes(door))

@@ -183,6 +183,18 @@ test('clients that do not accept gzip get assets uncompressed', async () => {
   expect(Buffer.from(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer()))).toString()).toBe(text)
 })
 
+test('a client that has an asset in this form is told so, and q=0 refuses gzip', async () => {
+  const packed = await stylesheet({ 'accept-encoding': 'gzip' })
+  const plain = await stylesheet({ 'accept-encoding': 'gzip;q=0, br' })
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  const [tag = '', otherTag = ''] = [packed.headers.get('etag') ?? '', plain.headers.get('etag') ?? '']
+  expect(tag).not.toBe(otherTag)
+  expect(packed.headers.get('vary')).toBe('accept-encoding')
+  const again = async (ifNoneMatch: string) =>
+    (await stylesheet({ 'accept-encoding': 'gzip', 'if-none-match': ifNoneMatch })).status
+  expect([await again(tag), await again(`"x", W/${tag}`), await again(otherTag)]).toEqual([304, 304, 200])
+})
+
 test('the names of assets contain a hash of their content', () => {
   const named = [siteStylesheet, siteScript, embedScript, favicon].map(({ path, type }) => [
     path.split(/[0-9a-f]{12}/),
