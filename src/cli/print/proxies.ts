@@ -183,7 +183,11 @@ ${commented(caddyGuard(terms.upstream))}
 
 const caddyGuard = (upstream: string): string => `handle /your-api/* {
 	route {
-		# Nobody can send headers of these names past the check; older versions of Caddy would let them through.
+		# Nobody can send headers of these names past the check; older versions of Caddy would let them through. Some programs take
+		# X_App_Id for X-App-Id, and a Connection header that names them would make Caddy drop them.
+		@dropping header_regexp Connection (?i)x-(app-id|user-external-id|scope)
+		respond @dropping 400
+		request_header -*_*
 		request_header -X-App-Id
 		request_header -X-User-External-Id
 		request_header -X-Scope
