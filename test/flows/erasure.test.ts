@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { linkUser } from '../../src/operations/users/builder-users.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
@@ -24,7 +25,14 @@ const ask = async (method: string, path: string, body?: object) =>
   })
 
 /** Nobody else has these words. */
-const [mail, name, picture, place] = ['quetzalcoatl', 'huitzilopochtli', 'xochipilli', 'tlaloc'] as const
+const [mail, name, picture, place, subject, browser] = [
+  'quetzalcoatl',
+  'huitzilopochtli',
+  'xochipilli',
+  'tlaloc',
+  'tezcatlipoca',
+  'mictlantecuhtli',
+] as const
 
 /** A person with something personal in every column that can have it, and with sessions, grants and websites. */
 const addPerson = async (externalId: string) => {
@@ -37,7 +45,21 @@ const addPerson = async (externalId: string) => {
     name: `${name} ${externalId}`,
     pictureUrl: `https://example.com/${picture}-${externalId}.png`,
   })
-  const site = { ownerExternalId: externalId, name: `${place} of ${externalId}`, slug: place, status: 'published' }
+  const claims = {
+    issuer: 'https://id.example',
+    subject: `${subject}-${externalId}`,
+    email,
+    isEmailVerified: true,
+    name,
+  }
+  const rules = { createsUsers: false, linksByEmail: true }
+  await signInWithIdentity(platform, trace, claims, rules, `${browser}-${externalId}`)
+  const site = {
+    ownerExternalId: externalId,
+    name: `${place} of ${externalId}`,
+    slug: `${place}-${externalId}`,
+    status: 'published',
+  }
   await ask('PUT', `/resources/site/${place}-${externalId}`, site)
   const session = await signIn(url, { id, email, password })
   await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })
@@ -52,9 +74,11 @@ describe('the export of a person', () => {
     expect(status).toBe(200)
     expect(body.user).toMatchObject({ id, email, name: `${name} exported`, externalId: 'exported' })
     expect(body.user.pictureUrl).toContain(picture)
-    expect(body.sessions).toHaveLength(2)
+    expect(body.sessions).toHaveLength(3)
+    for (const word of [mail, name, picture, place, subject, browser])
+      expect(text).toContain(`${word}-exported`.replace(`${name}-`, `${name} `))
     expect(body.grants).toHaveLength(1)
-    expect(body.resources).toMatchObject([{ name: `${place} of exported`, slug: place }])
+    expect(body.resources).toMatchObject([{ name: `${place} of exported`, slug: `${place}-exported` }])
     expect(body.audit.map(({ action }: { action: string }) => action)).toContain('user.created')
     expect(text).not.toMatch(/\$2b\$|ap(?:us|ua|ur)_[0-9A-Za-z]{20}/)
   })
@@ -81,17 +105,91 @@ describe('the erasure of a person', () => {
   })
 
   onSqlite('restore of a file')('leaves none of their words in any column of any table', async () => {
-    const { id, email } = await addPerson('searched')
-    const own = [email, `${name} searched`, `${picture}-searched`, `${place}-searched`, `${place} of searched`]
-    expect([...placesOf(own)].toSorted()).toEqual(personal)
+    const { id } = await addPerson('searched')
+    const own = [mail, name, picture, place, subject, browser].flatMap((word) => [
+      `${word}-searched`,
+      `${word} searched`,
+    ])
+    expect([...placesOf([...own, `${place} of searched`])].toSorted()).toEqual(personal.toSorted())
     await ask('DELETE', '/users/searched')
     expect([...placesOf(own)]).toEqual([])
     expect([...placesOf([id])]).toContain('users.id')
   })
+
+  onSqlite('restore of a file')('knows every column that can hold a text', () => {
+    using file = new Database(server.database, { readonly: true })
+    const columns = file
+      .query<{ place: string }, []>(
+        `SELECT s.name || '.' || c.name AS place FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+        WHERE s.type = 'table' AND c.type IN ('TEXT', 'BLOB')`,
+      )
+      .all()
+      .map(({ place: column }) => column)
+    const texts = columns.filter((column) => theirs.test(column) || !technical.test(column))
+    const unknown = texts.filter((column) => !impersonal.has(column))
+    expect(unknown.toSorted()).toEqual([...personal, ...emptied].toSorted())
+  })
 })
 
 /** Where the words of a person are as long as they are a user. */
-const personal = ['resources.external_id', 'resources.name', 'users.email', 'users.name', 'users.picture_url']
+const personal = [
+  'identities.subject',
+  'resources.external_id',
+  'resources.name',
+  'resources.slug',
+  'sessions.agent',
+  'users.email',
+  'users.name',
+  'users.picture_url',
+]
+/** Personal, too, and gone with the erasure or with what it ends. */
+const emptied = [
+  'users.external_id', // a number as likely as a word
+  'users.password_hash',
+  'sessions.address',
+  'identities.issuer',
+  'sign_in_requests.reason', // for ten minutes
+  'install_session_codes.spent_from', // an address, for twelve hours
+]
+/** IDs, hashes, names of states and the like. */
+const technical =
+  /\.(?:.*_)?(?:id|key|hash|sha256|uuid|salt|fingerprint|secret|status|state|kind|kinds|environment|scopes|approval|action|outcome|origin|rights|networks|target|principal|method|path|challenge|by|hint|data)$/
+const theirs = /\.(?:external_id|password_hash)$/
+/** Of apps, of operators, and of the server. */
+const impersonal = new Set([
+  'apps.name',
+  'apps.slug',
+  'audit_events.address', // for the retention of the audit log, with an ID that names nobody
+  'audit_events.detail', // names of fields, states and counts
+  'audit_events.reason',
+  'carried_ends.value', // forgotten with the person
+  'credentials.label',
+  'redirect_uris.uri',
+  'authorization_codes.redirect_uri',
+  'app_tokens.address', // of the backend of an app
+  'token_pairs.address',
+  'rollbacks.reason',
+  'schema_migrations.name',
+  'server_keys.name',
+  'service_keys.name',
+  'versions.artifact_filename',
+  'versions.manifest',
+  'versions.notes',
+  'versions.rejection',
+  'versions.version',
+  'watermarks.name',
+  'webhook_attempts.answer',
+  'webhook_attempts.answer_headers',
+  'webhook_attempts.error',
+  'webhook_attempts.sent_headers',
+  'webhook_attempts.url',
+  'webhook_endpoints.reason',
+  'webhook_endpoints.url',
+  'webhook_events.body', // IDs and states
+  'staged_resources.external_id',
+  'staged_resources.name', // while an import runs
+  'staged_resources.slug',
+])
 
 /** The columns in which any of the texts occurs; a new table or column is looked at as soon as it exists. */
 const placesOf = (texts: readonly string[]): ReadonlySet<string> => {
