@@ -44,11 +44,16 @@ const newKey = async ({ rights = serviceRights, networks = [], at }: KeyOptions 
 }
 const full = await newKey()
 
-type Sent = { readonly path: string; readonly body?: unknown }
-const ask = async (method: string, { path, body }: Sent, key: string, address = '198.51.100.1'): Promise<Answer> =>
+type Sent = { readonly path: string; readonly body?: unknown; readonly type?: string }
+const ask = async (
+  method: string,
+  { path, body, type }: Sent,
+  key: string,
+  address = '198.51.100.1',
+): Promise<Answer> =>
   await send(url, method, `~${managementPath}${path}`, {
     token: key,
-    headers: { 'X-Forwarded-For': address },
+    headers: { 'X-Forwarded-For': address, ...(type === undefined ? {} : { 'Content-Type': type }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
@@ -111,6 +116,14 @@ const calls: Readonly<Record<string, Call>> = {
   'DELETE /resources/:kind/:externalId': {
     right: 'resources:write',
     sent: ({ site }) => ({ path: `/resources/site/${site.slug}` }),
+  },
+  'POST /resources/import': {
+    right: 'resources:write',
+    sent: ({ site }) => ({
+      path: '/resources/import',
+      body: { ...site.stated, kind: 'site', externalId: site.slug, name: fresh('Site') },
+      type: 'application/x-ndjson',
+    }),
   },
   'GET /installs': reading('installs:read', () => '/installs?limit=100'),
   'POST /installs/:id/approve': installStep('approve'),
@@ -203,7 +216,7 @@ describe('is refused, changes nothing and is audited:', () => {
 })
 
 /** Sends the body after the key has been accepted and revoked. */
-const askTooLate = async (method: string, { path, body }: Sent) => {
+const askTooLate = async (method: string, { path, body, type }: Sent) => {
   const key = await newKey()
   const accepted = async () => (await platform.database.queries.serviceKeys.find(key.id))?.lastUsedAt !== null
   const late = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -216,7 +229,12 @@ const askTooLate = async (method: string, { path, body }: Sent) => {
       controller.close()
     },
   })
-  return { key, answer: await send(url, method, `~${managementPath}${path}`, { token: key.secret, body: late }) }
+  const answer = await send(url, method, `~${managementPath}${path}`, {
+    token: key.secret,
+    body: late,
+    headers: type === undefined ? {} : { 'Content-Type': type },
+  })
+  return { key, answer }
 }
 
 describe('with a key that is revoked while its body arrives, is refused, changes nothing and is audited:', () => {

@@ -21,9 +21,8 @@ import {
   resourceLine,
   resourceStatement,
 } from '../contract/management.ts'
-import { dropImport, mergeImport, stageImport } from '../../operations/resources/import-resources.ts'
+import { mergeImport, stageImport } from '../../operations/resources/import-resources.ts'
 import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
-import { requireServiceKey } from '../service-key.ts'
 import { importSteps } from '../upload-body.ts'
 import { managed } from '../management.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
@@ -123,12 +122,6 @@ export const importResourceLines = managed({
   run: async (door, call, { actor, query }) => {
     const chunks = importSteps(door, call)
     const staged = await stageImport(door.platform, { chunks, progress: () => undefined, isOfBuilder: true })
-    try {
-      await requireServiceKey(door, call) // it may have been revoked while the lines arrived
-    } catch (error) {
-      await dropImport(door.platform, staged.key)
-      throw error
-    }
     return await mergeImport(door.platform, call, actor, { staged, prunes: query.prune === 'true' })
   },
 })

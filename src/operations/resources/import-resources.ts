@@ -1,7 +1,7 @@
 import type { StagedResource } from '../../../db/database.ts'
 import { type RowKey, recordId, rowKey } from '../../domain/identifier.ts'
 import { type OwnerName, readResource, type ResourceLine } from '../../domain/resource.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { badInput, decideAt, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -33,7 +33,7 @@ const mostFaults = 20
 
 /**
  * Reads a file of websites and stores into the store, to be merged by `mergeImport`, and checks each line by itself. It takes
- * little memory, whatever the size of the file. `mergeImport` or `dropImport` removes the lines; the purge, what is left after a crash.
+ * little memory, whatever the size of the file. `mergeImport` removes the lines; the purge, what is left after a crash or once the caller may no longer write.
  * @throws invalid_request with the numbers of the first wrong lines; then nothing is left
  */
 export const stageImport = async (platform: Platform, file: ImportFile): Promise<StagedImport> => {
@@ -42,10 +42,13 @@ export const stageImport = async (platform: Platform, file: ImportFile): Promise
   try {
     return { ...staging, ...(await stageLines(platform, staging, file)) }
   } catch (error) {
-    await dropImport(platform, staging.key)
+    if (mayWrite(error)) await dropImport(platform, staging.key)
     throw error
   }
 }
+
+/** Whether the error left the caller the right to write, and so to remove the lines. */
+const mayWrite = (error: unknown): boolean => !(error instanceof PlatformError && error.code === 'invalid_token')
 
 const stageLines = async (
   platform: Platform,
@@ -169,7 +172,7 @@ export const mergeImport: Operation<MergeOrder, ImportedResources> = async (
   const { key, lines, lastLine, now } = staged
   try {
     if (prunes && lines === 0) throw badInput('line', 'The file is empty: with prune, it would remove everything.')
-    return await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
+    const imported = await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
       const { q, record } = change
       const { stagedResources } = q
       await stagedResources.match(key, lastLine)
@@ -193,13 +196,16 @@ export const mergeImport: Operation<MergeOrder, ImportedResources> = async (
       if (Object.values(counts).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
       return result
     })
-  } finally {
     await dropImport(platform, key)
+    return imported
+  } catch (error) {
+    if (mayWrite(error)) await dropImport(platform, key)
+    throw error
   }
 }
 
 /** Removes the lines of an import, a few at a time, because others write meanwhile. If that fails, the purge does it. */
-export const dropImport = async ({ database }: Platform, key: RowKey): Promise<void> => {
+const dropImport = async ({ database }: Platform, key: RowKey): Promise<void> => {
   const drop = async () =>
     await database.transaction(async ({ stagedResources }) => await stagedResources.forget(key, linesAtOnce))
   try {
