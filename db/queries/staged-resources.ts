@@ -84,7 +84,7 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, staged),
-    /** Finds the stored resource of each line: the one of its external ID, or else of its owner, kind and slug. */
+    /** Corrects which stored resource each line is about, where that has changed since it was staged. */
     match: async (key: string, lastLine: number): Promise<void> => {
       const byExternalId = db
         .select({ id: resources.id })
@@ -102,16 +102,15 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
             or(isNull(staged.externalId), isNull(resources.externalId)),
           ),
         )
-      await inParts(lastLine, async (lines) => {
-        await db
-          .update(staged)
-          .set({ knownId: sql`(${byExternalId})` })
-          .where(and(of(key), lines, isNotNull(staged.externalId)))
-        await db
-          .update(staged)
-          .set({ knownId: sql`(${bySlug})` })
-          .where(and(of(key), lines, isNull(staged.knownId)))
-      })
+      const found = sql`coalesce((${byExternalId}), (${bySlug}))`
+      await inParts(
+        lastLine,
+        async (lines) =>
+          await db
+            .update(staged)
+            .set({ knownId: found })
+            .where(and(of(key), lines, sql`${staged.knownId} is distinct from ${found}`)),
+      )
     },
     /** Lines about the same resource as an earlier line. */
     repeated: async (key: string): Promise<readonly number[]> => {

@@ -79,7 +79,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> =>
 }
 
 /** Linux only; elsewhere NaN. */
-const residentBytesOf = (pid: number): number => {
+export const residentBytesOf = (pid: number): number => {
   const status = `/proc/${pid}/status`
   if (!existsSync(status)) return Number.NaN
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(status, 'utf8'))?.[1] ?? Number.NaN) * 1024

@@ -61,7 +61,7 @@ const stageLines = async (
   let lines = 0
   let lastLine = 0
   const store = async () => {
-    const rows = batch
+    const rows = await Promise.all(batch.map(async (row) => ({ ...row, knownId: await knownTo(platform, row) })))
     batch = []
     await platform.database.transaction(async ({ stagedResources }) => {
       await Promise.all(rows.map((row) => stagedResources.insert(row)))
@@ -129,6 +129,19 @@ const wrongLines = (faults: readonly LineFault[]): PlatformError => {
   const also = others.length === 0 ? '' : ` ${others.length} more: line ${others.map(({ line }) => line).join(', ')}.`
   const message = first === undefined ? 'The file is wrong.' : `Line ${first.line}: ${first.message}${also}`
   return refuse('invalid_request', { param: 'line', message, details: { lines: faults } })
+}
+
+/** The stored resource that a line is about, as `match` finds it again in the transaction of the merge. */
+const knownTo = async (
+  { database }: Platform,
+  { kind, externalId, ownerId, slug }: StagedResource,
+): Promise<string | null> => {
+  const q = database.queries.resources
+  const named = externalId === null ? null : await q.byExternalId(kind, externalId)
+  if (named !== null) return named.id
+  const namesake = await q.find(ownerId, kind, slug)
+  const isIt = namesake !== null && namesake.deletedAt === null && (externalId === null || namesake.externalId === null)
+  return isIt ? namesake.id : null
 }
 
 /** Looks up each owner once. IDs of users stay right; whether one was erased meanwhile is asked at the end. */
