@@ -8,7 +8,7 @@ import {
 import { auditEvents } from '../support/audit-events.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, appToken, grantTokens, installApp, signIn } from '../support/world.ts'
+import { addApp, appToken, authorizeBody, grantTokens, installApp, signIn } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 
 const world = await worldOfFile()
@@ -88,6 +88,21 @@ describe('introspection with a service key', () => {
     await setAppStatus(platform, trace, operator, { slug: other.slug, status: 'suspended' })
     expect((await introspect(secret, token)).body).toEqual({ active: false })
   })
+})
+
+test('introspection with a service key calls everything inactive that is no live token of an app', async () => {
+  const { code } = (
+    await call(url, 'POST', '/oauth/authorize', { token: await signIn(url, user), body: authorizeBody(app) })
+  ).body
+  const { accessToken, refreshToken } = await grantTokens(world)
+  const session = await signIn(url, user)
+  for (const token of [secret, session, code, app.development.clientSecret, `${accessToken}x`, 'x', keyId, 'apsr_x']) {
+    expect((await introspect(secret, token)).body).toEqual({ active: false })
+  }
+  expect((await introspect(secret, refreshToken)).body.token_type).toBeUndefined()
+  await call(url, 'POST', '/oauth/revoke', { token: accessToken, body: {} })
+  for (const token of [accessToken, refreshToken])
+    expect((await introspect(secret, token)).body).toEqual({ active: false })
 })
 
 describe('a service key', () => {
@@ -177,6 +192,53 @@ describe('GET /oauth/check', () => {
     expect((await check(token, about('site:blog'))).status).toBe(403)
     await installApp(platform, other, user)
     expect((await check(token, about('site:blog'))).status).toBe(204)
+  })
+
+  test('lets nothing pass by a crafted question, also after the same one has passed', async () => {
+    const { accessToken } = await grantTokens(world, 'profile:read')
+    const granted = await grantTokens(world)
+    const status = async (query: string, token = accessToken) => (await check(token, query)).status
+    for (const query of [
+      'scope=site:read&scope=profile:read&environment=development',
+      'scope=profile:read&environment=development&environment=production',
+      'scope=profile:read&environment=Development',
+      'scope=profile:read&environment=',
+      'scope=profile:read%00&environment=development',
+      'scope=profile:read%0Asite:read&environment=development',
+      'scope=PROFILE:READ&environment=development',
+      'scope=profile:read,site:read&environment=development',
+      'scope[]=profile:read&environment=development',
+      `scope=${'profile:read+'.repeat(200)}&environment=development`,
+      'scope=profile:read&environment=development&resource=',
+      'scope=profile:read&environment=development&resource=site:',
+      'scope=profile:read&environment=development&resource=site:blog&resource=site:other',
+    ]) {
+      expect([query, await status(query)]).toEqual([query, 400])
+    }
+    const passing = 'scope=site:read&environment=development'
+    for (const query of [passing, 'scope=site:read+profile:read&environment=development']) {
+      expect(await status(query, granted.accessToken)).toBe(204)
+      expect(await status(query)).toBe(403)
+    }
+    for (const resource of [
+      'site:BLOG',
+      'site:blog%20',
+      'site:%',
+      "site:'%20OR%201=1--",
+      'site:blog:x',
+      'site:bl%C3%B6g',
+    ]) {
+      expect(await status(`${passing}&resource=${resource}`, granted.accessToken)).toBe(403)
+    }
+    expect(await status(`${passing}&resource=site%3Ablog`, granted.accessToken)).toBe(204)
+    for (const authorization of [
+      `bearer  ${granted.accessToken} x`,
+      `Basic ${granted.accessToken}`,
+      granted.accessToken,
+    ]) {
+      expect((await fetch(`${url}/oauth/check?${passing}`, { headers: { authorization } })).status).toBe(401)
+    }
+    expect(await status(`${passing}&access_token=${granted.accessToken}`)).toBe(403)
   })
 
   test('needs a scope to be asked for, and refuses callers that are no app', async () => {

@@ -17,6 +17,7 @@ import { rotateWebhookSecret } from '../../../../src/operations/webhooks/secrets
 import { operator, trace } from '../../../support/operator.ts'
 import { submitVersion } from '../../../support/version.ts'
 import { addApp, addUser, type AppInWorld, installApp, type Login } from '../../../support/world.ts'
+import { makeThingsOfBuilder } from './things-of-builder.ts'
 import { makeLiveVersion } from './live-version.ts'
 
 /** Something that is in force until somebody ends it. */
@@ -40,6 +41,7 @@ export const makeThings = async (platform: Platform): Promise<readonly Thing[]> 
     ...(await makeInstalls(platform, app, owner)),
     ...(await makeEndpoints(platform, app)),
     ...(await makePeople(platform)),
+    ...(await makeThingsOfBuilder(platform)),
     ...(await makeScopes(platform, owner)),
     ...(await makeApps(platform, owner)),
     {
