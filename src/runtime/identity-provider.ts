@@ -93,7 +93,10 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
           idTokenExpected: true,
         })
         .catch((cause: unknown) => {
-          known = null
+          // Its keys may have changed. A code or an answer that it refuses says nothing about that.
+          const isRefusal =
+            cause instanceof client.ResponseBodyError || cause instanceof client.AuthorizationResponseError
+          if (!isRefusal) known = null
           if (cause instanceof TypeError)
             throw new ProviderUnreachable('The identity provider did not answer.', { cause })
           throw new ProviderRefused('The answer of the identity provider is not valid.', { cause })

@@ -171,6 +171,16 @@ describe('a sign-in that was answered', () => {
     expect((await visit('/account')).status).toBe(303)
   })
 
+  test('is not completed after the access of the person has ended', async () => {
+    for (const body of [{ only: 'sessions' }, {}]) {
+      const visit = browser()
+      const { request } = await leave(visit)
+      const { redirectTo } = (await accept(request)).body
+      expect((await ask('/users/ada/end-access', body)).status).toBe(200)
+      expect((await visit(here(redirectTo))).status).toBe(400)
+    }
+  })
+
   test('leads to no other site, whatever page was asked for and whatever host the builder named', async () => {
     for (const target of ['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)']) {
       const visit = browser()

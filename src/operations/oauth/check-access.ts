@@ -2,6 +2,7 @@ import type { Environment } from '../../domain/app.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
+import { remembered } from '../../domain/remembered.ts'
 import { isResourceKind } from '../../domain/resource.ts'
 import { formatScope, isSubset, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import type { AppCaller, UserCaller } from '../authenticate.ts'
@@ -32,7 +33,7 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
   const access = {
     appId: caller.kind === 'app' ? caller.app.id : caller.appId,
     userExternalId: caller.kind === 'app' ? '' : (caller.user.externalId ?? ''),
-    scope: formatScope(scopes),
+    scope: written(scopes),
   }
   if (asked.resource === null) return access
   const [kind, externalId] = splitResource(asked.resource)
@@ -46,6 +47,9 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
     },
   )
 }
+
+/** Scopes as text. The lists are those that `parseStoredScope` remembers. */
+const written = remembered(64, formatScope)
 
 const splitResource = (text: string): readonly [kind: string, externalId: string] => {
   const colon = text.indexOf(':')
