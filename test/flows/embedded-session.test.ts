@@ -141,10 +141,6 @@ describe('the exchange', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
   })
 
-  test('is not in the OpenAPI document of the contract', async () => {
-    expect((await call(url, 'GET', '~/openapi.json')).text).not.toContain('/api/embedded')
-  })
-
   test.each([
     ['the install has ended', 'install_required', async ({ install }: Scene) => await end(install)],
     ['the app is suspended', 'app_inactive', async ({ app }: Scene) => await suspend(app.slug)],
