@@ -21,6 +21,7 @@ export const serviceKeyQueries = (db: DrizzleConnection) => {
       const { isBeside, order } = beside(serviceKeys.id, 'descending', place)
       return await db.select().from(serviceKeys).where(isBeside).orderBy(order).limit(limit)
     },
+    count: async (): Promise<number> => await db.$count(serviceKeys),
     touch: async (id: string, now: number) =>
       void (await db.update(serviceKeys).set({ lastUsedAt: now }).where(eq(serviceKeys.id, id))),
     /** Sets the end of a key unless it is revoked; false if it is. */

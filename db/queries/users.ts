@@ -34,7 +34,7 @@ const scopeOf = ({ operators }: UserQuestion): SQL | undefined => (operators ? i
 const isAsked = ({ part, status }: UserQuestion): SQL | undefined =>
   and(
     status === null ? undefined : eq(users.status, status),
-    part === '' ? undefined : or(contains(users.email, part), contains(users.name, part)),
+    part === '' ? undefined : or(contains(users.email, part), contains(users.name, part), eq(users.externalId, part)),
   )
 
 /** As `lower` of the database does, which leaves other letters as they are. */

@@ -50,6 +50,8 @@ import { newUserRoutes } from './desk/new-user.tsx'
 import { quotaRoutes } from './desk/quotas.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
+import { serviceKeyRoutes } from './desk/service-keys.tsx'
+import { serviceKeySteps } from './desk/service-key-steps.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
 import { userSteps } from './desk/user-steps.tsx'
 import { deskUsersRoutes } from './desk/users.tsx'
@@ -133,6 +135,8 @@ const desk = (door: Door) =>
     .use(newUserRoutes(door))
     .use(deskUserRoutes(door))
     .use(userSteps(door))
+    .use(serviceKeyRoutes(door))
+    .use(serviceKeySteps(door))
     .use(auditRoutes(door))
     .use(deskExportRoutes(door))
     .use(healthRoutes(door))

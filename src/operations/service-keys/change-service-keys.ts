@@ -12,7 +12,7 @@ import {
   serviceKeyStatus,
   serviceRights,
 } from '../../domain/service-key.ts'
-import { badInput, decide, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideAt, decideToEnd, type Operation, refusalOfFaults, refuseFault } from '../decision.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
@@ -52,19 +52,19 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   actor,
   { name, rights, networks, expiresInDays },
 ) => {
-  refuseFault('name', nameFault(name))
   const readable = readRights(rights)
-  if (readable === null) throw badInput('rights', `The rights must be some of ${serviceRights.join(', ')}.`)
   const places = readNetworks(networks)
-  if (places === null || places.length > maximumNetworks) {
-    throw badInput(
-      'networks',
-      `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`,
-    )
-  }
-  if (expiresInDays !== null && !isWholeDays(expiresInDays)) {
-    throw badInput('expiresInDays', `A key expires after 1 to ${maximumKeyDays} days, or never.`)
-  }
+  const areNetworks = places !== null && places.length <= maximumNetworks
+  const isDays = expiresInDays === null || isWholeDays(expiresInDays)
+  const refusal = refusalOfFaults({
+    name: nameFault(name),
+    rights: readable === null ? `The rights must be some of ${serviceRights.join(', ')}.` : null,
+    networks: areNetworks
+      ? null
+      : `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`,
+    expiresInDays: isDays ? null : `A key expires after 1 to ${maximumKeyDays} days, or never.`,
+  })
+  if (refusal !== null || readable === null || places === null) throw refusal ?? badInput('rights', 'No rights.')
   const now = platform.clock.now()
   const expiresAt = expiresInDays === null ? null : now + expiresInDays * 86_400_000
   const minted = mintServiceKey(platform, now)
@@ -150,6 +150,10 @@ export const listServiceKeys = async (platform: Platform, page: PageRequest) => 
     (await platform.database.queries.serviceKeys.list(place, rows)).map((row) => serviceKeyRecord(row, now)),
   )
 }
+
+/** How many service keys there are, live and ended. */
+export const countServiceKeys = async ({ database }: Platform): Promise<number> =>
+  await database.queries.serviceKeys.count()
 
 /** One service key; null if there is none of this ID. */
 export const findServiceKeyRecord = async (platform: Platform, id: string): Promise<ServiceKeyRecord | null> => {

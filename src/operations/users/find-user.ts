@@ -1,5 +1,6 @@
 import type { Counted, Queries, User, UserOrder, UserQuestion } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
+import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
 import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
@@ -54,6 +55,9 @@ export const userSummary = (user: User) => ({
   status: user.status,
   passwordSuspendedAt: user.passwordSuspendedAt,
   createdAt: user.createdAt,
+  /** The builder's own ID; null for a user whom the builder did not send. */
+  externalId: user.externalId,
+  hasPassword: user.passwordHash !== noPassword,
 })
 
 /** All users, by address. */
@@ -68,5 +72,6 @@ export const inspectUser = async (platform: Platform, id: string) => {
   const user = await q.users.byId(id)
   if (user === null) throw refuse('route_not_found')
   const apps = (await q.apps.listOwnedBy(id)).map(({ id: appId, slug, status }) => ({ appId, slug, status }))
-  return { ...userSummary(user), apps }
+  const issuers = (await q.identities.ofUser(id)).map(({ issuer }) => issuer)
+  return { ...userSummary(user), apps, issuers }
 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
+import { inspectUser } from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
@@ -16,7 +17,8 @@ const countedSessions = 50
 export const accountOverviewRoutes = (door: Door) =>
   new Elysia().get(accountPaths.overview, async ({ request }) => {
     const visit = await requireVisit(door, request)
-    const [apps, sessions] = await Promise.all([
+    const [user, apps, sessions] = await Promise.all([
+      inspectUser(door.platform, visit.userId),
       listConnectedApps(door.platform, visit.session),
       listSessions(door.platform, visit.session, { limit: countedSessions, cursor: null }),
     ])
@@ -49,7 +51,12 @@ export const accountOverviewRoutes = (door: Door) =>
                 icon: 'screen',
                 fact: sessionsSentence(others, hasMore),
               },
-              { href: accountPaths.password, name: 'Password', icon: 'lock', fact: passwordSentence },
+              {
+                href: accountPaths.password,
+                name: 'Password',
+                icon: 'lock',
+                fact: user.hasPassword ? passwordSentence : noPasswordSentence,
+              },
             ] as const
           }
           row={({ href, name, icon, fact }) => (
@@ -62,6 +69,7 @@ export const accountOverviewRoutes = (door: Door) =>
   })
 
 const installsSentence = 'The apps on your websites and stores, and the apps that you can install.'
+const noPasswordSentence = 'You have none here: you sign in through another site.'
 const passwordSentence = 'Change it if somebody else may know it.'
 
 const appsSentence = (count: number): string => {

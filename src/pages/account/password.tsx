@@ -1,9 +1,11 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
+import { inspectUser } from '../../operations/users/find-user.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { answerForm, formOf, receiveFromUser, secretText } from '../form.ts'
@@ -41,8 +43,11 @@ export const passwordRoutes = (door: Door) =>
     })
 
 /** Passwords are never sent back: after a refusal the person types all three again. */
-const show = (visit: Visit, error: PlatformError | null): Response =>
-  page(
+const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
+  const { platform } = visit.door
+  const user = await inspectUser(platform, visit.userId)
+  if (!user.hasPassword || !mayUsePassword(platform.signIn, user.isOperator)) return showNone(visit)
+  return page(
     <AccountPage
       title="Change password"
       about="You stay signed in here, and all your other sessions end at once."
@@ -73,6 +78,18 @@ const show = (visit: Visit, error: PlatformError | null): Response =>
       </Form>
     </AccountPage>,
     { refusal: error },
+  )
+}
+
+/** For people who sign in through the builder or an identity provider. */
+const showNone = (visit: Visit): Response =>
+  page(
+    <AccountPage title="Password" visit={visit} tab={accountPaths.password}>
+      <p>
+        You sign in here without a password of this server, so there is none to change. How you sign in is decided where
+        you came from.
+      </p>
+    </AccountPage>,
   )
 
 const currentPassword = { type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 } as const

@@ -20,6 +20,8 @@ export const deskPaths = {
   newApp: '/desk/apps/new',
   users: '/desk/users',
   newUser: '/desk/users/new',
+  serviceKeys: '/desk/service-keys',
+  newServiceKey: '/desk/service-keys/new',
   audit: '/desk/audit',
   health: '/desk/health',
   backups: '/desk/backups',
@@ -32,6 +34,8 @@ export const reviewPath = (slug: string, version: string, ...rest: readonly stri
 export const deskAppPath = (slug: string, ...rest: readonly string[]): string =>
   [deskPaths.apps, slug, ...rest].join('/')
 export const userPath = (id: string, ...rest: readonly string[]): string => [deskPaths.users, id, ...rest].join('/')
+export const serviceKeyPath = (id: string, ...rest: readonly string[]): string =>
+  [deskPaths.serviceKeys, id, ...rest].join('/')
 /** The audit log with these filters. */
 export const auditPath = (filters: Readonly<Record<string, string>>): string =>
   `${deskPaths.audit}?${new URLSearchParams(filters).toString()}`
@@ -48,6 +52,7 @@ const tabs = [
   { path: deskPaths.installs, name: 'Installs', icon: 'box', group: 'Waiting' },
   { path: deskPaths.apps, name: 'Apps', icon: 'apps', group: 'Records' },
   { path: deskPaths.users, name: 'Users', icon: 'users', group: 'Records' },
+  { path: deskPaths.serviceKeys, name: 'Service keys', icon: 'key', group: 'Records' },
   { path: deskPaths.audit, name: 'Audit log', icon: 'list', group: 'Server' },
   { path: deskPaths.health, name: 'Health', icon: 'pulse', group: 'Server' },
   { path: deskPaths.backups, name: 'Backups', icon: 'backup', group: 'Server' },

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
+import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
@@ -86,7 +87,7 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
       }
     >
       <Problem error={error} />
-      <UserFacts user={user} />
+      <UserFacts user={user} ways={waysOf(visit.door.platform.signIn, user)} />
       <OwnApps user={user} mostApps={visit.door.platform.quotas.apps} />
       <h2>Access and rights</h2>
       {isOneself ? (
@@ -107,7 +108,7 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
               </ButtonForm>
             </div>
           )}
-          <StepLinks steps={stepsFor(user)} pathOf={(step) => userPath(id, step)} />
+          <StepLinks steps={stepsFor(visit.door.platform.signIn, user)} pathOf={(step) => userPath(id, step)} />
         </>
       )}
     </DeskPage>,
@@ -115,10 +116,12 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
   )
 }
 
-const UserFacts = ({ user }: { readonly user: InspectedUser }) => (
+const UserFacts = ({ user, ways }: { readonly user: InspectedUser; readonly ways: readonly string[] }) => (
   <Facts
     of={{
       Status: <UserBadges user={user} />,
+      'Signs in': ways.length === 0 ? 'Cannot sign in: no way is open to them' : ways.join(', '),
+      'ID in the builder': user.externalId && <code>{user.externalId}</code>,
       Password: user.passwordSuspendedAt && (
         <>
           Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost.
@@ -130,6 +133,16 @@ const UserFacts = ({ user }: { readonly user: InspectedUser }) => (
     }}
   />
 )
+
+/** In which ways the user signs in here, with the settings of this server. */
+const waysOf = (
+  rules: SignInRules,
+  { isOperator, hasPassword, externalId, issuers }: InspectedUser,
+): readonly string[] => [
+  ...(hasPassword && mayUsePassword(rules, isOperator) ? ['With a password'] : []),
+  ...(externalId !== null && !isOperator && builderPage(rules) !== null ? ['Through the builder'] : []),
+  ...(rules.ways.includes('oidc') ? issuers.map((issuer) => `With an account at ${new URL(issuer).host}`) : []),
+]
 
 type OwnAppsProps = { readonly user: InspectedUser; readonly mostApps: number }
 
@@ -158,15 +171,26 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
 const steps = {
   confirm: ['confirm-password', 'Reactivate the password', 'It was suspended because data was lost.'],
   password: ['password', 'Generate a new password', 'The old one stops working, and their sessions end.'],
+  firstPassword: [
+    'password',
+    'Generate a password',
+    'They have none. They sign in through the builder or an identity provider.',
+  ],
   end: ['end-access', 'End all access', 'Their sessions end, and every app loses the access that they gave it.'],
   make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
   withdraw: ['withdraw-operator', 'Remove operator rights', 'They keep their account and their apps.'],
   disable: ['disable', 'Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
 } as const satisfies Record<string, DeskStep>
 
-const stepsFor = (user: InspectedUser): readonly DeskStep[] => [
+/** Only for people who may use one. */
+const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => {
+  if (!mayUsePassword(rules, user.isOperator)) return []
+  return [user.hasPassword ? steps.password : steps.firstPassword]
+}
+
+const stepsFor = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => [
   ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
-  steps.password,
+  ...passwordSteps(rules, user),
   steps.end,
   user.isOperator ? steps.withdraw : steps.make,
   ...(user.status === 'active' ? [steps.disable] : []),

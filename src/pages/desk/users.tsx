@@ -48,7 +48,7 @@ export const deskUsersRoutes = (door: Door) =>
         <FilterBar
           path={path}
           fields={[
-            { kind: 'search', name: 'q', label: 'Name or email address', value: question.part },
+            { kind: 'search', name: 'q', label: 'Name, email address or ID in the builder', value: question.part },
             { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
             { kind: 'choice', name: 'role', label: 'Rights', all: 'Everybody', options: roles, selected: role },
             { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'email' },

@@ -294,6 +294,18 @@ export const siteMap: readonly Site[] = [
     who: 'operator',
     paths: ({ app }) => ['/desk/audit', `/desk/audit?app=${app.slug}&action=version`, '/desk/audit?outcome=refused'],
   },
+  { pattern: '/desk/service-keys', who: 'operator', paths: () => ['/desk/service-keys'] },
+  { pattern: '/desk/service-keys/new', who: 'operator', paths: () => ['/desk/service-keys/new'] },
+  {
+    pattern: '/desk/service-keys/:id',
+    who: 'operator',
+    paths: ({ serviceKeyIds }) => serviceKeyIds.map((id) => `/desk/service-keys/${id}`),
+  },
+  ...['new', 'rotate', 'revoke', 'confirm'].map((step): Site => ({
+    pattern: `/desk/service-keys/:id/${step}`,
+    who: 'operator',
+    paths: ({ serviceKeyIds: [live] }) => [`/desk/service-keys/${live}/${step}`],
+  })),
   { pattern: '/desk/health', who: 'operator', paths: () => ['/desk/health'] },
   { pattern: '/desk/backups', who: 'operator', paths: () => ['/desk/backups'] },
   { pattern: '/desk/backups/:name', who: 'operator', paths: () => ['/desk/backups/some.db'], leadsOn: true },

@@ -1,3 +1,5 @@
+import { serviceRights } from '../../../src/domain/service-key.ts'
+import { createServiceKey, revokeServiceKey } from '../../../src/operations/service-keys/change-service-keys.ts'
 import { receivedArtifact } from '../../support/received-artifact.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
 import { deleteApp } from '../../../src/operations/apps/delete-app.ts'
@@ -50,6 +52,8 @@ export type StockedWorld = World & {
   readonly grantId: string
   /** A secret of the first app in production, which works. */
   readonly liveSecretId: string
+  /** A service key that works, and one that has ended. */
+  readonly serviceKeyIds: readonly [string, string]
   /** A long redirect URI of the first app in development. */
   readonly longUri: string
   /** Another session of the first user. */
@@ -83,6 +87,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const deletedApp = await addApp(platform, user)
   await deleteApp(platform, trace, actor, deletedApp.slug)
   const liveSecretId = await stockCredentials(platform, app)
+  const serviceKeyIds = await stockServiceKeys(platform)
   await stockVersions(platform, app)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
   await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
@@ -106,8 +111,16 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   await stockTrail(platform, app)
   const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
   const installs = { pendingInstallId, openableInstallId }
-  const parts = { liveSecretId, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
+  const parts = { liveSecretId, serviceKeyIds, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
   return { ...world, ...people, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
+}
+
+const stockServiceKeys = async (platform: Platform): Promise<[string, string]> => {
+  const input = { name: 'Builder backend', rights: serviceRights, networks: ['10.0.0.0/8'], expiresInDays: 90 }
+  const live = await createServiceKey(platform, trace, actor, input)
+  const ended = await createServiceKey(platform, trace, actor, { ...input, name: 'Old backend', rights: ['sign-in'] })
+  await revokeServiceKey(platform, trace, actor, ended.id)
+  return [live.id, ended.id]
 }
 
 const addPeople = async (platform: Platform) => {

@@ -1,0 +1,109 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import {
+  confirmServiceKey,
+  revokeServiceKey,
+  rotateServiceKey,
+} from '../../operations/service-keys/change-service-keys.ts'
+import { confirmed } from '../confirmation.tsx'
+import { GraceField, hoursFrom } from '../grace-field.tsx'
+import { emptyForm, formOf, text } from '../form.ts'
+import { deskArea, onTheDesk, serviceKeyPath } from './desk-page.tsx'
+import { Time } from '../design/values.tsx'
+import { serviceKeyOf, showNewKey } from './service-keys.tsx'
+
+const back = ({ id }: { readonly id: string }) => ({ href: serviceKeyPath(id), name: 'The key' })
+const rotateForm = formOf({ graceHours: text })
+
+/** What ends a service key, or lets it work again. Each step asks first. */
+export const serviceKeySteps = (door: Door) =>
+  new Elysia()
+    .use(
+      confirmed(door, '/desk/service-keys/:id/rotate', {
+        area: deskArea,
+        form: rotateForm,
+        back,
+        again:
+          'This form was sent before. Only the first answer showed the new key. If you did not copy it, rotate that key.',
+        ask: async (_, { id }) => {
+          const { name } = await serviceKeyOf(door, id)
+          return {
+            title: 'Rotate this key?',
+            belongsTo: name,
+            says: (
+              <p>
+                You get a new key with the same rights and networks, which is shown once. The old key ends after the
+                hours below, so that the backend can be changed meanwhile. With 0 hours it ends at once.
+              </p>
+            ),
+            button: 'Rotate the key',
+            fields: (sent, error) => (
+              <GraceField
+                label="Hours until the old key ends"
+                hint="0 ends it at once."
+                typed={sent?.graceHours}
+                error={error}
+              />
+            ),
+          }
+        },
+        act: async ({ visit, fields, ticket }, { id }) => {
+          await serviceKeyOf(door, id)
+          const graceHours = hoursFrom(fields.graceHours)
+          return showNewKey(visit, await rotateServiceKey(...onTheDesk(visit, undefined, ticket), { id, graceHours }))
+        },
+      }),
+    )
+    .use(
+      confirmed(door, '/desk/service-keys/:id/revoke', {
+        area: deskArea,
+        form: emptyForm,
+        back,
+        ask: async (_, { id }) => {
+          const { name, lastUsedAt } = await serviceKeyOf(door, id)
+          return {
+            title: 'Revoke this key?',
+            belongsTo: name,
+            says: (
+              <p>
+                Every call with it is refused from now on, and it cannot be brought back. It was last used{' '}
+                <Time at={lastUsedAt} otherwise="never" />. Users, websites and stores that it sent stay.
+              </p>
+            ),
+            button: 'Revoke the key',
+          }
+        },
+        act: async ({ visit }, { id }, done) => {
+          await serviceKeyOf(door, id)
+          await revokeServiceKey(...onTheDesk(visit), id)
+          return done('revoked')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, '/desk/service-keys/:id/confirm', {
+        area: deskArea,
+        form: emptyForm,
+        back,
+        ask: async (_, { id }) => {
+          const { name } = await serviceKeyOf(door, id)
+          return {
+            title: 'Reactivate this key?',
+            belongsTo: name,
+            says: (
+              <p>
+                It was suspended because data was lost, and its revocation may be among what was lost. Reactivate it
+                only if you know that nobody had revoked it.
+              </p>
+            ),
+            button: 'Reactivate the key',
+            tone: 'harmless',
+          }
+        },
+        act: async ({ visit }, { id }, done) => {
+          await serviceKeyOf(door, id)
+          await confirmServiceKey(...onTheDesk(visit), id)
+          return done('confirmed')
+        },
+      }),
+    )

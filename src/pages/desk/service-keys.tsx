@@ -1,0 +1,288 @@
+import { Elysia } from 'elysia'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { maximumKeyDays, type ServiceRight, serviceRights } from '../../domain/service-key.ts'
+import type { Door } from '../../http/door.ts'
+import {
+  countServiceKeys,
+  createServiceKey,
+  findServiceKeyRecord,
+  listServiceKeys,
+  type ServiceKeyRecord,
+} from '../../operations/service-keys/change-service-keys.ts'
+import { Badge } from '../design/badge.tsx'
+import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
+import { Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Crumbs } from '../design/shell.tsx'
+import { Facts, Secret, Time } from '../design/values.tsx'
+import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
+import { page } from '../page.ts'
+import { readList } from '../query.ts'
+import { showOnce, takeShown } from '../shown-once.ts'
+import { requireOperator, type Visit } from '../visit.ts'
+import { auditPath, DeskPage, deskPaths, type DeskStep, onTheDesk, serviceKeyPath, StepLinks } from './desk-page.tsx'
+
+const pattern = '/desk/service-keys/:id'
+const createForm = formOf({ name: text, rights: texts, networks: text, expiresInDays: text })
+const notices = {
+  rotated: 'The key is replaced. The old one ends as you chose.',
+  revoked: 'The key is revoked. Calls with it are refused from now on.',
+  confirmed: 'The key works again.',
+} as const
+
+/** The keys with which the builder calls the management API. `service-key-steps.tsx` has what asks first. */
+export const serviceKeyRoutes = (door: Door) =>
+  new Elysia()
+    .get(deskPaths.serviceKeys, async ({ request }) => await showList(await requireOperator(door, request)))
+    .get(deskPaths.newServiceKey, async ({ request }) =>
+      showForm(await requireOperator(door, request), emptyValues, null),
+    )
+    .post(deskPaths.newServiceKey, async ({ request }) => {
+      const { visit, fields, ticket } = await receiveFromOperator(door, request, createForm)
+      const { name, rights, networks, expiresInDays: days } = fields
+      const input = {
+        name: name.trim(),
+        rights,
+        networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
+        expiresInDays: days.trim() === '' ? null : Number(days),
+      }
+      return await answerForm(createServiceKey(...onTheDesk(visit, undefined, ticket), input), {
+        done: (created) => showNewKey(visit, created),
+        refused: (error) => showForm(visit, fields, error),
+      })
+    })
+    .get(`${pattern}/new`, async ({ request, params: { id } }) => {
+      const visit = await requireOperator(door, request)
+      return showSecretOf(visit, await serviceKeyOf(door, id))
+    })
+    .get(pattern, async ({ request, params: { id } }) => {
+      const visit = await requireOperator(door, request)
+      return showKey(visit, await serviceKeyOf(door, id))
+    })
+
+/** @throws route_not_found */
+export const serviceKeyOf = async ({ platform }: Door, id: string): Promise<ServiceKeyRecord> => {
+  const found = await findServiceKeyRecord(platform, id)
+  if (found === null) throw refuse('route_not_found')
+  return found
+}
+
+/** Redirects to the page that shows a new key once. */
+export const showNewKey = (visit: Visit, { id, secret }: { readonly id: string; readonly secret: string }): Response =>
+  showOnce(visit, serviceKeyPath(id, 'new'), secret)
+
+const showList = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const keys = await readList(visit, { list: 'desk-service-keys', path: deskPaths.serviceKeys, query: {} }, (window) =>
+    listServiceKeys(platform, window),
+  )
+  return page(
+    <DeskPage
+      title="Service keys"
+      about="Your builder’s own backend calls the management API with them: it sends users and sites, and checks the tokens of apps."
+      visit={visit}
+      tab={deskPaths.serviceKeys}
+      actions={
+        <a href={deskPaths.newServiceKey} class="button primary">
+          Create a service key
+        </a>
+      }
+    >
+      <RowList
+        label="Service keys"
+        rows={keys.rows}
+        row={(key) => <KeyRow key={key.id} of={key} />}
+        empty="There are no service keys. Without one, the builder cannot call the management API."
+      />
+      <Pager {...keys} shown={keys.rows.length} total={await countServiceKeys(platform)} />
+    </DeskPage>,
+  )
+}
+
+const KeyRow = ({
+  of: { id, name, rights, networks, status, expiresAt, lastUsedAt },
+}: {
+  readonly of: ServiceKeyRecord
+}) => (
+  <Row
+    href={serviceKeyPath(id)}
+    title={<bdi>{name}</bdi>}
+    badge={<KeyStatus status={status} expiresAt={expiresAt} />}
+    facts={[
+      rights.length === serviceRights.length ? 'All rights' : rights.join(', '),
+      networks.length === 0 ? 'Any network' : networks.join(', '),
+      <>
+        Last used <Time at={lastUsedAt} otherwise="never" />
+      </>,
+    ]}
+  />
+)
+
+const KeyStatus = ({ status, expiresAt }: Pick<ServiceKeyRecord, 'status' | 'expiresAt'>) => {
+  if (status === 'ended') return <Badge>Ended</Badge>
+  if (status === 'suspended') return <Badge tone="bad">Suspended</Badge>
+  if (expiresAt === null) return <Badge tone="good">Active</Badge>
+  return (
+    <Badge tone="waiting">
+      Active until <Time at={expiresAt} />
+    </Badge>
+  )
+}
+
+/** What each right allows, on the form and on the page of a key. */
+const rightWords: Readonly<Record<ServiceRight, string>> = {
+  'users:read': 'Read and export users',
+  'users:write': 'Create, change, disable and erase users, and end their access',
+  'resources:read': 'Read websites and stores',
+  'resources:write': 'Create, change, import and remove websites and stores',
+  'installs:read': 'Read installs',
+  'installs:write': 'Approve, reject and deactivate installs',
+  'sign-in': 'Sign in users who come from the builder',
+  'tokens:introspect': 'Check the tokens of every app',
+  'audit:read': 'Read the audit log',
+}
+
+type Values = {
+  readonly name: string
+  readonly rights: readonly string[]
+  readonly networks: string
+  readonly expiresInDays: string
+}
+const emptyValues: Values = { name: '', rights: [], networks: '', expiresInDays: '' }
+
+const showForm = (visit: Visit, values: Values, error: PlatformError | null): Response =>
+  page(
+    <DeskPage
+      title="Create a service key"
+      above={<Crumbs links={[{ href: deskPaths.serviceKeys, name: 'Service keys' }]}>New</Crumbs>}
+      visit={visit}
+      tab={deskPaths.serviceKeys}
+    >
+      <Problem error={error} />
+      <Form action={deskPaths.newServiceKey} visit={visit} class="measure">
+        <Field
+          label="Name"
+          name="name"
+          hint="Who uses it, such as “Builder backend”."
+          error={error}
+          input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
+        />
+        <ChoiceSet legend="Rights" name="rights" error={error}>
+          {serviceRights.map((right) => (
+            <Choice
+              key={right}
+              type="checkbox"
+              name="rights"
+              value={right}
+              checked={values.rights.includes(right)}
+              about={<code>{right}</code>}
+            >
+              {rightWords[right]}
+            </Choice>
+          ))}
+        </ChoiceSet>
+        <Field
+          label="Networks"
+          name="networks"
+          hint="Optional. The only addresses it works from, such as 10.0.0.0/8 or 192.0.2.7, separated by spaces or commas."
+          error={error}
+          input={{ value: values.networks, autocomplete: 'off' }}
+        />
+        <Field
+          label="Days until it expires"
+          name="expiresInDays"
+          hint={`Optional. 1 to ${maximumKeyDays}; without a number it works until you rotate or revoke it.`}
+          error={error}
+          input={{ value: values.expiresInDays, autocomplete: 'off' }}
+        />
+        <p class="muted">No key can create, change, sign in or disable an operator, whatever its rights.</p>
+        <button type="submit" class="primary">
+          Create the key
+        </button>
+      </Form>
+    </DeskPage>,
+    { refusal: error },
+  )
+
+const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response => {
+  const { value, cookies } = takeShown(visit)
+  return page(
+    <DeskPage title="New service key" belongsTo={name} visit={visit} tab={deskPaths.serviceKeys}>
+      {value === null ? (
+        <p>
+          There is no new key to show. Each one is shown once, right after it was created. If nobody copied it, rotate
+          it and copy the next one.
+        </p>
+      ) : (
+        <>
+          <p>
+            Store it where the backend of your builder keeps its secrets. The backend sends it as{' '}
+            <code>Authorization: Bearer apok_…</code>.
+          </p>
+          <Secret label="Service key" value={value} />
+        </>
+      )}
+      <p>
+        <a href={serviceKeyPath(id)}>{value === null ? 'Go to the key' : 'I have copied it: go to the key'}</a>
+      </p>
+    </DeskPage>,
+    { cookies },
+  )
+}
+
+const steps = {
+  confirm: ['confirm', 'Reactivate the key', 'It was suspended because data was lost.'],
+  rotate: ['rotate', 'Rotate the key', 'Creates a new one with the same rights. The old one ends later.'],
+  revoke: ['revoke', 'Revoke the key', 'It stops working at once.'],
+} as const satisfies Record<string, DeskStep>
+
+const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
+  const { id, name, rights, networks, status, createdAt, expiresAt, revokedAt, lastUsedAt } = key
+  const possible = status === 'ended' ? [] : [steps.rotate, steps.revoke]
+  return page(
+    <DeskPage
+      title={name}
+      belongsTo="Service key"
+      above={<Crumbs links={[{ href: deskPaths.serviceKeys, name: 'Service keys' }]}>{name}</Crumbs>}
+      visit={visit}
+      tab={deskPaths.serviceKeys}
+      notices={notices}
+    >
+      <Facts
+        of={{
+          Status: <KeyStatus status={status} expiresAt={expiresAt} />,
+          Rights: (
+            <ul>
+              {rights.map((right) => (
+                <li key={right}>
+                  {rightWords[right]} (<code>{right}</code>)
+                </li>
+              ))}
+            </ul>
+          ),
+          Networks: networks.length === 0 ? 'Any' : networks.join(', '),
+          'Last used': <Time at={lastUsedAt} otherwise="never" />,
+          Created: <Time at={createdAt} />,
+          Expires: expiresAt && <Time at={expiresAt} />,
+          Revoked: revokedAt && <Time at={revokedAt} />,
+          ID: <code>{id}</code>,
+          Events: (
+            <>
+              <a href={auditPath({ actor: id })}>What it did</a> ·{' '}
+              <a href={auditPath({ target: id })}>What was done to it</a>
+            </>
+          ),
+        }}
+      />
+      {status === 'ended' ? null : (
+        <>
+          <h2>Change</h2>
+          <StepLinks
+            steps={status === 'suspended' ? [steps.confirm, ...possible] : possible}
+            pathOf={(step) => serviceKeyPath(id, step)}
+          />
+        </>
+      )}
+    </DeskPage>,
+  )
+}
