@@ -92,14 +92,16 @@ export const readPersonalData = managed({
   path: `${path}/export`,
   right: 'users:read',
   answers: { 200: personalData },
-  errors: ['record_not_found'],
+  errors: ['record_not_found', 'operator_protected'],
   id: 'exportUser',
   summary: 'Everything that is stored about a person',
-  description: 'As JSON, for the person. Without secrets and hashes.',
+  description:
+    'As JSON, for the person. Without secrets and hashes. Not of operators: what they did is for the right audit:read.',
   parameters,
   run: async (door, _, { path: { externalId = '' } }) => {
     const user = await findBuilderUser(door.platform, externalId)
     if (user === null) throw refuse('record_not_found', { param: 'externalId' })
+    if (user.isOperator) throw refuse('operator_protected')
     const data = personalDataText(await exportUser(door.platform, user.email))
     return new Response(data, { headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } })
   },
