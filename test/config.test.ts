@@ -65,6 +65,9 @@ describe('settings', () => {
       OIDC_CLIENT_ID: 'other',
       OIDC_CREATE_USERS: 'on',
       OIDC_LINK_BY_EMAIL: 'on',
+      REQUIRE_SECOND_FACTOR: 'everyone',
+      STRONG_SIGN_IN: 'oidc',
+      OIDC_STRONG_ACR: 'phr',
     }
     const oidc = { SIGN_IN: 'oidc', OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' }
     /** What another setting must be for this one to be valid. */

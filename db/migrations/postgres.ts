@@ -10,6 +10,7 @@ import signInRequests from './postgres/0008_sign_in_requests.sql' with { type: '
 import secretHints from './postgres/0009_secret_hints.sql' with { type: 'text' }
 import identities from './postgres/0010_identities.sql' with { type: 'text' }
 import stagedResources from './postgres/0011_staged_resources.sql' with { type: 'text' }
+import secondFactors from './postgres/0012_second_factors.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -63,5 +64,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'staged_resources',
     sql: stagedResources,
     sha256: '5c466751e0663d3ae0dff53f34f39e30b8d05dbaf006cd07f92fcf8d2267025d',
+  },
+  {
+    id: 12,
+    name: 'second_factors',
+    sql: secondFactors,
+    sha256: '4b12b552930aef8c1f0ea3a07cecffed8689a8c3d9f0502e1f95879f9dc93c2d',
   },
 ]

@@ -14,6 +14,8 @@ export const importedTables = [
   'form_tickets',
   'sign_in_requests',
   'identities',
+  'totp_keys',
+  'recovery_codes',
   'apps',
   'clients',
   'credentials',

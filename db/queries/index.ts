@@ -12,6 +12,7 @@ import { credentialQueries } from './credentials.ts'
 import { dashboardQueries } from './dashboards.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
+import { recoveryCodeQueries, totpKeyQueries } from './factors.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
 import { grantQueries } from './grants.ts'
 import { identityQueries } from './identities.ts'
@@ -35,6 +36,7 @@ export type { AuditEvent, AuditFinds, AuditListing, AuditQuestion, AuditStretch 
 export type { CountsOf, HourlyCount } from './counts.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, User, UserOrder, UserQuestion } from './users.ts'
+export type { RecoveryCode, TotpKey } from './factors.ts'
 export type { Counted, Place, SearchWindow } from './places.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
 export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
@@ -75,6 +77,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   installs: installQueries(db),
   keys: keyQueries(db),
   names: nameQueries(db),
+  recoveryCodes: recoveryCodeQueries(db),
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),
   rollbacks: rollbackQueries(db),
@@ -83,6 +86,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   sessions: sessionQueries(db),
   signInRequests: signInRequestQueries(db),
   stagedResources: stagedResourceQueries(db),
+  totpKeys: totpKeyQueries(db),
   users: userQueries(db),
   versions: versionQueries(db),
   watermarks: watermarkQueries(db),

@@ -1,4 +1,18 @@
-import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  type AnyColumn,
+  asc,
+  desc,
+  eq,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  notInArray,
+  or,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 import { noPassword } from '../../src/domain/password.ts'
 import { devices, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
@@ -138,6 +152,9 @@ export const userQueries = (db: DrizzleConnection) => {
         .update(users)
         .set({ ...to, updatedAt: now })
         .where(eq(users.id, id))),
+    /** Sets from when on a second factor is required, unless it is set. */
+    askForFactor: async (id: string, dueAt: number) =>
+      void (await changeOne(db, users, { factorDueAt: dueAt }, eq(users.id, id), isNull(users.factorDueAt))),
     /** Ends the suspension of a password; false if it was not suspended. */
     confirmPassword: async (id: string) =>
       await changeOne(db, users, { passwordSuspendedAt: null }, eq(users.id, id), isNotNull(users.passwordSuspendedAt)),

@@ -7,6 +7,7 @@ export const nothingCarriedOver = {
   users: 0,
   emails: 0,
   passwords: 0,
+  factors: 0,
   operators: 0,
   installs: 0,
   resources: 0,
@@ -32,6 +33,8 @@ export type Told = {
     | 'rollbacks'
     | 'webhook_endpoints'
     | 'service_keys'
+    | 'totp_keys'
+    | 'recovery_codes'
     | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the time of the restore. */
   readonly told: string

@@ -43,7 +43,9 @@ const userErased: End = {
     where: 'm.erased_at IS NULL',
   }),
   first: [
-    `DELETE FROM main.identities WHERE user_id IN ${erasedUsers}`,
+    ...['identities', 'totp_keys', 'recovery_codes'].map(
+      (table) => `DELETE FROM main.${table} WHERE user_id IN ${erasedUsers}`,
+    ),
     `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,
   ],
 }
@@ -136,6 +138,28 @@ const rowEnds: readonly End[] = [
       FROM present.versions AS p ${unlessSame('versions', 'status')} AND p.status = 'draft'`,
     set: "status = 'draft', submitted_at = NULL, updated_at = c.at",
     where: "m.status = 'submitted' AND c.at >= m.updated_at",
+  }),
+]
+
+/** Factors that were removed or reset, and recovery codes that were used or replaced. */
+const factorEnds: readonly End[] = [
+  rowEnd({
+    kind: 'totp_key',
+    counts: 'factors',
+    of: 'totp_keys',
+    needs: { table: 'totp_keys' },
+    told: 'SELECT id, ended_at, NULL FROM present.totp_keys WHERE ended_at IS NOT NULL',
+    set: "key = x'', ended_at = c.at",
+    where: 'm.ended_at IS NULL',
+  }),
+  rowEnd({
+    kind: 'recovery_code',
+    counts: 'factors',
+    of: 'recovery_codes',
+    needs: { table: 'recovery_codes' },
+    told: 'SELECT id, ended_at, NULL FROM present.recovery_codes WHERE ended_at IS NOT NULL',
+    set: 'ended_at = c.at',
+    where: 'm.ended_at IS NULL',
   }),
 ]
 
@@ -239,6 +263,7 @@ const suspensions: readonly End[] = [
 export const ends: readonly End[] = [
   ...changedHands,
   ...rowEnds,
+  ...factorEnds,
   rolledBack,
   scopesOf('apps', 'app_scopes'),
   redirectUri,

@@ -48,6 +48,8 @@ export const users = sqliteTable('users', {
   externalId: text('external_id'),
   /** When everything personal was removed. */
   erasedAt: integer('erased_at'),
+  /** From when on a second factor is required; null until a sign-in has asked for one. */
+  factorDueAt: integer('factor_due_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -88,6 +90,26 @@ export const identities = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
 )
+
+/** Authenticator apps. `lastStep` is the step of the last code that was accepted; the key of an ended one is empty. */
+export const totpKeys = sqliteTable('totp_keys', {
+  id: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  key: bytes().notNull(),
+  lastStep: integer('last_step').notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastUsedAt: integer('last_used_at'),
+  endedAt: integer('ended_at'),
+})
+
+/** Recovery codes. Each ends when it is used or replaced. */
+export const recoveryCodes = sqliteTable('recovery_codes', {
+  id: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  hash: bytes().$type<SecretHash>().notNull(),
+  createdAt: integer('created_at').notNull(),
+  endedAt: integer('ended_at'),
+})
 
 /** Random keys that stay on the server: 32 bytes each. `restore` and `recover` replace them. */
 export const serverKeys = sqliteTable('server_keys', {

@@ -40,6 +40,7 @@ export const readRateLimits = (read: Read): RateLimits | null => {
     write: limit('RATE_LIMIT_WRITE', defaultRateLimits.write),
     management: limit('RATE_LIMIT_MANAGEMENT', defaultRateLimits.management),
     sign_in: limit('RATE_LIMIT_SIGN_IN', defaultRateLimits.sign_in),
+    code: limit('RATE_LIMIT_CODE', defaultRateLimits.code),
     address: limit('RATE_LIMIT_ADDRESS', defaultRateLimits.address),
   }
   const areOn = read('RATE_LIMIT', true, (text) => {

@@ -1,4 +1,10 @@
-import { passwordAudiences, type SignInRules, type SignInWay, signInWays } from '../domain/sign-in-rules.ts'
+import {
+  factorAudiences,
+  passwordAudiences,
+  type SignInRules,
+  type SignInWay,
+  signInWays,
+} from '../domain/sign-in-rules.ts'
 import { Broken, choiceOf, type Read } from './setting.ts'
 
 /** How people sign in. Contradictions between the settings are faults. */
@@ -11,6 +17,9 @@ export const readSignIn = (read: Read, faults: string[]): SignInRules => {
     providerName: read('OIDC_NAME', 'the identity provider', nameOf),
     createsUsers: read('OIDC_CREATE_USERS', false, onOrOff),
     linksByEmail: read('OIDC_LINK_BY_EMAIL', false, onOrOff),
+    secondFactorFor: read('REQUIRE_SECOND_FACTOR', 'operators', choiceOf(factorAudiences)),
+    strongWays: read('STRONG_SIGN_IN', [], strongWaysOf),
+    strongAcr: read('OIDC_STRONG_ACR', [], acrValuesOf),
   }
   if (rules.ways.includes('handover') && rules.handoverUrl === null) {
     faults.push('SIGN_IN names handover, which needs SIGN_IN_URL: the page of the builder that signs people in.')
@@ -44,6 +53,20 @@ const nameOf = (text: string): string | Broken => {
 
 const onOrOff = (text: string): boolean | Broken =>
   text === 'on' || text === 'off' ? text === 'on' : new Broken('must be on or off.')
+
+const strongWaysOf = (text: string): readonly SignInWay[] | Broken => {
+  const ways = waysOf(text)
+  return ways instanceof Broken || ways.includes('password')
+    ? new Broken('must be handover, oidc or both, separated by a comma.')
+    : ways
+}
+
+const acrValuesOf = (text: string): readonly string[] | Broken => {
+  const values = text.split(',').map((value) => value.trim())
+  return values.every((value) => /^[\x21-\x7e]{1,200}$/.test(value))
+    ? values
+    : new Broken('must be values of the acr claim, separated by commas.')
+}
 
 const waysOf = (text: string): readonly SignInWay[] | Broken => {
   const names = text.split(',').map((name) => name.trim())

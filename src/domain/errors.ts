@@ -18,6 +18,7 @@ const errors = {
   invalid_token: [401, 'The bearer token is missing or not valid.'],
   login_required: [401, 'A signed-in user is required.'],
   invalid_login: [401, 'The email address or the password is wrong.'],
+  second_factor_required: [401, 'The password is right, and a code of the second factor is needed: send it as `code`.'],
   consent_required: [403, 'The user must consent explicitly: consent must be true.'],
   scope_not_allowed: [403, 'The app may not ask for this scope.'],
   scope_not_available: [403, 'This scope is planned or restricted and cannot be issued.'],

@@ -10,6 +10,7 @@ export const defaultRateLimits = {
   write: { count: 120, seconds: 60 },
   management: { count: 6_000, seconds: 60 },
   sign_in: { count: 10, seconds: 300 },
+  code: { count: 10, seconds: 3_600 },
   address: { count: 6_000, seconds: 60 },
 } as const satisfies Readonly<Record<string, RateLimit>>
 

@@ -5,6 +5,9 @@ export type SignInWay = (typeof signInWays)[number]
 /** Who may sign in with a password stored here. */
 export const passwordAudiences = ['everyone', 'operators', 'nobody'] as const
 
+/** Of whom a second factor is required. */
+export const factorAudiences = ['nobody', 'operators', 'everyone'] as const
+
 export type SignInRules = {
   readonly ways: readonly SignInWay[]
   /** The page of the builder that signs people in. Use `builderPage`. */
@@ -18,6 +21,11 @@ export type SignInRules = {
   readonly createsUsers: boolean
   /** Whether they get the account that has their verified address. */
   readonly linksByEmail: boolean
+  readonly secondFactorFor: (typeof factorAudiences)[number]
+  /** The ways that count as two factors: no code is asked for after them. */
+  readonly strongWays: readonly SignInWay[]
+  /** What the identity provider says (`acr`) of a sign-in that counts as two factors. */
+  readonly strongAcr: readonly string[]
 }
 
 export const passwordOnly: SignInRules = {
@@ -28,6 +36,9 @@ export const passwordOnly: SignInRules = {
   providerName: 'the identity provider',
   createsUsers: false,
   linksByEmail: false,
+  secondFactorFor: 'operators',
+  strongWays: [],
+  strongAcr: [],
 }
 
 /** Where the builder takes over; null unless this is one of the ways. */

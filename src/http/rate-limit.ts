@@ -27,7 +27,7 @@ export type RateLimiter = {
 }
 
 /** What is counted by all servers together: tries of guessers, who would otherwise have as many more as there are servers. */
-const sharedPolicies = ['failed', 'sign_in'] as const satisfies readonly RateLimitPolicy[]
+const sharedPolicies = ['failed', 'sign_in', 'code'] as const satisfies readonly RateLimitPolicy[]
 /** How many keys of a policy are told at a time. Beyond that, those that owe least are counted by this server alone until the next time. */
 const toldAtOnce = 250
 
@@ -199,7 +199,7 @@ export const createRateLimiter = (options: {
   }
   const startedAt = options.monotonicMs()
   const markOf = createLimitMarks(options.secret)
-  // Allocated at first use: seven times half a megabyte would take a tenth of the program's start.
+  // Allocated at first use: nine times half a megabyte would take a tenth of the program's start.
   const policies: Partial<Record<RateLimitPolicy, Buckets>> = {}
   const bucketsOf = (policy: RateLimitPolicy): Buckets =>
     (policies[policy] ??= createBuckets(policy, limits[policy], markOf, isShared && isSharedPolicy(policy)))

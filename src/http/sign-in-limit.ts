@@ -2,11 +2,18 @@ import { browserLabel, deviceCookie, deviceLifetimeSeconds, readDeviceCookie } f
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
+import { isTotpCode } from '../domain/second-factor.ts'
 import type { Platform } from '../operations/platform.ts'
-import { findKnownDevice, signIn } from '../operations/sessions/sign-in.ts'
+import {
+  findKnownDevice,
+  type PendingSignIn,
+  type SignedIn,
+  type SigningBrowser,
+} from '../operations/sessions/entry.ts'
+import { finishSignIn, signIn } from '../operations/sessions/sign-in.ts'
+import type { Call } from './call.ts'
 import type { Door } from './door.ts'
 import { hold, leave, takeShare } from './limits.ts'
-import type { Call } from './call.ts'
 import { readCookie, sessionCookie, setCookie } from './session-cookie.ts'
 
 /** Sign-ins of one address that may be checked at the same time: hashing is slow, and all callers share its line. */
@@ -62,8 +69,8 @@ export const withSignInLimit = async <T>(
 }
 
 /**
- * Signs a person in, within the limits, and returns the cookies to set. A browser in which this user has signed in before has its
- * own place in the line for hashing; its cookie gives no access.
+ * Checks a password, within the limits. A browser in which this user has signed in before has its own place in the line for
+ * hashing; its cookie gives no access.
  * @throws rate_limited, unavailable, invalid_login
  */
 export const signInHere = async (
@@ -72,25 +79,62 @@ export const signInHere = async (
   credentials: { readonly email: string; readonly password: string },
 ) => {
   const { email } = credentials
-  const agent = browserLabel(call.request.headers.get('user-agent'))
+  const browser = browserOf(door, call.request)
   let device: RowKey | null = null
-  const knownAs = async () => (device = await findKnownDevice(door.platform, deviceOf(door, call.request), email))
-  const signedIn = await withSignInLimit(
+  const knownAs = async () => (device = await findKnownDevice(door.platform, browser.device, email))
+  return await withSignInLimit(
     door,
     call,
     { email, knownAs },
-    async (platform) => await signIn(platform, call, credentials, { agent, device }),
+    async (platform) => await signIn(platform, call, credentials, { ...browser, device }),
   )
-  call.notes.userId = signedIn.user.id
-  door.platform.observe.issued('session')
-  const session = sessionCookie(door, signedIn.sessionToken, door.platform.lifetimes.session)
-  const { newDevice } = signedIn
-  if (newDevice === null) return { ...signedIn, cookies: [session] }
-  const known = setCookie(door, 'device', deviceCookie(door.serverKey, newDevice), deviceLifetimeSeconds)
-  return { ...signedIn, cookies: [session, known] }
 }
 
-const deviceOf = (door: Door, request: Request): RowKey | null => {
+/**
+ * Goes on with a code, within the limits. Wrong codes count like wrong passwords, and those of the authenticator app also for the
+ * account, at all addresses together: somebody who knows the password must not guess the six digits. Browsers that are known to
+ * the user count by themselves, and recovery codes cannot be guessed. So nobody else locks the user out.
+ * @throws rate_limited, unavailable, invalid_login
+ */
+export const finishHere = async (door: Door, call: Call, pending: PendingSignIn, code: string): Promise<SignedIn> => {
+  const { email } = pending
+  const { agent, device: claimed } = browserOf(door, call.request)
+  const device = await findKnownDevice(door.platform, claimed, email)
+  const finish = async (platform: Platform) => await finishSignIn(platform, call, pending, code, { agent, device })
+  const key = `code ${pending.userId} ${device ?? ''}`
+  const isGuessable = isTotpCode(code)
+  if (isGuessable) hold(call, door.limiter.take('code', key))
+  try {
+    const signedIn = await withSignInLimit(door, call, { email, knownAs: async () => device }, finish)
+    if (isGuessable) door.limiter.giveBack('code', key)
+    return signedIn
+  } catch (error) {
+    const isWrong = error instanceof PlatformError && error.code === 'invalid_login'
+    if (isGuessable && !isWrong) door.limiter.giveBack('code', key)
+    throw error
+  }
+}
+
+/** The browser that signs in. `device` is what it claims. */
+export const browserOf = (door: Door, request: Request): SigningBrowser => {
   const cookie = readCookie(door, request, 'device')
-  return cookie === null ? null : readDeviceCookie(door.serverKey, cookie)
+  return {
+    agent: browserLabel(request.headers.get('user-agent')),
+    device: cookie === null ? null : readDeviceCookie(door.serverKey, cookie),
+  }
+}
+
+/** The cookies of a new session; the call is noted as the user's. */
+export const enteredCookies = (door: Door, call: Call, signedIn: SignedIn): readonly string[] => {
+  const { user, sessionToken, newDevice, way } = signedIn
+  call.notes.userId = user.id
+  door.platform.observe.issued('session')
+  const { session: seconds } = door.platform.lifetimes
+  return [
+    sessionCookie(door, sessionToken, seconds),
+    ...(newDevice === null
+      ? []
+      : [setCookie(door, 'device', deviceCookie(door.serverKey, newDevice), deviceLifetimeSeconds)]),
+    ...(way === 'oidc' ? [setCookie(door, 'way', way, seconds)] : []),
+  ]
 }

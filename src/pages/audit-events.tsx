@@ -37,6 +37,7 @@ const operatorGroups = {
   sessions: 'Sessions of a user together',
   sign_in: 'Sign-in at the builder',
   device: 'Known browsers',
+  factor: 'Second factors',
   page: 'Refused forms',
   service_key: 'Service keys',
   resource: 'Websites and stores',

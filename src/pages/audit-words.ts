@@ -98,6 +98,12 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'embedded_session.issue': ({ who, app, where }) => tell`${who} asked for a frame session of ${app}${where}`,
   'embedded_session.issued': ({ app, where, place }) => tell`${app} started a frame session${where}${place}`,
   'embedded_session.revoked': ({ who, app, where }) => tell`${who} ended a frame session of ${app}${where}`,
+  'factor.added': ({ who, value }) => tell`${who} added ${factorWords(value('kind'))}`,
+  'factor.asked': ({ who, value }) =>
+    tell`${who} ${value('need') === 'code' ? 'was asked for a second factor' : 'was asked to set up a second factor'}`,
+  'factor.recovery_code_used': ({ who }) => tell`${who} used a recovery code`,
+  'factor.recovery_codes_created': ({ who }) => tell`${who} made new recovery codes`,
+  'factor.removed': ({ who, value }) => tell`${who} removed ${factorWords(value('kind'))}`,
   'grant.created': ({ who, app, where }) => tell`${who} gave ${app} access${where}`,
   'grant.denied': ({ who, app, where }) => tell`${who} refused ${app} access${where}`,
   'grant.reuse_detected': ({ app, where, value }) =>
@@ -151,6 +157,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     isSelf ? tell`${who} changed their email address` : tell`${who} changed the email address of ${user}`,
   'user.enabled': ({ who, user }) => tell`${who} enabled ${user}`,
   'user.erased': ({ who }) => tell`${who} erased a user`,
+  'user.factors_reset': ({ who, user }) => tell`${who} removed all second factors of ${user}`,
   'user.linked': ({ who, user }) => tell`${who} linked ${user} to the builder`,
   'user.operator_granted': ({ who, user }) => tell`${who} made ${user} an operator`,
   'user.operator_withdrawn': ({ who, user }) => tell`${who} removed the operator rights of ${user}`,
@@ -185,6 +192,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${who} rotated the secret of ${endpoint} of ${app}${where}; the old one ${graceWords(number('graceHours'))}`,
 }
 
+const factorWords = (kind: string): string => (kind === 'totp' ? 'an authenticator app' : kind)
 const listed = (before: string, names: string): string => (names === '' ? '' : before + names)
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`

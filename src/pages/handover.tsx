@@ -4,13 +4,13 @@ import { builderPage } from '../domain/sign-in-rules.ts'
 import { signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
+import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { completeSignIn } from '../operations/sessions/handover.ts'
-import { signOut } from '../operations/sessions/own-sessions.ts'
 import { Layout } from './design/shell.tsx'
 import { answerForm } from './form.ts'
 import { page, seeOther } from './page.ts'
-import { findVisit } from './visit.ts'
+import { goOn } from './second-step.tsx'
+import { safeReturnTo } from './visit.ts'
 
 /**
  * Sends the browser to the builder to sign in. A cookie remembers the request, so that only this browser can complete it, and
@@ -39,17 +39,12 @@ const sentWith = (door: Door, request: Request): Sent => {
   return isRowKey(key) ? { key, returnTo: Buffer.from(way, 'base64url').toString() } : { key: null, returnTo: null }
 }
 
-/** The browser comes back from the builder. `safe` makes a path of this server of where it wanted to go. */
-export const comeBack = async (
-  door: Door,
-  request: Request,
-  safe: (returnTo: string | null) => string,
-): Promise<Response> => {
+/** The browser comes back from the builder. */
+export const comeBack = async (door: Door, request: Request): Promise<Response> => {
   if (builderPage(door.platform.signIn) === null) return seeOther('/sign-in')
   const call = callOf(request)
   const parameters = new URL(request.url).searchParams
   const sent = sentWith(door, request)
-  const before = await findVisit(door, request)
   const forgotten = setCookie(door, 'handover', '', 0)
   const came = {
     request: parameters.get('request') ?? '',
@@ -62,11 +57,8 @@ export const comeBack = async (
     done: async (completed) => {
       if (completed.kind === 'rejected')
         return notSignedIn(door, 'You were not signed in', completed.reason, [forgotten])
-      if (before !== null) await signOut(door.platform, before.call, before.session)
-      call.notes.userId = completed.userId
-      door.platform.observe.issued('session')
-      const session = sessionCookie(door, completed.sessionToken, door.platform.lifetimes.session)
-      return seeOther(safe(sent.returnTo), [session, forgotten])
+      const returnTo = safeReturnTo(sent.returnTo, door.platform.publicUrl)
+      return await goOn(door, request, completed, returnTo, [forgotten])
     },
     refused: (error) => {
       door.platform.observe.refused('session')

@@ -1,14 +1,14 @@
 import { browserLabel } from '../domain/device.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
-import { signOut } from '../operations/sessions/own-sessions.ts'
+import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
 import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
 import { notSignedIn } from './handover.tsx'
 import { answerForm } from './form.ts'
 import { seeOther } from './page.ts'
-import { findVisit } from './visit.ts'
+import { goOn } from './second-step.tsx'
+import { safeReturnTo } from './visit.ts'
 
 /** Where the identity provider sends people back to; it must be registered there. */
 const callbackPath = '/sign-in/oidc/callback'
@@ -58,12 +58,8 @@ const isKept = (value: unknown): value is Kept =>
   value !== null &&
   ['state', 'nonce', 'verifier', 'returnTo'].every((name) => typeof Reflect.get(value, name) === 'string')
 
-/** The browser comes back from the identity provider. `safe` makes a path of this server of where it wanted to go. */
-export const comeBackFromProvider = async (
-  door: Door,
-  request: Request,
-  safe: (returnTo: string) => string,
-): Promise<Response> => {
+/** The browser comes back from the identity provider. */
+export const comeBackFromProvider = async (door: Door, request: Request): Promise<Response> => {
   const call = callOf(request)
   const forgotten = setCookie(door, 'oidc', '', 0)
   const answer = async <T,>(work: Promise<T>, done: (outcome: T) => Promise<Response>): Promise<Response> =>
@@ -83,18 +79,10 @@ export const comeBackFromProvider = async (
   address.search = new URL(request.url).search
   try {
     const claims = await identityProvider.finish(address, kept)
-    const before = await findVisit(door, request)
     const agent = browserLabel(request.headers.get('user-agent'))
     return await answer(
       signInWithIdentity(platform, call, claims, platform.signIn, agent),
-      async ({ sessionToken, userId }) => {
-        if (before !== null) await signOut(platform, before.call, before.session)
-        call.notes.userId = userId
-        platform.observe.issued('session')
-        const session = sessionCookie(door, sessionToken, platform.lifetimes.session)
-        const way = setCookie(door, 'way', 'oidc', platform.lifetimes.session)
-        return seeOther(safe(kept.returnTo), [session, way, forgotten])
-      },
+      async (entry) => await goOn(door, request, entry, safeReturnTo(kept.returnTo, platform.publicUrl), [forgotten]),
     )
   } catch (error) {
     if (error instanceof ProviderUnreachable) return unreachable(door)

@@ -9,6 +9,7 @@ import { installQuestionRoutes } from './account/install-question.tsx'
 import { ownInstallRoutes } from './account/installs.tsx'
 import { openAppRoutes } from './account/open-app.tsx'
 import { accountOverviewRoutes } from './account/overview.tsx'
+import { factorRoutes } from './account/factors.tsx'
 import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
 import { assetRoutes } from './assets.ts'
@@ -61,6 +62,7 @@ import { guideRoutes } from './guides/guides.tsx'
 import { homeRoutes } from './home.tsx'
 import { packPage } from './packed-page.ts'
 import { isPageRoute } from './refusal-page.tsx'
+import { secondStepRoutes } from './second-step.tsx'
 import { signInRoutes } from './sign-in.tsx'
 
 /** Every page for people, by area. */
@@ -73,6 +75,7 @@ export const pages = (door: Door) =>
     .use(homeRoutes(door))
     .use(guideRoutes(door))
     .use(signInRoutes(door))
+    .use(secondStepRoutes(door))
     .use(consentRoutes(door))
     .use(decisionRoutes(door))
     .use(account(door))
@@ -85,6 +88,7 @@ const account = (door: Door) =>
   new Elysia()
     .use(accountOverviewRoutes(door))
     .use(passwordRoutes(door))
+    .use(factorRoutes(door))
     .use(ownSessionRoutes(door))
     .use(connectedAppsRoutes(door))
     .use(connectedAppRoutes(door))

@@ -10,18 +10,31 @@ import type { Visit } from './visit.ts'
 /** How long the browser has for the redirect. */
 const lifetimeSeconds = 60
 
-const purposeOf = ({ door, sessionToken }: Visit, path: string) => ({
+type Shower = Pick<Visit, 'door' | 'sessionToken'>
+
+const purposeOf = ({ door, sessionToken }: Shower, path: string) => ({
   server: door.serverKey,
   browser: sessionToken,
   place: path,
 })
 
-/** Redirects to the page with this path (without a query), which shows the value once. */
-export const showOnce = (visit: Visit, path: string, value: string): Response => {
+/** Redirects to the page with this path, and a query if any, which shows the value once. */
+export const showOnce = (
+  visit: Visit,
+  path: string,
+  value: string,
+  query: Readonly<Record<string, string>> = {},
+): Response => {
+  const parameters = new URLSearchParams(query).toString()
+  return seeOther(parameters === '' ? path : `${path}?${parameters}`, [shownCookie(visit, path, value)])
+}
+
+/** The cookie for a redirect to that page. */
+export const shownCookie = (visit: Shower, path: string, value: string): string => {
   const { platform } = visit.door
   const text = JSON.stringify([platform.clock.now(), value])
   const sealed = sealText(purposeOf(visit, path), text, platform.random.bytes(sealNonceBytes))
-  return seeOther(path, [setCookie(visit.door, 'shown', sealed, lifetimeSeconds)])
+  return setCookie(visit.door, 'shown', sealed, lifetimeSeconds)
 }
 
 /** What the page shows now, and the cookies of its answer. The value is null when it was shown before. */

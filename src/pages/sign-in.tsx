@@ -1,13 +1,13 @@
-import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../domain/errors.ts'
+import { hasPasswordForm, mayUsePassword, type SignInRules } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
+import { authorizationPath } from '../http/paths.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere } from '../http/sign-in-limit.ts'
-import { hasPasswordForm, mayUsePassword, type SignInRules } from '../domain/sign-in-rules.ts'
-import { authorizationPath } from '../http/paths.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { Field, Form, Problem } from './design/field.tsx'
+import { Layout } from './design/shell.tsx'
 import {
   answerForm,
   emptyForm,
@@ -20,12 +20,13 @@ import {
   text,
   ticketKey,
 } from './form.ts'
-import { Layout } from './design/shell.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
-import { findVisit, type TicketBook, ticketBook } from './visit.ts'
+import { goOn } from './second-step.tsx'
+import { findVisit, safeReturnTo, type TicketBook, visitorOf } from './visit.ts'
+import { Elysia } from 'elysia'
 
 /** Signing in to the pages, and signing out. */
 export const signInRoutes = (door: Door) =>
@@ -47,12 +48,8 @@ export const signInRoutes = (door: Door) =>
       return leaveForBuilder(door, returnToOf(door, request)) ?? seeOther('/sign-in')
     })
     .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, returnToOf(door, request)))
-    .get('/sign-in/oidc/callback', async ({ request }) =>
-      comeBackFromProvider(door, request, (returnTo) => safeReturnTo(returnTo, door.platform.publicUrl)),
-    )
-    .get('/sign-in/complete', async ({ request }) =>
-      comeBack(door, request, (returnTo) => safeReturnTo(returnTo, door.platform.publicUrl)),
-    )
+    .get('/sign-in/oidc/callback', async ({ request }) => await comeBackFromProvider(door, request))
+    .get('/sign-in/complete', async ({ request }) => await comeBack(door, request))
 
 const returnToOf = (door: Door, request: Request): string =>
   safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
@@ -82,12 +79,8 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   if (ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values) === null) {
     return refused(refuse('origin_not_allowed', { message: staleForm }))
   }
-  const before = await findVisit(door, request)
   return await answerForm(signInHere(door, call, { email, password }), {
-    done: async ({ cookies }) => {
-      if (before !== null) await signOut(door.platform, before.call, before.session)
-      return seeOther(returnTo, cookies)
-    },
+    done: async (entry) => await goOn(door, request, entry, returnTo),
     refused,
   })
 }
@@ -186,33 +179,4 @@ const OtherWays = ({ rules, returnTo }: OtherWaysProps) => {
       {mayUsePassword(rules, false) ? null : <p class="muted">Only operators have passwords here.</p>}
     </>
   )
-}
-
-/** A browser without a session. Its cookie ties forms to it and says nothing else. */
-type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }
-
-const visitorSeconds = 3600
-const visitorSyntax = /^[A-Za-z0-9_-]{43}$/
-
-/** The visitor by the cookie, or a new one with a cookie to set. */
-export const visitorOf = (door: Door, request: Request): Visitor => {
-  const known = readCookie(door, request, 'visit')
-  const secret =
-    known !== null && visitorSyntax.test(known)
-      ? known
-      : door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
-  return { tickets: ticketBook(door, secret), cookies: [setCookie(door, 'visit', secret, visitorSeconds)] }
-}
-
-/** An app's request with the longest state and redirect URI, percent-encoded, is a little shorter. */
-const longestReturnTo = 32_768
-
-/**
- * Where to go after signing in: a path of this server with its query, otherwise the start page. Text that a browser could read
- * as another host (`//`, a backslash, a control character that it drops) is not accepted.
- */
-export const safeReturnTo = (path: string | null, publicUrl: string): string => {
-  if (path === null || path.length > longestReturnTo || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path)) return '/'
-  const url = URL.parse(path, publicUrl)
-  return url !== null && url.origin === publicUrl && !url.pathname.startsWith('//') ? url.pathname + url.search : '/'
 }

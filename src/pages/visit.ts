@@ -4,9 +4,9 @@ import { type RowKey, rowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie } from '../http/session-cookie.ts'
-import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
+import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
+import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
 import { type KeptForm, keptFormOf } from './kept-form.ts'
 
 /**
@@ -101,4 +101,33 @@ export const ticketBook = (
     read: (action, bound, ticket, lifetimeSeconds = lifetimes.session) =>
       readFormTicket(keys, { action, bound }, ticket, { now: clock.now(), lifetimeMs: lifetimeSeconds * 1000 }),
   }
+}
+
+/** A browser without a session. Its cookie ties forms, and a sign-in that is not finished, to it and says nothing else. */
+export type Visitor = { readonly secret: string; readonly tickets: TicketBook; readonly cookies: readonly string[] }
+
+const visitorSeconds = 3600
+const visitorSyntax = /^[A-Za-z0-9_-]{43}$/
+
+/** The visitor by the cookie, or a new one with a cookie to set. */
+export const visitorOf = (door: Door, request: Request): Visitor => {
+  const known = readCookie(door, request, 'visit')
+  const secret =
+    known !== null && visitorSyntax.test(known)
+      ? known
+      : door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
+  return { secret, tickets: ticketBook(door, secret), cookies: [setCookie(door, 'visit', secret, visitorSeconds)] }
+}
+
+/** An app's request with the longest state and redirect URI, percent-encoded, is a little shorter. */
+const longestReturnTo = 32_768
+
+/**
+ * Where to go after signing in: a path of this server with its query, otherwise the start page. Text that a browser could read
+ * as another host (`//`, a backslash, a control character that it drops) is not accepted.
+ */
+export const safeReturnTo = (path: string | null, publicUrl: string): string => {
+  if (path === null || path.length > longestReturnTo || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path)) return '/'
+  const url = URL.parse(path, publicUrl)
+  return url !== null && url.origin === publicUrl && !url.pathname.startsWith('//') ? url.pathname + url.search : '/'
 }

@@ -7,6 +7,8 @@ export type Claims = {
   readonly email: string | null
   readonly isEmailVerified: boolean
   readonly name: string | null
+  /** How it knows the person: the authentication context class (OpenID Connect Core section 2). */
+  readonly acr: string | null
 }
 
 /** What the browser keeps between leaving and coming back. */
@@ -112,6 +114,7 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
         email: textOf(said['email']),
         isEmailVerified: said['email_verified'] === true,
         name: textOf(claims['name']) ?? textOf(said['name']) ?? textOf(said['preferred_username']),
+        acr: textOf(claims['acr']),
       }
     },
     endSessionUrl: async (returnTo) => {

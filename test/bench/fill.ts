@@ -113,6 +113,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       status: 'active',
       passwordSuspendedAt: null,
       erasedAt: null,
+      factorDueAt: null,
       externalId: null,
       createdAt: now,
       updatedAt: now,

@@ -36,6 +36,7 @@ onSqlite('place of the file')(
         'secret_hints',
         'identities',
         'staged_resources',
+        'second_factors',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

@@ -40,6 +40,7 @@ const nothingCarriedOver = {
   users: 0,
   emails: 0,
   passwords: 0,
+  factors: 0,
   operators: 0,
   installs: 0,
   resources: 0,

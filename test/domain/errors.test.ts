@@ -18,6 +18,7 @@ const promised: Readonly<Record<ErrorCode, number>> = {
   invalid_token: 401,
   login_required: 401,
   invalid_login: 401,
+  second_factor_required: 401,
   consent_required: 403,
   scope_not_allowed: 403,
   scope_not_available: 403,

@@ -22,6 +22,7 @@ test('limits of calls are by default those of the contract', () => {
     write: { count: 120, seconds: 60 },
     management: { count: 6_000, seconds: 60 },
     sign_in: { count: 10, seconds: 300 },
+    code: { count: 10, seconds: 3_600 },
     address: { count: 6_000, seconds: 60 },
   })
 })

@@ -8,7 +8,7 @@ import { authorize as authorizeInPlatform } from '../../src/operations/oauth/aut
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll, type PurgeResult } from '../../src/operations/purge/purge.ts'
-import { signIn as signInPlatform } from '../../src/operations/sessions/sign-in.ts'
+import { signIn as signInPlatform } from '../support/sign-in.ts'
 import { authenticateAppToken, authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createClock } from '../../src/runtime/clock.ts'
 import { auditEvents } from '../support/audit-events.ts'

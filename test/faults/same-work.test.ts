@@ -10,7 +10,7 @@ import { introspect } from '../../src/operations/oauth/introspect.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import {
   authenticateAppToken,
   authenticateEmbeddedSession,

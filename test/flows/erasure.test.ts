@@ -51,6 +51,7 @@ const addPerson = async (externalId: string) => {
     email,
     isEmailVerified: true,
     name,
+    acr: null,
   }
   const rules = { createsUsers: false, linksByEmail: true }
   await signInWithIdentity(platform, trace, claims, rules, `${browser}-${externalId}`)

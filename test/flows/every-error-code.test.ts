@@ -13,9 +13,11 @@ import { moveVersion } from '../../src/operations/versions/move-version.ts'
 
 import { askBeside, takeAway } from '../support/beside.ts'
 import { type Answer, call } from '../support/call.ts'
+import { addTotp } from '../support/factors.ts'
 import { operator, trace } from '../support/operator.ts'
 import {
   addApp,
+  addUser,
   appToken,
   authorizeBody,
   createWorld,
@@ -102,6 +104,11 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
   login_required: async () => await call(url, 'POST', '/oauth/authorize', { body: authorizeBody(world.app) }),
   invalid_login: async () =>
     await call(url, 'POST', '~/api/session', { body: { email: world.user.email, password: 'wrong' } }),
+  second_factor_required: async () => {
+    const { email, password } = await addUser(world.platform)
+    await addTotp(world.platform, { email, password })
+    return await call(url, 'POST', '~/api/session', { body: { email, password } })
+  },
   consent_required: async () => await ask({ consent: false }),
   scope_not_allowed: async () => await issue({ scope: 'profile:read' }),
   scope_not_available: async () => await issue({ scope: 'customers:read' }),

@@ -15,7 +15,7 @@ import { endBuilderUserAccess, linkUser, sparingOperators } from '../../src/oper
 import { setOperator } from '../../src/operations/users/change-user.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
 import { createApp } from '../../src/operations/apps/create-app.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import type { Platform } from '../../src/operations/platform.ts'

@@ -6,7 +6,7 @@ import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken, authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addGrant } from '../support/grant-family.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'

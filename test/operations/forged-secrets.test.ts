@@ -9,7 +9,7 @@ import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue
 import { introspect } from '../../src/operations/oauth/introspect.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import {
   authenticateAppToken,
   authenticateEmbeddedSession,

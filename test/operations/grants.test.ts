@@ -6,7 +6,7 @@ import { listAuthorizations, listConnectedApps, revokeConnectedApps } from '../.
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { authenticateSession, authenticateUserToken, type SessionCaller } from '../../src/operations/authenticate.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'

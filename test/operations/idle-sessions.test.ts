@@ -7,7 +7,7 @@ import { exchangeInstallSessionCode } from '../../src/operations/embedding/excha
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { listSessions } from '../../src/operations/sessions/own-sessions.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import {
   authenticateEmbeddedSession,
   authenticateSession,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { actingAs, isOperator } from '../../src/operations/acting-as.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { leavesAnOperator, setOperator } from '../../src/operations/users/change-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'

@@ -5,7 +5,7 @@ import { issueInstallSessionCode } from '../../src/operations/embedding/issue-in
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'

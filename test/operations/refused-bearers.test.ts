@@ -5,7 +5,7 @@ import { issueInstallSessionCode } from '../../src/operations/embedding/issue-in
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { recordRefusal, findRefused } from '../../src/operations/refused-token.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { operator, trace } from '../support/operator.ts'

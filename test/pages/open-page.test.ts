@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { baseApp } from '../../src/http/app.ts'
-import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../support/sign-in.ts'
 import { openAppRoutes } from '../../src/pages/account/open-app.tsx'
 import { installCodePath, openInstallPath } from '../../src/pages/account/account-page.tsx'
 import { ticketBook } from '../../src/pages/visit.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { safeReturnTo } from '../../src/pages/sign-in.tsx'
+import { safeReturnTo } from '../../src/pages/visit.ts'
 
 const publicUrl = 'https://apps.example.com'
 

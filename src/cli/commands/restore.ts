@@ -12,7 +12,8 @@ there is kept beside it under a dated name. A database that has moved to another
 
 Every token, code, grant and session that was issued before ends: people sign in and consent again, apps ask for new
 tokens. What has ended since the backup stays ended, also over several restores in any order: revoked secrets; suspended,
-deleted or transferred apps; disabled users, and operators who no longer are; replaced passwords and addresses; installs;
+deleted or transferred apps; disabled users, and operators who no longer are; replaced passwords and addresses; removed second
+factors and used recovery codes; installs;
 withdrawn scopes; versions that were withdrawn, rejected or rolled back in production; removed redirect URIs and webhook
 endpoints. That needs the database that was there to be readable; if it is not, the answer says so: rotate the client
 secrets then.`
@@ -74,7 +75,7 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
     : [
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, service keys ${carriedOver.serviceKeys}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
-          `passwords ${carriedOver.passwords}, addresses ${carriedOver.emails} and app owners ${carriedOver.owners}, ` +
+          `passwords ${carriedOver.passwords}, second factors and recovery codes ${carriedOver.factors}, addresses ${carriedOver.emails} and app owners ${carriedOver.owners}, ` +
           `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, websites and stores ${carriedOver.resources}, ` +
           `scopes of apps and installs ${carriedOver.scopes}, ` +
           `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +

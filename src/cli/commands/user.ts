@@ -4,6 +4,7 @@ import { generatedPassword, generatedPasswordBytes } from '../../domain/password
 import { eraseUser } from '../../operations/users/erase-user.ts'
 import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
 import { linkUser } from '../../operations/users/builder-users.ts'
+import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { endUserAccess } from '../../operations/end-access.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
 import { createUser } from '../../operations/users/create-user.ts'
@@ -50,6 +51,17 @@ export const addUserCommands = (program: Command): void => {
     'after',
     '\nThe data may be older than the last change of that password, and of the rights of that operator: confirm it only' +
       '\nwhen both are still meant to be.',
+  )
+  operator(
+    'reset-factors <email>',
+    'Remove the second factors of a user who has lost them, and end their sessions.',
+    async (session, email: string) => {
+      const { user, endedSessions } = await resetFactors(...session, email)
+      return recordAnswer({ ...userRecord(user), ended: { sessions: endedSessions } })
+    },
+  ).addHelpText(
+    'after',
+    '\nThe password stays. If a second factor is required of the user, they set up a new one at the next sign-in.',
   )
   operator(
     'rename <email>',

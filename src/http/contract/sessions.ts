@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { resourceKinds } from '../../domain/resource.ts'
 import {
   clientId,
@@ -25,6 +26,11 @@ const session = {
 export const signInRequest = model('SignInRequest', 'Who signs in.', {
   email: someText('Email address.', 'ada@example.com', { maxLength: 254 }),
   password: someText('Password.', '<PASSWORD>', { maxLength: 1024 }),
+  code: Type.Optional(
+    someText('A code of the authenticator app, or a recovery code. Needed after `second_factor_required`.', '123456', {
+      maxLength: 64,
+    }),
+  ),
 })
 export const signInResponse = model('NewSession', 'The session.', {
   sessionToken: text('Session token, for a bearer header.', '<SESSION_TOKEN>'),

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import { exchangeInstallSessionCode } from '../../operations/embedding/exchange-install-session-code.ts'
+import type { PendingSignIn, SignedIn } from '../../operations/sessions/entry.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { withClientLimits } from '../limits.ts'
 import {
@@ -14,7 +15,8 @@ import { openToKnownOrigin } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
 import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
 import { sessionCookie, signedInUser } from '../session-cookie.ts'
-import { signInHere } from '../sign-in-limit.ts'
+import type { Call } from '../call.ts'
+import { enteredCookies, finishHere, signInHere } from '../sign-in-limit.ts'
 import { wireTime } from '../wire.ts'
 
 const path = '/api/session'
@@ -24,20 +26,37 @@ export const signInEndpoint = endpoint({
   path,
   body: jsonBody(signInRequest),
   answers: { 200: signInResponse },
-  errors: ['invalid_login', 'origin_not_allowed'],
+  errors: ['invalid_login', 'second_factor_required', 'origin_not_allowed'],
   details: {
     id: 'signIn',
     summary: 'Sign a user in',
-    description: 'Answers with a session token and sets the session cookie.',
+    description:
+      'Answers with a session token and sets the session cookie. A user with a second factor sends a code of it in the same request.',
     tag: 'Session',
   },
   run: async (door, call, { body }) => {
     if (isForeign(door, call.request)) throw refuse('origin_not_allowed')
-    const { sessionToken, expiresAt, user, cookies } = await signInHere(door, call, body)
-    call.headers = { 'set-cookie': cookies }
+    const entry = await signInHere(door, call, body)
+    const signedIn = entry.kind === 'signed_in' ? entry : await withCode(door, call, entry, body.code)
+    call.headers = { 'set-cookie': enteredCookies(door, call, signedIn) }
+    const { sessionToken, expiresAt, user } = signedIn
     return { sessionToken, expiresAt: wireTime(expiresAt), user: { id: user.id, name: user.name, email: user.email } }
   },
 })
+
+/** A program cannot set up a second factor: the pages do that. */
+const withCode = async (
+  door: Door,
+  call: Call,
+  pending: PendingSignIn,
+  code: string | undefined,
+): Promise<SignedIn> => {
+  if (pending.need === 'enrolment') throw refuse('second_factor_required', { message: setUpFirst })
+  if (code === undefined) throw refuse('second_factor_required', { param: 'code' })
+  return await finishHere(door, call, pending, code)
+}
+
+const setUpFirst = 'A second factor is required of this account: sign in on the pages to set one up.'
 
 /** A page of another origin may not sign a browser in: the visitor would act as somebody else without knowing it. */
 const isForeign = (door: Door, { headers }: Request): boolean => {

@@ -10,6 +10,7 @@ import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, decideAt, guardedTransaction, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { ordinaryUser } from '../users/builder-users.ts'
+import { admit, type Entry, prepareEntry } from './entry.ts'
 import { mintSession } from './sign-in.ts'
 
 /** The builder's backend answers with its service key. */
@@ -73,10 +74,8 @@ type Return = {
   readonly agent: string | null
 }
 
-/** The session, or the reason that the builder gave. */
-type Completed =
-  | { readonly kind: 'signed_in'; readonly sessionToken: string; readonly userId: string }
-  | { readonly kind: 'rejected'; readonly reason: string }
+/** How the sign-in goes on, or the reason that the builder gave. */
+type Completed = Entry | { readonly kind: 'rejected'; readonly reason: string }
 
 /**
  * Signs the browser in that asked, with the answer that was meant for it: it needs the cookie of the request, the verifier, and
@@ -87,10 +86,11 @@ export const completeSignIn = async (platform: Platform, trace: Trace, came: Ret
   const now = platform.clock.now()
   const key = readSignInRequest(came.serverKey, came.request, now)
   const verifierHash = hashSecret(came.verifier)
-  const session = mintSession(platform, trace, now)
+  const browser = { agent: came.agent, device: null }
+  const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'handover')
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await guardedTransaction(platform, async (q) => {
-    const { record } = open(q)
+    const change = open(q)
     const row = key === null || key !== came.own ? null : await q.signInRequests.find(key)
     if (row === null || !sameHash(row.verifierHash, verifierHash)) return refusedSignIn({ kind: 'anonymous' })
     if (!(await q.signInRequests.complete(row, now))) return refusedSignIn({ kind: 'anonymous' })
@@ -102,12 +102,7 @@ export const completeSignIn = async (platform: Platform, trace: Trace, came: Ret
     if (user === null || user.status !== 'active' || user.isOperator) {
       return refusedSignIn({ kind: 'user', id: row.userId })
     }
-    const created = session.rowFor(user.id, came.agent)
-    await q.sessions.insert(created)
-    const actor = { kind: 'user', id: user.id } as const
-    const detail = { way: 'handover', serviceKey: row.serviceKeyId }
-    await record({ actor, action: 'session.created', target: created.key, detail })
-    return { kind: 'signed_in', sessionToken: session.sessionToken, userId: user.id } as const
+    return await admit(change, { ...entry, detail: { ...entry.detail, serviceKey: row.serviceKeyId } }, user)
   })
   return await settle<Completed>(platform, () => auditStamp(platform, trace, now), outcome)
 }

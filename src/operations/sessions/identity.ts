@@ -8,6 +8,7 @@ import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from '../users/builder-users.ts'
+import { admit, type Entry, prepareEntry } from './entry.ts'
 import { mintSession } from './sign-in.ts'
 
 /**
@@ -40,9 +41,10 @@ export const signInWithIdentity = async (
   claims: Claims,
   rules: IdentityRules,
   agent: string | null,
-) => {
+): Promise<Entry> => {
   const now = platform.clock.now()
-  const session = mintSession(platform, trace, now)
+  const minted = mintSession(platform, trace, now)
+  const entry = prepareEntry(platform, minted, { agent, device: null }, now, 'oidc', claims.acr)
   const id = recordId('usr_', platform.random.uuid(now))
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await platform.database.transaction(async (q) => {
@@ -51,13 +53,9 @@ export const signInWithIdentity = async (
     const user = known === null ? await firstSignIn(change, claims, rules, id) : await q.users.byId(known.userId)
     if (user === null) return refusedSignIn(unknownPerson, anonymous)
     if (user.status !== 'active') return refusedSignIn(disabledPerson, { kind: 'user', id: user.id })
-    const row = session.rowFor(user.id, agent)
-    await q.sessions.insert(row)
-    const actor = { kind: 'user', id: user.id } as const
-    await change.record({ actor, action: 'session.created', target: row.key, detail: { way: 'oidc' } })
-    return { sessionToken: session.sessionToken, userId: user.id }
+    return await admit(change, entry, user)
   })
-  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+  return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 const notForYou = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'

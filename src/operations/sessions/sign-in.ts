@@ -1,50 +1,50 @@
-import type { Queries, Session, User } from '../../../db/database.ts'
-import { deviceLifetimeSeconds, mostDeviceFailures, mostDevices } from '../../domain/device.ts'
-import { refuse } from '../../domain/errors.ts'
-import { type RowKey, rowKey } from '../../domain/identifier.ts'
-import { isValidAt } from '../../domain/lifetimes.ts'
+import type { Session, User } from '../../../db/database.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
+import { rowKey } from '../../domain/identifier.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
-import { normalizeEmail } from '../../domain/user.ts'
-import { type Actor, auditStamp, system } from '../audit/event.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
+import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
+import { useCode } from '../factors/factors.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
+import {
+  admit,
+  countDeviceFailure,
+  enter,
+  type Entry,
+  type PendingSignIn,
+  pendingSignInSeconds,
+  type PreparedEntry,
+  prepareEntry,
+  proofOf,
+  type SignedIn,
+  type SigningBrowser,
+} from './entry.ts'
 
 /** Looked up if no user has the address, so that both cases cost the same reads. No ID is empty. */
 const nobody = ''
 
-/** The browser that signs in. */
-type Browser = {
-  /** The name of the session in the user's list. */
-  readonly agent: string | null
-  /** Its key if it is already known to this user. */
-  readonly device: RowKey | null
-}
-
 /**
- * Signs a user in with a new session. An unknown address takes as long as a wrong password. The password is checked
- * outside the transaction, and the session is created only if the user still has that password. From then on the browser
- * is known to the user, until too many wrong passwords come with its cookie. Returns its key as `newDevice` if it was not
- * known before, otherwise null.
+ * Signs a user in with a password. An unknown address takes as long as a wrong password. The password is checked outside the
+ * transaction, and counts only if the user still has it. It leads to a session, or to the second factor. With the session the
+ * browser becomes known to the user, until too many wrong passwords come with its cookie.
  * @throws invalid_login
  */
 export const signIn = async (
   platform: Platform,
   trace: Trace,
   credentials: { readonly email: string; readonly password: string },
-  { agent, device }: Browser = { agent: null, device: null },
-) => {
+  browser: SigningBrowser = { agent: null, device: null },
+): Promise<Entry> => {
   const asked = await findUser(platform.database.queries, credentials.email)
   const checkable = passwordFault(credentials.password) === null
   const matches = await platform.passwords.matches(checkable ? credentials.password : '', asked?.passwordHash ?? null)
 
   const now = platform.clock.now()
-  const session = mintSession(platform, trace, now)
-  const { sessionToken, expiresAt } = session
-  const minted = rowKey(platform.random.uuid(now)) // the key of a browser that may become known
-
+  const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'password')
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
@@ -54,17 +54,12 @@ export const signIn = async (
     const allowed = current !== null && mayUsePassword(platform.signIn, current.isOperator)
     const unchanged = allowed && current.passwordHash === asked?.passwordHash && current.status === 'active'
     if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
-      if (current !== null && device !== null) await countDeviceFailure(change, current, device)
+      if (current !== null) await countDeviceFailure(change, current, browser.device)
       return new CountedRefusal(refuse('invalid_login'), { actor, action: 'session.create' })
     }
-    const row = session.rowFor(current.id, agent)
-    const newDevice = await rememberDevice(q, current, { known: device, minted }, now)
-    await q.sessions.insert(row)
-    await change.record({ actor, action: 'session.created', target: row.key })
-    const user = { id: current.id, name: current.name, email: current.email }
-    return { sessionToken, expiresAt, user, newDevice }
+    return await admit(change, entry, current)
   })
-  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+  return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 export type MintedSession = ReturnType<typeof mintSession>
@@ -95,32 +90,86 @@ export const mintSession = (platform: Platform, trace: Trace, now: number) => {
 }
 
 /**
- * The known browser that a cookie names, if its user has this email address; otherwise null. Reads the row of the cookie
- * and not the account, so the time taken does not tell whether the account exists.
+ * Signs in with a code of the authenticator app, or a recovery code. Each code is accepted once.
+ * @throws invalid_login, about `code` unless the sign-in has to begin again
  */
-export const findKnownDevice = async (platform: Platform, key: RowKey | null, email: string) => {
-  const found = key === null ? null : await platform.database.queries.devices.find(key)
-  if (found === null || !isValidAt(found.device, platform.clock.now())) return null
-  return found.email === normalizeEmail(email) ? key : null
+export const finishSignIn = async (
+  platform: Platform,
+  trace: Trace,
+  pending: PendingSignIn,
+  code: string,
+  browser: SigningBrowser,
+): Promise<SignedIn> => {
+  const now = platform.clock.now()
+  const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await guardedTransaction(platform, async (q) => {
+    const change = open(q)
+    const user = await stillPending(change, entry, pending)
+    if (user instanceof CountedRefusal) return user
+    const factor = await useCode(change, user.id, code)
+    if (factor === null) {
+      await countDeviceFailure(change, user, browser.device)
+      return refusedEntry(user.id, refuse('invalid_login', { param: 'code', message: wrongCode }))
+    }
+    if (factor === 'recovery_code') {
+      const actor = { kind: 'user', id: user.id } as const
+      await change.record({ actor, action: 'factor.recovery_code_used', target: user.id })
+    }
+    return await enter(change, entry, user, factor, null)
+  })
+  return await settle<SignedIn>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
-/** Makes the browser known to the user. Returns its new key, or null if it was already known. */
-const rememberDevice = async (
-  q: Queries,
-  user: User,
-  device: { readonly known: RowKey | null; readonly minted: RowKey },
-  now: number,
-): Promise<RowKey | null> => {
-  if (device.known !== null && (await q.devices.find(device.known))?.device.userId === user.id) return null
-  const expiresAt = now + deviceLifetimeSeconds * 1000
-  await q.devices.insert({ id: device.minted, userId: user.id, failures: 0, createdAt: now, expiresAt }, mostDevices)
-  return device.minted
+const wrongCode = 'The code is wrong, or it was used before. Wait for the next one.'
+
+/**
+ * Sets up an authenticator app for somebody who cannot sign in without a second factor any more, and signs them in. Returns also
+ * their recovery codes, to show once.
+ * @throws invalid_request for a code that does not fit the key; invalid_login when the sign-in has to begin again
+ */
+export const enrolAndSignIn = async (
+  platform: Platform,
+  trace: Trace,
+  pending: PendingSignIn,
+  enrolment: Enrolment,
+  browser: SigningBrowser,
+): Promise<{ readonly signedIn: SignedIn; readonly codes: readonly string[] }> => {
+  const now = platform.clock.now()
+  const prepared = prepareEnrolment(platform, pending.userId, enrolment, now)
+  const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await platform.database.transaction(async (q) => {
+    const change = open(q)
+    const user = await stillPending(change, entry, pending)
+    if (user instanceof CountedRefusal) return user
+    const codes = await storeEnrolment(change, prepared)
+    if (codes instanceof PlatformError) return refusedEntry(user.id, beginAgain())
+    return { signedIn: await enter(change, entry, user, 'totp', null), codes }
+  })
+  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
-/** Counts a wrong password that came with the cookie of a known browser. The last one allowed ends that. */
-const countDeviceFailure = async ({ q, record }: OpenChange, user: User, known: RowKey): Promise<void> => {
-  const failures = await q.devices.countFailure(known, user.id)
-  if (failures === null || failures < mostDeviceFailures) return
-  await q.devices.end(known)
-  await record({ actor: system, action: 'device.ended', target: user.id })
+/** The user, locked, if the first proof still counts. */
+const stillPending = async (
+  { q, now }: OpenChange,
+  { rules }: PreparedEntry,
+  { userId, way, proof, since }: PendingSignIn,
+): Promise<User | CountedRefusal> => {
+  const user = await q.users.byId(userId)
+  const isRecent = now - since < pendingSignInSeconds * 1000
+  const counts =
+    user?.status === 'active' &&
+    proofOf(user, way) === proof &&
+    (way !== 'password' || (user.passwordSuspendedAt === null && mayUsePassword(rules, user.isOperator)))
+  return isRecent && counts ? user : refusedEntry(userId, beginAgain())
 }
+
+const beginAgain = (): PlatformError => refuse('invalid_login', { message: 'This took too long. Sign in again.' })
+
+const refusedEntry = (userId: string, error: PlatformError): CountedRefusal =>
+  new CountedRefusal(error, {
+    actor: { kind: 'user', id: userId },
+    action: 'session.create',
+    detail: { factor: 'code' },
+  })

@@ -84,6 +84,7 @@ export const newUser = (
   isOperator: false,
   passwordSuspendedAt: null,
   erasedAt: null,
+  factorDueAt: null,
   createdAt: now,
   updatedAt: now,
 })

@@ -45,6 +45,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
     passwordSuspendedAt: null,
     externalId: null,
     erasedAt: null,
+    factorDueAt: null,
     createdAt: now,
     updatedAt: now,
   }

@@ -34,6 +34,8 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     await q.sessions.forgetOrigins(found.id)
     await q.grants.revokeOfUser(found.id, null, now, { after: '', limit: 10_000 })
     await q.identities.forget(found.id)
+    await q.totpKeys.forget(found.id)
+    await q.recoveryCodes.forget(found.id)
     await q.auditReading.forgetPerson(found.id)
     const counts = await removePlaces(change, found.id)
     await record({ action: 'user.erased', target: found.id, detail: counts })

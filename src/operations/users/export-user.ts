@@ -42,6 +42,12 @@ export const exportUser = async (platform: Platform, address: string) => {
       }),
     ),
     knownBrowsers: (await q.devices.ofUser(id)).map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt })),
+    authenticatorApps: (await q.totpKeys.everyOfUser(id)).map(({ createdAt, lastUsedAt, endedAt }) => ({
+      createdAt,
+      lastUsedAt,
+      endedAt,
+    })),
+    recoveryCodes: (await q.recoveryCodes.everyOfUser(id)).map(({ createdAt, endedAt }) => ({ createdAt, endedAt })),
     grants: (await q.grants.everyOfUser(id)).map(
       ({ id: grantId, appId, clientId, scopes, createdAt, expiresAt, revokedAt }) => ({
         id: grantId,

@@ -3,6 +3,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
+import { factorsOf } from '../factors/factors.ts'
 import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
@@ -73,5 +74,5 @@ export const inspectUser = async (platform: Platform, id: string) => {
   if (user === null) throw refuse('route_not_found')
   const apps = (await q.apps.listOwnedBy(id)).map(({ id: appId, slug, status }) => ({ appId, slug, status }))
   const issuers = (await q.identities.ofUser(id)).map(({ issuer }) => issuer)
-  return { ...userSummary(user), apps, issuers }
+  return { ...userSummary(user), apps, issuers, factors: await factorsOf(platform, id) }
 }

@@ -1,11 +1,17 @@
 import type { Environment } from '../../domain/app.ts'
 import type { Area } from '../area.ts'
 import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
+import { afterSignIn } from '../second-step.tsx'
 
 /** The addresses of the account's pages and forms. */
 export const accountPaths = {
   overview: '/account',
   password: '/account/password',
+  factors: '/account/factors',
+  totp: '/account/factors/totp',
+  removeTotp: '/account/factors/totp/remove',
+  recoveryCodes: '/account/factors/recovery-codes',
+  ...afterSignIn,
   sessions: '/account/sessions',
   endOthers: '/account/sessions/end-others',
   apps: '/account/apps',
@@ -37,6 +43,7 @@ export const installPath = (slug: string, environment: Environment): string =>
 const tabs = [
   { path: accountPaths.overview, name: 'Overview', icon: 'user' },
   { path: accountPaths.password, name: 'Password', icon: 'lock' },
+  { path: accountPaths.factors, name: 'Second factors', icon: 'shield' },
   { path: accountPaths.sessions, name: 'Sessions', icon: 'screen' },
   { path: accountPaths.apps, name: 'Connected apps', icon: 'link' },
   { path: accountPaths.installs, name: 'Installs', icon: 'box' },

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
+import type { Factors } from '../../operations/factors/factors.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -57,6 +58,12 @@ export const accountOverviewRoutes = (door: Door) =>
                 icon: 'lock',
                 fact: user.hasPassword ? passwordSentence : noPasswordSentence,
               },
+              {
+                href: accountPaths.factors,
+                name: 'Second factors',
+                icon: 'shield',
+                fact: factorsSentence(user.factors),
+              },
             ] as const
           }
           row={({ href, name, icon, fact }) => (
@@ -71,6 +78,9 @@ export const accountOverviewRoutes = (door: Door) =>
 const installsSentence = 'The apps on your websites and stores, and the apps that you can install.'
 const noPasswordSentence = 'You have none here: you sign in through another site.'
 const passwordSentence = 'Change it if somebody else may know it.'
+
+const factorsSentence = ({ totp }: Factors): string =>
+  totp === null ? 'Your password alone is enough to sign in.' : 'Signing in needs your authenticator app.'
 
 const appsSentence = (count: number): string => {
   if (count === 0) return 'No app can act for you.'

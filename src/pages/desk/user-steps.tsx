@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { endUserAccess } from '../../operations/end-access.ts'
+import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { liveSessionsOf, reachOf } from '../../operations/reach.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { confirmPassword, isForSomebodyElse } from '../../operations/users/passwords.ts'
@@ -11,6 +12,8 @@ import { deskArea, onTheDesk, userPath } from './desk-page.tsx'
 const user = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
 
 const ownAccess = 'You cannot end your own access here: see Account, Sessions and Connected apps.'
+
+const ownFactors = 'You cannot reset your own second factors here: see Account, Second factors.'
 
 const Name = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
   <>
@@ -83,6 +86,39 @@ export const userSteps = (door: Door) =>
           const { email } = await inspectUser(door.platform, id)
           await confirmPassword(...onTheDesk(visit), email)
           return back('confirm-password')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, '/desk/users/:id/reset-factors', {
+        area: deskArea,
+        form: emptyForm,
+        back: user,
+        ask: async (_, { id }) => {
+          const found = await inspectUser(door.platform, id)
+          return {
+            title: 'Reset the second factors of this user?',
+            belongsTo: found.email,
+            says: (
+              <>
+                <p>
+                  Do this when <Name user={found} /> has lost their second factors, and only after you have made sure
+                  that it is them who ask.
+                </p>
+                <p>
+                  Their authenticator app and recovery codes stop working, and their sessions end. They can sign in with
+                  their password alone. If a second factor is required of them, they set up a new one then.
+                </p>
+              </>
+            ),
+            counts: [[await liveSessionsOf(door.platform, id), 'session ends', 'sessions end']],
+            button: 'Reset the second factors',
+          }
+        },
+        act: async ({ visit }, { id }, back) => {
+          const { email } = await inspectUser(door.platform, id)
+          await resetFactors(...onTheDesk(visit, isForSomebodyElse(visit.userId, id, ownFactors)), email)
+          return back('reset-factors')
         },
       }),
     )

@@ -28,6 +28,7 @@ const notices = {
   'make-operator': 'The user is now an operator.',
   'withdraw-operator': 'The user is no longer an operator.',
   'confirm-password': 'The password works again.',
+  'reset-factors': 'The second factors of the user are reset, and their sessions have ended.',
 } as const
 
 const userPattern = '/desk/users/:id'
@@ -127,6 +128,11 @@ const UserFacts = ({ user, ways }: { readonly user: InspectedUser; readonly ways
           Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost.
         </>
       ),
+      'Second factor': user.factors.totp && (
+        <>
+          Authenticator app, set up <Time at={user.factors.totp.createdAt} />
+        </>
+      ),
       Created: <Time at={user.createdAt} />,
       ID: <code>{user.id}</code>,
       Events: <a href={auditPath({ actor: user.id })}>User audit log</a>,
@@ -176,6 +182,7 @@ const steps = {
     'Generate a password',
     'They have none. They sign in through the builder or an identity provider.',
   ],
+  factors: ['reset-factors', 'Reset the second factors', 'For a user who has lost them. Their sessions end.'],
   end: ['end-access', 'End all access', 'Their sessions end, and every app loses the access that they gave it.'],
   make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
   withdraw: ['withdraw-operator', 'Remove operator rights', 'They keep their account and their apps.'],
@@ -191,6 +198,7 @@ const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly DeskSt
 const stepsFor = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => [
   ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
   ...passwordSteps(rules, user),
+  ...(user.factors.totp === null ? [] : [steps.factors]),
   steps.end,
   user.isOperator ? steps.withdraw : steps.make,
   ...(user.status === 'active' ? [steps.disable] : []),

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { passwordOnly } from '../../../src/domain/sign-in-rules.ts'
 import { putBuilderResource } from '../../../src/operations/resources/builder-resources.ts'
+import type { Entry } from '../../../src/operations/sessions/entry.ts'
 import { signInWithIdentity } from '../../../src/operations/sessions/identity.ts'
 import { linkUser } from '../../../src/operations/users/builder-users.ts'
 import { eraseUser } from '../../../src/operations/users/erase-user.ts'
@@ -32,13 +33,22 @@ const placesOf = (file: string): readonly string[] => {
   return [...new Set(found)].toSorted()
 }
 
+const idOf = (entry: Entry) => (entry.kind === 'signed_in' ? entry.user.id : entry.userId)
+
 test('a person who was erased is in no column of an older backup that is restored next to the database', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const older = `${file}.older`
   const platform = await openAsOperator(file)
-  const claims = { issuer: 'https://id.example', subject, email: `${mail}@id.example`, isEmailVerified: true, name }
+  const claims = {
+    issuer: 'https://id.example',
+    subject,
+    email: `${mail}@id.example`,
+    isEmailVerified: true,
+    name,
+    acr: null,
+  }
   const rules = { ...passwordOnly, createsUsers: true }
-  const { userId } = await signInWithIdentity(platform, trace, claims, rules, agent)
+  const first = await signInWithIdentity(platform, trace, claims, rules, agent)
   await linkUser(platform, trace, operator, { email: claims.email, externalId: `${mail}-1` })
   const stated = { ownerExternalId: `${mail}-1`, name: place, slug: place, status: 'published' } as const
   const resource = { ...stated, kind: 'site', externalId: place, createdAt: null, updatedAt: null } as const
@@ -64,6 +74,6 @@ test('a person who was erased is in no column of an older backup that is restore
   // The person is a stranger now, and not the erased user.
   const restored = await openAsOperator(file)
   const next = await signInWithIdentity(restored, trace, claims, rules, null)
-  expect(next.userId).not.toBe(userId)
+  expect(idOf(next)).not.toBe(idOf(first))
   await restored.database.close()
 })

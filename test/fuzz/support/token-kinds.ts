@@ -1,6 +1,6 @@
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import { createServiceKey } from '../../../src/operations/service-keys/change-service-keys.ts'
-import { signIn } from '../../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../../support/sign-in.ts'
 import { addOperator } from '../../pages/support/operator-world.ts'
 import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../../support/embedding.ts'
 import { type Answer, call } from '../../support/call.ts'

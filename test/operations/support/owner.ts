@@ -2,7 +2,7 @@ import { rowKey } from '../../../src/domain/identifier.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
-import { signIn } from '../../../src/operations/sessions/sign-in.ts'
+import { signIn } from '../../support/sign-in.ts'
 import {
   type AppCaller,
   authenticateAppToken,

@@ -64,6 +64,9 @@ export const siteMap: readonly Site[] = [
   // These two only take answers; the tests of signing in through others look at what they refuse.
   { pattern: '/sign-in/complete', who: 'visitor', paths: () => [] },
   { pattern: '/sign-in/oidc/callback', who: 'visitor', paths: () => [] },
+  // Without a sign-in that waits they lead to the first page; `second-factors.test.ts` looks at them.
+  { pattern: '/sign-in/code', who: 'visitor', paths: () => ['/sign-in/code'], leadsOn: true },
+  { pattern: '/sign-in/factor', who: 'visitor', paths: () => ['/sign-in/factor'], leadsOn: true },
   { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
   { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },
   { pattern: '/', who: 'user', paths: () => ['/'] },
@@ -74,6 +77,12 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/account', who: 'user', paths: () => ['/account'] },
   { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
+  { pattern: '/account/factors', who: 'user', paths: () => ['/account/factors'] },
+  { pattern: '/account/factors/totp', who: 'user', paths: () => ['/account/factors/totp'] },
+  { pattern: '/account/factors/totp/remove', who: 'user', paths: () => ['/account/factors/totp/remove'] },
+  { pattern: '/account/factors/recovery-codes', who: 'user', paths: () => ['/account/factors/recovery-codes'] },
+  { pattern: '/account/factors/recovery-codes/new', who: 'user', paths: () => ['/account/factors/recovery-codes/new'] },
+  { pattern: '/account/factors/offer', who: 'operator', paths: () => ['/account/factors/offer'] },
   { pattern: '/account/sessions', who: 'user', paths: () => ['/account/sessions'] },
   { pattern: '/account/apps', who: 'user', paths: () => ['/account/apps'] },
   {
@@ -263,6 +272,7 @@ export const siteMap: readonly Site[] = [
     ],
   },
   { pattern: '/desk/users/:id/password', who: 'operator', paths: ofStranger('password') },
+  { pattern: '/desk/users/:id/reset-factors', who: 'operator', paths: ofStranger('reset-factors') },
   { pattern: '/desk/users/:id/make-operator', who: 'operator', paths: ofStranger('make-operator') },
   {
     pattern: '/desk/users/:id/withdraw-operator',

@@ -1,0 +1,75 @@
+import { and, asc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
+import type { SecretHash } from '../../src/domain/secret.ts'
+import { recoveryCodes, totpKeys } from '../tables/sqlite.ts'
+import { changeOne } from './changes.ts'
+import { type DrizzleConnection, only } from './connection.ts'
+import { inserter } from './reader.ts'
+
+export type TotpKey = typeof totpKeys.$inferSelect
+export type RecoveryCode = typeof recoveryCodes.$inferSelect
+
+const liveKey = (userId: string) => and(eq(totpKeys.userId, userId), isNull(totpKeys.endedAt))
+const liveCodes = (userId: string) => and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.endedAt))
+
+/** Authenticator apps, of which a user has at most one. */
+export const totpKeyQueries = (db: DrizzleConnection) => {
+  return {
+    insert: inserter(db, totpKeys),
+    /** The one that works; null without one. */
+    ofUser: async (userId: string): Promise<TotpKey | null> =>
+      only(await db.select().from(totpKeys).where(liveKey(userId))),
+    /** Every one of the user, also ended ones. */
+    everyOfUser: async (userId: string): Promise<TotpKey[]> =>
+      await db.select().from(totpKeys).where(eq(totpKeys.userId, userId)).orderBy(asc(totpKeys.id)),
+    /** Uses the code of a step up, with those of earlier steps. True for exactly one of any number of racing calls. */
+    use: async (id: string, step: number, now: number) =>
+      await changeOne(
+        db,
+        totpKeys,
+        { lastStep: step, lastUsedAt: now },
+        eq(totpKeys.id, id),
+        isNull(totpKeys.endedAt),
+        lt(totpKeys.lastStep, step),
+      ),
+    /** Ends the one that works, and forgets its key. False if there is none. */
+    end: async (userId: string, now: number) =>
+      (
+        await db
+          .update(totpKeys)
+          .set({ endedAt: now, key: new Uint8Array(0) })
+          .where(liveKey(userId))
+          .returning({ id: totpKeys.id })
+      ).length === 1,
+    /** Removes every trace of them. */
+    forget: async (userId: string) => void (await db.delete(totpKeys).where(eq(totpKeys.userId, userId))),
+  }
+}
+
+/** Recovery codes. */
+export const recoveryCodeQueries = (db: DrizzleConnection) => {
+  return {
+    insertAll: async (rows: readonly RecoveryCode[]) => void (await db.insert(recoveryCodes).values([...rows])),
+    /** How many of the user work. */
+    countOfUser: async (userId: string) => await db.$count(recoveryCodes, liveCodes(userId)),
+    everyOfUser: async (userId: string): Promise<RecoveryCode[]> =>
+      await db.select().from(recoveryCodes).where(eq(recoveryCodes.userId, userId)).orderBy(asc(recoveryCodes.id)),
+    /** Uses a code up. True for exactly one of any number of racing calls. */
+    use: async (userId: string, hash: SecretHash, now: number) => {
+      const found = db
+        .select({ id: recoveryCodes.id })
+        .from(recoveryCodes)
+        .where(and(liveCodes(userId), eq(recoveryCodes.hash, hash)))
+      const used = await db
+        .update(recoveryCodes)
+        .set({ endedAt: now })
+        .where(and(inArray(recoveryCodes.id, found), isNull(recoveryCodes.endedAt)))
+        .returning({ changed: sql`1` })
+      return used.length === 1
+    },
+    /** Ends those that work. */
+    endAll: async (userId: string, now: number) =>
+      void (await db.update(recoveryCodes).set({ endedAt: now }).where(liveCodes(userId))),
+    /** Removes every trace of them. */
+    forget: async (userId: string) => void (await db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))),
+  }
+}

@@ -1,0 +1,72 @@
+import { hashSecret, type SecretHash } from './secret.ts'
+import type { SignInRules, SignInWay } from './sign-in-rules.ts'
+import { Secret, TOTP } from 'otpauth'
+
+/** How long a person can put off setting up a required second factor after they were first asked. */
+export const factorGraceMs = 7 * 24 * 3_600_000
+
+/** Whether a second factor is required of such a person. */
+export const isFactorRequired = ({ secondFactorFor }: SignInRules, isOperator: boolean): boolean =>
+  secondFactorFor === 'everyone' || (secondFactorFor === 'operators' && isOperator)
+
+/** Whether a sign-in in this way proves as much as two factors. `acr` is what the identity provider says about it. */
+export const isStrongSignIn = ({ strongWays, strongAcr }: SignInRules, way: SignInWay, acr: string | null): boolean =>
+  way !== 'password' && (strongWays.includes(way) || (way === 'oidc' && acr !== null && strongAcr.includes(acr)))
+
+/** How many recovery codes a person gets at a time. */
+export const recoveryCodeCount = 10
+
+/** Base32 (RFC 4648): no digit that looks like a letter. */
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+const digits = 16
+
+/** Random bytes that one recovery code is made of. */
+export const recoveryCodeBytes = digits
+
+/** A recovery code of 80 random bits, in groups of four. */
+export const recoveryCode = (random: Uint8Array): string =>
+  Array.from(random, (byte) => alphabet[byte & 31] ?? '')
+    .join('')
+    .replaceAll(/.{4}(?=.)/g, '$&-')
+
+/**
+ * The hash of a recovery code as a person typed it, for this user; null for a text that cannot be one. A code has too many random
+ * bits to be guessed, so a fast hash is enough.
+ */
+export const hashRecoveryCode = (userId: string, typed: string): SecretHash | null => {
+  const code = typed.toLowerCase().replaceAll(/[\s-]/g, '')
+  return code.length === digits ? hashSecret(`${userId} ${code}`) : null
+}
+
+// The codes of authenticator apps (RFC 6238), with the values that every app knows: SHA-1, six digits, 30 seconds.
+
+/** As long as a hash of SHA-1 (RFC 4226 section 4). */
+export const totpKeyBytes = 20
+const period = 30
+/** Codes of the step before and the step after are accepted too, because clocks differ (RFC 6238 section 5.2). */
+const window = 1
+
+const totpOf = (key: Uint8Array, more: { readonly issuer?: string; readonly label?: string } = {}): TOTP =>
+  new TOTP({
+    ...more,
+    secret: new Secret({ buffer: new Uint8Array(key).buffer }),
+    algorithm: 'SHA1',
+    digits: 6,
+    period,
+  })
+
+/** Whether the text is written as such a code. */
+export const isTotpCode = (text: string): boolean => /^\d{6}$/.test(text)
+
+/** The time step that a code belongs to; null for a wrong code. `now` is epoch milliseconds. */
+export const stepOfTotpCode = (key: Uint8Array, code: string, now: number): number | null => {
+  const distance = isTotpCode(code) ? totpOf(key).validate({ token: code, timestamp: now, window }) : null
+  return distance === null ? null : Math.floor(now / 1000 / period) + distance
+}
+
+/** What a QR code tells an authenticator app. */
+export const totpAddress = (key: Uint8Array, issuer: string, email: string): string =>
+  totpOf(key, { issuer, label: email }).toString()
+
+/** The key as people type it: base32 in groups of four. */
+export const totpKeyText = (key: Uint8Array): string => (totpOf(key).secret.base32.match(/.{1,4}/g) ?? []).join(' ')

@@ -1,0 +1,264 @@
+import type { PlatformError } from '../../domain/errors.ts'
+import { recoveryCodeCount } from '../../domain/second-factor.ts'
+import type { Door } from '../../http/door.ts'
+import {
+  addAuthenticatorApp,
+  removeAuthenticatorApp,
+  replaceRecoveryCodes,
+} from '../../operations/factors/change-factors.ts'
+import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
+import { confirmed } from '../confirmation.tsx'
+import { Badge } from '../design/badge.tsx'
+import { Form, Problem } from '../design/field.tsx'
+import { IconTile } from '../design/icon.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Layout } from '../design/shell.tsx'
+import { CodeBlock, Time } from '../design/values.tsx'
+import { answerForm, emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { showOnce, takeShown } from '../shown-once.ts'
+import { newTotpKey, openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
+import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
+import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
+import { Elysia } from 'elysia'
+
+const notices = {
+  added: 'The authenticator app is set up. Signing in needs a code of it from now on.',
+  removed: 'The authenticator app is removed.',
+} as const
+
+const back = () => ({ href: accountPaths.factors, name: 'Second factors' })
+
+/** What a person proves at the sign-in in addition to the password. */
+export const factorRoutes = (door: Door) =>
+  new Elysia()
+    .get(accountPaths.factors, async ({ request }) => await showAll(await requireVisit(door, request)))
+    .get(accountPaths.offer, async ({ request }) => await showOffer(await requireVisit(door, request)))
+    .get(accountPaths.totp, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      return showSetUp(visit, { totpKey: newTotpKey(visit), returnTo: returnToIn(visit), error: null })
+    })
+    .post(accountPaths.totp, async ({ request }) => await setUp(door, request))
+    .get(accountPaths.newCodes, async ({ request }) => showCodes(await requireVisit(door, request)))
+    .use(
+      confirmed(door, accountPaths.removeTotp, {
+        area: accountArea,
+        form: emptyForm,
+        back,
+        ask: async () => ({
+          title: 'Remove your authenticator app?',
+          says: (
+            <p>
+              Your password alone is then enough to sign in, and your recovery codes stop working. You stay signed in
+              where you are.
+            </p>
+          ),
+          button: 'Remove it',
+        }),
+        act: async ({ visit }, _, done) => {
+          await removeAuthenticatorApp(...onOwnAccount(visit))
+          return done('removed')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, accountPaths.recoveryCodes, {
+        area: accountArea,
+        form: emptyForm,
+        back,
+        ask: async () => ({
+          title: 'Make new recovery codes?',
+          says: <p>The old ones stop working. The next page shows the new ones once.</p>,
+          button: 'Make new codes',
+        }),
+        act: async ({ visit }) => {
+          const codes = await replaceRecoveryCodes(...onOwnAccount(visit))
+          return showOnce(visit, accountPaths.newCodes, codes.join('\n'))
+        },
+      }),
+    )
+
+const returnToIn = ({ door, call }: Visit): string =>
+  safeReturnTo(new URL(call.request.url).searchParams.get('return_to') ?? accountPaths.factors, door.platform.publicUrl)
+
+const withReturn = (path: string, returnTo: string): string =>
+  `${path}?${new URLSearchParams({ return_to: returnTo }).toString()}`
+
+const showAll = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const factors = await factorsOf(platform, visit.userId)
+  return page(
+    <AccountPage
+      title="Second factors"
+      about="What you prove in addition to your password when you sign in."
+      visit={visit}
+      tab={accountPaths.factors}
+      notices={notices}
+    >
+      <RowList
+        label="Your second factors"
+        rows={[<TotpRow factors={factors} />, ...(factors.totp === null ? [] : [<CodesRow factors={factors} />])]}
+        row={(row) => row}
+      />
+      <p class="muted">
+        If you lose everything, the operator of this server can reset your second factors. Apps that you have connected
+        are not affected.
+      </p>
+    </AccountPage>,
+  )
+}
+
+type FactorsProps = { readonly factors: Factors }
+
+const TotpRow = ({ factors: { totp } }: FactorsProps) => (
+  <Row
+    avatar={<IconTile name="shield" />}
+    title="Authenticator app"
+    badge={totp === null ? undefined : <Badge tone="good">On</Badge>}
+    facts={
+      totp === null
+        ? ['Codes of six digits, from an app on your phone or from your password manager.']
+        : [
+            <>
+              Set up <Time at={totp.createdAt} />
+            </>,
+            totp.lastUsedAt === null ? (
+              'Not used yet'
+            ) : (
+              <>
+                Last used <Time at={totp.lastUsedAt} />
+              </>
+            ),
+          ]
+    }
+    actions={
+      totp === null ? (
+        <a class="button small" href={accountPaths.totp}>
+          Set up
+        </a>
+      ) : (
+        <a class="button small" href={accountPaths.removeTotp}>
+          Remove<span class="unseen"> the authenticator app</span>
+        </a>
+      )
+    }
+  />
+)
+
+const CodesRow = ({ factors: { recoveryCodes } }: FactorsProps) => (
+  <Row
+    avatar={<IconTile name="key" />}
+    title="Recovery codes"
+    badge={recoveryCodes < 3 ? <Badge tone="waiting">{`${recoveryCodes} left`}</Badge> : undefined}
+    facts={[`${recoveryCodes} of ${recoveryCodeCount} left. Each signs you in once without the app.`]}
+    actions={
+      <a class="button small" href={accountPaths.recoveryCodes}>
+        Make new codes
+      </a>
+    }
+  />
+)
+
+const setUp = async (door: Door, request: Request): Promise<Response> => {
+  const { visit, fields } = await receiveFromUser(door, request, totpForm)
+  const returnTo = safeReturnTo(fields.return_to ?? null, door.platform.publicUrl)
+  const whom = { door, secret: visit.sessionToken, userId: visit.userId }
+  let totpKey: Uint8Array | null = null
+  const added = async () => {
+    const key = openTotpKey(whom, fields.key)
+    totpKey = key
+    return await addAuthenticatorApp(...onOwnAccount(visit), { key, code: fields.code })
+  }
+  return await answerForm(added(), {
+    done: (codes) =>
+      codes.length === 0
+        ? seeOther(`${accountPaths.factors}?done=added`)
+        : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: returnTo }),
+    refused: (error) => showSetUp(visit, { totpKey: totpKey ?? newTotpKey(visit), returnTo, error }),
+  })
+}
+
+type SetUpState = {
+  readonly totpKey: Uint8Array
+  readonly returnTo: string
+  readonly error: PlatformError | null
+}
+
+const showSetUp = (visit: Visit, { totpKey, returnTo, error }: SetUpState): Response =>
+  page(
+    <AccountPage title="Set up an authenticator app" visit={visit} tab={accountPaths.factors}>
+      <Problem error={error} />
+      <Form action={accountPaths.totp} visit={visit} class="measure" hidden={{ return_to: returnTo }}>
+        <TotpFields
+          whom={{ door: visit.door, secret: visit.sessionToken, userId: visit.userId }}
+          email={visit.session.user.email}
+          totpKey={totpKey}
+          error={error}
+        />
+        <button type="submit" class="primary">
+          Turn it on
+        </button>{' '}
+        <a href={returnTo}>Cancel</a>
+      </Form>
+    </AccountPage>,
+    { refusal: error },
+  )
+
+/** New recovery codes, right after they were made. */
+const showCodes = (visit: Visit): Response => {
+  const { value, cookies } = takeShown(visit)
+  const codes = value === null || value === '' ? null : value
+  const returnTo = returnToIn(visit)
+  return page(
+    <AccountPage title="Recovery codes" visit={visit} tab={accountPaths.factors}>
+      {codes === null ? (
+        <p>
+          There are no new codes to show. They are shown once, right after they were made. If you did not save them,
+          make new ones.
+        </p>
+      ) : (
+        <>
+          <p>
+            Each of these codes signs you in once when you do not have your authenticator app. Keep them where you keep
+            your passwords, or print them. Only their hashes are stored, so they cannot be shown again.
+          </p>
+          <CodeBlock id="recovery-codes" label="Your recovery codes" code={codes} />
+        </>
+      )}
+      <p>
+        <a class="button" href={returnTo}>
+          {codes === null ? 'Go on' : 'I have saved them: go on'}
+        </a>
+      </p>
+    </AccountPage>,
+    { cookies },
+  )
+}
+
+/** Asks a person of whom a second factor will be required. They can put it off until then. */
+const showOffer = async (visit: Visit): Promise<Response> => {
+  const returnTo = returnToIn(visit)
+  const { totp, dueAt } = await factorsOf(visit.door.platform, visit.userId)
+  if (totp !== null) return seeOther(returnTo)
+  return page(
+    <Layout title="Protect your account with a second factor" visit={visit} section="account" width="narrow">
+      <p>
+        With a second factor, somebody who learns your password still cannot sign in. You need an authenticator app on
+        your phone, or a password manager that has one.
+      </p>
+      {dueAt === null ? null : (
+        <p>
+          From <Time at={dueAt} /> on you cannot sign in without one.
+        </p>
+      )}
+      <p class="beside">
+        <a class="button primary" href={withReturn(accountPaths.totp, returnTo)}>
+          Set it up now
+        </a>
+        <a class="button" href={returnTo}>
+          Not now
+        </a>
+      </p>
+    </Layout>,
+  )
+}

@@ -1,0 +1,209 @@
+import { type PlatformError, refuse } from '../domain/errors.ts'
+import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
+import { signInWays } from '../domain/sign-in-rules.ts'
+import { callOf } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
+import { authorizationPath } from '../http/paths.ts'
+import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { browserOf, enteredCookies, finishHere } from '../http/sign-in-limit.ts'
+import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
+import { signOut } from '../operations/sessions/own-sessions.ts'
+import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
+import { Form, Problem } from './design/field.tsx'
+import { Layout } from './design/shell.tsx'
+import { answerForm, fieldsOf, readValues, staleForm, ticketKey } from './form.ts'
+import { appOrigins, page, seeOther } from './page.ts'
+import { shownCookie } from './shown-once.ts'
+import { CodeField, newTotpKey, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
+import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { Elysia } from 'elysia'
+
+// A sign-in whose first proof was right waits in a cookie that only this server can read, and only together with the visit cookie
+// of the same browser. The server stores nothing, and no page of the account opens with it.
+
+export const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as const
+
+/** Pages of the account that a sign-in may lead to: setting up a second factor, and new recovery codes. */
+export const afterSignIn = { offer: '/account/factors/offer', newCodes: '/account/factors/recovery-codes/new' } as const
+
+/** What the cookie holds. */
+export type Pending = { readonly pending: PendingSignIn; readonly returnTo: string }
+
+const purposeOf = ({ serverKey }: Pick<Door, 'serverKey'>, { secret }: Visitor) => ({
+  server: serverKey,
+  browser: secret,
+  place: 'pending-sign-in',
+})
+
+/** Browsers drop longer cookies. Then the person begins at the start page. */
+const longestWay = 2_400
+
+const pendingCookie = (door: Door, visitor: Visitor, { pending, returnTo }: Pending): string => {
+  const way = returnTo.length <= longestWay ? returnTo : '/'
+  const nonce = door.platform.random.bytes(sealNonceBytes)
+  const sealed = sealText(purposeOf(door, visitor), JSON.stringify({ pending, returnTo: way }), nonce)
+  return setCookie(door, 'pending', sealed, pendingSignInSeconds)
+}
+
+const content = Type.Object({
+  pending: Type.Object({
+    kind: Type.Literal('pending'),
+    need: Type.Union([Type.Literal('code'), Type.Literal('enrolment')]),
+    userId: Type.String(),
+    email: Type.String(),
+    way: Type.Union(signInWays.map((way) => Type.Literal(way))),
+    proof: Type.String(),
+    since: Type.Number(),
+  }),
+  returnTo: Type.String(),
+})
+
+/** The sign-in that waits in this browser; null without one, and after ten minutes. */
+export const pendingOf = (door: Door, request: Request, visitor: Visitor): Pending | null => {
+  const text = openText(purposeOf(door, visitor), readCookie(door, request, 'pending') ?? '')
+  const found: unknown = text === null ? null : JSON.parse(text)
+  if (!Value.Check(content, found)) return null
+  const age = door.platform.clock.now() - found.pending.since
+  const returnTo = safeReturnTo(found.returnTo, door.platform.publicUrl)
+  return age < pendingSignInSeconds * 1000 ? { pending: found.pending, returnTo } : null
+}
+
+/**
+ * Goes on with a sign-in: to what is still missing, or into the session. Then the session that this browser had ends, and a person
+ * who will need a second factor is asked to set one up before the page that they wanted.
+ */
+export const goOn = async (
+  door: Door,
+  request: Request,
+  entry: Entry,
+  returnTo: string,
+  cookies: readonly string[] = [],
+): Promise<Response> => {
+  const visitor = visitorOf(door, request)
+  if (entry.kind === 'pending') {
+    const kept = pendingCookie(door, visitor, { pending: entry, returnTo })
+    return seeOther(signInSteps[entry.need], [...visitor.cookies, kept, ...cookies])
+  }
+  const before = await findVisit(door, request)
+  if (before !== null) await signOut(door.platform, before.call, before.session)
+  const forgotten = readCookie(door, request, 'pending') === null ? [] : [setCookie(door, 'pending', '', 0)]
+  const query = new URLSearchParams({ return_to: returnTo }).toString()
+  const next = entry.factorDueAt === null ? returnTo : `${afterSignIn.offer}?${query}`
+  return seeOther(next, [...enteredCookies(door, callOf(request), entry), ...forgotten, ...cookies])
+}
+
+/** What comes after the first proof of a sign-in: the code of a second factor, or setting one up where it is required. */
+export const secondStepRoutes = (door: Door) =>
+  new Elysia()
+    .get(signInSteps.code, ({ request }) => begin(door, request, 'code', (step) => showCode(step, null)))
+    .post(signInSteps.code, async ({ request }) => await sendCode(door, request))
+    .get(signInSteps.enrolment, ({ request }) =>
+      begin(door, request, 'enrolment', (step) => showEnrolment(step, newTotpKey(step), null)),
+    )
+    .post(signInSteps.enrolment, async ({ request }) => await enrol(door, request))
+
+/** A sign-in that waits in the browser of this request. */
+type Step = Pending & { readonly door: Door; readonly request: Request; readonly visitor: Visitor }
+
+/** Without such a sign-in the person begins again. */
+const begin = (
+  door: Door,
+  request: Request,
+  need: Pending['pending']['need'],
+  go: (step: Step) => Response | Promise<Response>,
+): Response | Promise<Response> => {
+  const visitor = visitorOf(door, request)
+  const found = pendingOf(door, request, visitor)
+  return found?.pending.need === need ? go({ ...found, door, request, visitor }) : seeOther('/sign-in')
+}
+
+const sendCode = async (door: Door, request: Request): Promise<Response> =>
+  await begin(door, request, 'code', async (step) => {
+    const { code } = await received(step)
+    if (code === null) return showCode(step, stale())
+    return await answerForm(finishHere(door, callOf(request), step.pending, code), {
+      done: async (signedIn) => await goOn(door, request, signedIn, step.returnTo),
+      refused: (error) => showCode(step, error),
+    })
+  })
+
+const enrol = async (door: Door, request: Request): Promise<Response> =>
+  await begin(door, request, 'enrolment', async (step) => {
+    const { pending, returnTo } = step
+    const { code, key: sealed } = await received(step)
+    if (code === null) return showEnrolment(step, newTotpKey(step), stale())
+    const call = callOf(request)
+    let key: Uint8Array | null = null
+    const enrolled = async () => {
+      key = openTotpKey(whomOf(step), sealed)
+      return await enrolAndSignIn(door.platform, call, pending, { key, code }, browserOf(door, request))
+    }
+    return await answerForm(enrolled(), {
+      done: async ({ signedIn, codes }) => {
+        const path = `${afterSignIn.newCodes}?${new URLSearchParams({ return_to: returnTo }).toString()}`
+        const { sessionToken } = signedIn
+        const shown = shownCookie({ door, sessionToken }, afterSignIn.newCodes, codes.join('\n'))
+        return await goOn(door, request, signedIn, path, [shown])
+      },
+      refused: (error) => showEnrolment(step, key ?? newTotpKey(step), error),
+    })
+  })
+
+const stale = (): PlatformError => refuse('origin_not_allowed', { message: staleForm })
+
+/** The fields of the form; without a code if it does not come from a page that this browser was shown. */
+const received = async ({ door, request, visitor }: Step) => {
+  const call = callOf(request)
+  const values = await readValues(call, totpForm)
+  const { code, key } = fieldsOf(totpForm, values)
+  return ticketKey(door, call, visitor.tickets, totpForm, values) === null ? { code: null, key } : { code, key }
+}
+
+const whomOf = ({ door, visitor, pending }: Step) => ({ door, secret: visitor.secret, userId: pending.userId })
+
+const frameOf = ({ door, visitor, returnTo }: Step, error: PlatformError | null) => ({
+  refusal: error,
+  cookies: visitor.cookies,
+  ...(returnTo.startsWith(`${authorizationPath}?`) ? { formTarget: appOrigins } : {}),
+  visit: { platformName: door.platform.platformName },
+})
+
+const showCode = (step: Step, error: PlatformError | null): Response => {
+  const { visit, ...options } = frameOf(step, error)
+  return page(
+    <Layout title="Enter your code" visit={visit} width="narrow">
+      <Problem error={error} />
+      <p>Open your authenticator app and type the six digits that it shows.</p>
+      <Form action={signInSteps.code} visit={step.visitor}>
+        <CodeField label="Code" hint="Without the device, type one of your recovery codes." error={error} />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </Form>
+      <p class="muted">
+        If you have lost both, ask the operator of this server to reset your second factor.{' '}
+        <a href="/sign-in">Sign in as somebody else</a>
+      </p>
+    </Layout>,
+    options,
+  )
+}
+
+const showEnrolment = (step: Step, key: Uint8Array, error: PlatformError | null): Response => {
+  const { visit, ...options } = frameOf(step, error)
+  return page(
+    <Layout title="Set up a second factor" visit={visit} width="narrow">
+      <Problem error={error} />
+      <p>This account must have a second factor. You are signed in when it is set up.</p>
+      <Form action={signInSteps.enrolment} visit={step.visitor}>
+        <TotpFields whom={whomOf(step)} email={step.pending.email} totpKey={key} error={error} />
+        <button type="submit" class="primary">
+          Turn it on and sign in
+        </button>
+      </Form>
+    </Layout>,
+    options,
+  )
+}

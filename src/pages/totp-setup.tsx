@@ -1,0 +1,99 @@
+import { Type } from '@sinclair/typebox'
+import { encode } from 'uqr'
+import type { PlatformError } from '../domain/errors.ts'
+import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
+import { totpAddress, totpKeyBytes, totpKeyText } from '../domain/second-factor.ts'
+import type { Door } from '../http/door.ts'
+import { badInput } from '../operations/decision.ts'
+import { Details } from './design/details.tsx'
+import { Field } from './design/field.tsx'
+import { Copyable } from './design/values.tsx'
+import { formOf, optionalText, secretText } from './form.ts'
+
+// Setting up an authenticator app. The new key is in the page, sealed for this browser and this user, and is stored only with the
+// first right code. So nothing is stored for pages that are left, and each tab has a key of its own.
+
+/** A code, and in a setup the key that the page has shown and where to go then. Code and key are never kept. */
+export const totpForm = formOf({ code: secretText, key: Type.Optional(secretText), return_to: optionalText })
+
+/** For whom the page is: the secret is the browser's session token or its visit cookie. */
+type SetupFor = { readonly door: Door; readonly secret: string; readonly userId: string }
+
+const purposeOf = ({ door, secret, userId }: SetupFor) => ({
+  server: door.serverKey,
+  browser: secret,
+  place: `totp-key ${userId}`,
+})
+
+/** How long a page may stay open. */
+const lifetimeMs = 3_600_000
+
+/** A new key for this page. */
+export const newTotpKey = ({ door }: Pick<SetupFor, 'door'>): Uint8Array => door.platform.random.bytes(totpKeyBytes)
+
+const sealKey = (whom: SetupFor, key: Uint8Array): string => {
+  const { clock, random } = whom.door.platform
+  const text = JSON.stringify([clock.now(), Buffer.from(key).toString('base64')])
+  return sealBytes(purposeOf(whom), Buffer.from(text), random.bytes(sealNonceBytes))
+}
+
+/** The key that the page has shown. @throws invalid_request if the page was open for too long, or is another browser's */
+export const openTotpKey = (whom: SetupFor, sealed = ''): Uint8Array => {
+  const text = openBytes(purposeOf(whom), sealed)?.toString() ?? ''
+  const [, at, key] = /^\[(\d+),"([A-Za-z0-9+/=]+)"\]$/.exec(text) ?? []
+  if (key === undefined || whom.door.platform.clock.now() - Number(at) > lifetimeMs) throw badInput('code', tooLate)
+  return Buffer.from(key, 'base64')
+}
+
+const tooLate = 'This page was open for too long. Scan the code that it shows now.'
+
+type TotpFieldsProps = {
+  readonly whom: SetupFor
+  readonly email: string
+  readonly totpKey: Uint8Array
+  readonly error: PlatformError | null
+}
+
+/** The QR code, the key as text, and the field for the first code. They stand in a form. */
+export const TotpFields = ({ whom, email, totpKey: key, error }: TotpFieldsProps) => (
+  <>
+    <p>
+      Scan this code with an authenticator app, such as the one of your password manager, and type the six digits that
+      the app shows.
+    </p>
+    <QrCode text={totpAddress(key, whom.door.platform.platformName, email)} />
+    <Details summary="Type the key instead">
+      <p>
+        <Copyable id="totp-key" value={totpKeyText(key)} what="the key" />
+      </p>
+      <p class="muted">Time-based, six digits, every 30 seconds (TOTP with SHA-1).</p>
+    </Details>
+    <input type="hidden" name="key" value={sealKey(whom, key)} />
+    <CodeField label="Code from the app" error={error} />
+  </>
+)
+
+type CodeFieldProps = { readonly label: string; readonly hint?: string; readonly error: PlatformError | null }
+
+/** The field for a code. Browsers and password managers can fill it in. */
+export const CodeField = ({ label, hint, error }: CodeFieldProps) => (
+  <Field
+    label={label}
+    name="code"
+    error={error}
+    {...(hint === undefined ? {} : { hint })}
+    input={{ autocomplete: 'one-time-code', required: true, maxLength: 64, spellcheck: false }}
+  />
+)
+
+/** Dark squares on white, in every colour scheme: scanners expect that. */
+const QrCode = ({ text }: { readonly text: string }) => {
+  const { data, size } = encode(text, { ecc: 'M', border: 4 })
+  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="QR code with the key">
+      <rect width={size} height={size} fill="#fff" />
+      <path d={squares.join('')} fill="#000" />
+    </svg>
+  )
+}
