@@ -13,6 +13,7 @@ import type { ServiceCaller } from '../operations/service-keys/authenticate.ts'
 import type { Call } from './call.ts'
 import type { Details, PathParameter } from './contract/details.ts'
 import type { Door } from './door.ts'
+import { idempotencyKeyOf } from './idempotency-key.ts'
 import { type BodyReader, endpoint, type Endpoint, type Guard, type RequestPart } from './endpoint.ts'
 import { requireRight, requireServiceKey } from './service-key.ts'
 
@@ -97,6 +98,7 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
     },
     run: async (door, call, received) => {
       const { caller } = received
+      idempotencyKeyOf(call) // accepted and not needed: each of these calls may be sent again
       await requireRight(door, call, caller, right)
       const actor = { kind: 'service', id: caller.id } as const
       const acting = { ...door, platform: actingWithKey(door.platform, call, caller) }

@@ -188,3 +188,15 @@ describe('a call of the management API', () => {
     expectRefusal(await ofVersion('2099-01'), 'api_version_unsupported')
   })
 })
+
+const putWithKey = async (key: string) =>
+  await send(url, 'PUT', '~/api/management/users/keyed', {
+    headers: { Authorization: `Bearer ${secret}`, 'Idempotency-Key': key },
+    body: JSON.stringify({ email: 'keyed@builder.example', name: 'Keyed' }),
+  })
+
+test('an idempotency key is accepted, and a malformed one is refused', async () => {
+  expect((await putWithKey('one')).status).toBe(201)
+  expect((await putWithKey('one')).status).toBe(200)
+  expectRefusal(await putWithKey('one, two'), 'invalid_request')
+})
