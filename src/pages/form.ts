@@ -81,9 +81,21 @@ const visitOr = async (door: Door, request: Request, form: KeptShape, require: t
   try {
     return await require(door, request)
   } catch (error) {
-    if (!(error instanceof PlatformError) || error.code !== 'login_required') throw error
+    if (!isWithoutSession(error)) throw error
     const kept = await keepForm(door, callOf(request), form)
     throw kept === 'nothing' ? error : refuse('login_required', { details: { form: kept } })
+  }
+}
+
+const isWithoutSession = (error: unknown): boolean => error instanceof PlatformError && error.code === 'login_required'
+
+/** A form with a file is not read without a live session. The script keeps its fields in the tab, and the sign-in page says so. */
+export const orLost = async <T>(door: Door, request: Request, visit: Promise<T>): Promise<T> => {
+  try {
+    return await visit
+  } catch (error) {
+    if (!isWithoutSession(error) || !isFromSameOrigin(door, request)) throw error
+    throw refuse('login_required', { details: { form: 'lost' } })
   }
 }
 

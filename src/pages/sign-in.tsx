@@ -95,7 +95,7 @@ type Shown = {
 
 const formWords = {
   kept: 'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in.',
-  lost: 'Your session has ended, and nothing was sent. What you typed is too long to be kept: go back in your browser and copy it before you sign in.',
+  lost: 'Your session has ended, and nothing was sent. This form cannot be kept: go back in your browser and copy what you typed before you sign in.',
 } as const
 
 const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost'] as const)
@@ -114,7 +114,7 @@ const showForm = (
     <Layout title="Sign in" visit={{ platformName }} width="narrow">
       <Problem error={error} />
       {form === null ? null : (
-        <p class="notice" role="status">
+        <p class="notice" role="status" data-kept={form === 'lost' ? formWords.kept : undefined}>
           {formWords[form]}
         </p>
       )}

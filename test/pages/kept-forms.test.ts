@@ -91,5 +91,5 @@ test('the sign-in page says when a form is too long to be kept', async () => {
   const random = Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString('hex')
   const refused = await sendTooLate({ ...typed, name: random })
   expect(locationOf(refused)).toEndWith('&form=lost')
-  expect((await browser.get(locationOf(refused))).text).toContain('What you typed is too long to be kept')
+  expect((await browser.get(locationOf(refused))).text).toContain('This form cannot be kept')
 })

@@ -68,3 +68,50 @@ for (const menu of document.querySelectorAll('details.switcher')) {
     if (key === 'Escape') menu.open = false
   })
 }
+
+// A form that the server cannot keep over a sign-in, because it is long or has a file, is kept in this tab.
+const keptName = 'kept-form'
+const keep = (form) => {
+  const data = new FormData(form)
+  const owner = data.get('owner')
+  if (owner === null || form.querySelector('input[type=password]') !== null) return
+  const names = [...new Set(data.keys())].filter((name) => name !== 'ticket' && name !== 'owner')
+  const sent = names.map((name) => [name, data.getAll(name)])
+  const typed = sent.filter(([, values]) => values.every((value) => typeof value === 'string'))
+  const kept = { action: form.getAttribute('action'), owner, typed: Object.fromEntries(typed) }
+  try {
+    sessionStorage.setItem(keptName, JSON.stringify(kept))
+  } catch {
+    sessionStorage.removeItem(keptName) // it is too long for the tab as well
+  }
+}
+const fillIn = (form, { typed }) => {
+  for (const field of form.querySelectorAll('input:not([type=hidden], [type=file]), select, textarea')) {
+    const values = typed[field.name] ?? []
+    if (field.matches('[type=checkbox], [type=radio]')) field.checked = values.includes(field.value)
+    else if (values.length > 0) field.value = values[0]
+    if (values.some((value) => value !== '')) field.closest('details')?.setAttribute('open', '')
+  }
+  const notice = document.createElement('p')
+  notice.className = 'notice'
+  notice.setAttribute('role', 'status')
+  notice.textContent =
+    'This form is filled in as it was when your session ended. It has not been sent. Files have to be chosen again.'
+  form.prepend(notice)
+}
+const lost = document.querySelector('[data-kept]')
+const kept = JSON.parse(sessionStorage.getItem(keptName))
+if (kept !== null && lost !== null) {
+  sessionStorage.setItem(keptName, JSON.stringify({ ...kept, isLost: true }))
+  lost.textContent = lost.dataset.kept
+} else if (kept?.isLost === true) {
+  const forms = [...document.querySelectorAll('form[data-once]')]
+  const form = forms.find(
+    (one) => one.getAttribute('action') === kept.action && one.elements.owner?.value === kept.owner,
+  )
+  if (form !== undefined) fillIn(form, kept)
+  if (forms.length > 1 || form !== undefined) sessionStorage.removeItem(keptName)
+} else {
+  sessionStorage.removeItem(keptName)
+}
+for (const form of document.querySelectorAll('form[data-once]')) form.addEventListener('submit', () => keep(form))

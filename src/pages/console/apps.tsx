@@ -74,7 +74,8 @@ const hasPart = ({ name, slug }: OwnAppSummary, part: string): boolean =>
   name.toLowerCase().includes(part) || slug.includes(part)
 
 const comparisons = {
-  name: (a: OwnAppSummary, b: OwnAppSummary) => a.name.localeCompare(b.name, 'en') || (a.slug < b.slug ? -1 : 1),
+  name: (a: OwnAppSummary, b: OwnAppSummary) =>
+    a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.slug < b.slug ? -1 : 1),
   newest: (a: OwnAppSummary, b: OwnAppSummary) => b.createdAt - a.createdAt || (a.slug < b.slug ? -1 : 1),
 } as const
 

@@ -40,7 +40,7 @@ export const StatusRows = ({ slug, overview }: OverviewStatusProps) => (
           key={which}
           href={consoleAppPath(slug, 'versions', version.version)}
           title={`${title}: ${version.version}`}
-          badge={<VersionStatusBadge status={version.status} />}
+          badge={which === 'developmentHead' ? <VersionStatusBadge status={version.status} /> : undefined}
           time={version[since]}
         />
       )

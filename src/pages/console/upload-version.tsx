@@ -16,7 +16,17 @@ import { uploadScript } from '../assets.ts'
 import { sentBefore } from '../confirmation.tsx'
 import { Details } from '../design/details.tsx'
 import { Choice, ChoiceSet, Field, Form, Labelled, Problem } from '../design/field.tsx'
-import { asOwner, formOf, optionalText, outcomeOf, receiveUpload, type Submission, text, texts } from '../form.ts'
+import {
+  asOwner,
+  formOf,
+  optionalText,
+  orLost,
+  outcomeOf,
+  receiveUpload,
+  type Submission,
+  text,
+  texts,
+} from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { emptyVersion, readVersionForm, valuesOf, type VersionValues } from './upload-form.ts'
@@ -39,11 +49,11 @@ export const uploadVersionRoutes = (door: Door) =>
       return ask(own, { values: valuesOf(draft), draft, errors: [] })
     })
     .post(newVersionPattern, async ({ request, params: { slug } }) => {
-      const own = await requireOwnApp(door, request, slug)
+      const own = await orLost(door, request, requireOwnApp(door, request, slug))
       return await upload(own, null, await receiveUpload(own.visit, own.app.id, versionForm))
     })
     .post(editVersionPattern, async ({ request, params: { slug, version } }) => {
-      const own = await requireOwnApp(door, request, slug)
+      const own = await orLost(door, request, requireOwnApp(door, request, slug))
       const submission = await receiveUpload(own.visit, own.app.id, versionForm)
       return await upload(own, await draftOf(own, version), submission)
     })

@@ -11,7 +11,7 @@ import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, parameterOf, readList } from '../query.ts'
+import { choiceParameter, listPath, parameterOf, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The versions of an app. */
@@ -74,6 +74,12 @@ export const appVersionsRoutes = (door: Door) =>
           label="Versions"
           rows={versions.rows}
           rowHeader="Version"
+          sort={{
+            Created: {
+              href: listPath(path, { ...query, sort: isOldestFirst ? '' : 'oldest' }),
+              direction: isOldestFirst ? 'ascending' : 'descending',
+            },
+          }}
           columns={{
             Version: ({ version }) => <a href={consoleAppPath(app.slug, 'versions', version)}>{version}</a>,
             Status: ({ id, status }) => (

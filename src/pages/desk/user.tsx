@@ -6,6 +6,7 @@ import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
+import { Details } from '../design/details.tsx'
 import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Crumbs } from '../design/shell.tsx'
@@ -150,6 +151,13 @@ const waysOf = (
   ...(rules.ways.includes('oidc') ? issuers.map((issuer) => `With an account at ${new URL(issuer).host}`) : []),
 ]
 
+/** More than these are folded. */
+const shownApps = 10
+
+const OwnAppRow = ({ slug, status }: InspectedUser['apps'][number]) => (
+  <Row key={slug} title={<AppLink slug={slug} />} badge={<AppStatusBadge status={status} />} />
+)
+
 type OwnAppsProps = { readonly user: InspectedUser; readonly mostApps: number }
 
 const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
@@ -158,12 +166,12 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
     <p class="muted">
       {user.apps.length} of at most {mostApps}.
     </p>
-    <RowList
-      rows={user.apps}
-      row={({ slug, status }) => (
-        <Row key={slug} title={<AppLink slug={slug} />} badge={<AppStatusBadge status={status} />} />
-      )}
-    />
+    <RowList rows={user.apps.slice(0, shownApps)} row={OwnAppRow} />
+    {user.apps.length <= shownApps ? null : (
+      <Details summary={`${user.apps.length - shownApps} more`}>
+        <RowList rows={user.apps.slice(shownApps)} row={OwnAppRow} label="More of their apps" />
+      </Details>
+    )}
     {user.status === 'active' ? (
       <p>
         <a class="button small" href={`${deskPaths.newApp}?${new URLSearchParams({ owner: user.email }).toString()}`}>
