@@ -52,6 +52,9 @@ const refusals = async () =>
       action === 'session.create' && outcome === 'refused' && detail === '{"way":"oidc"}',
   ).length
 
+const userOf = async (subject: string) =>
+  (await platform.database.queries.identities.find(provider.issuer, subject))?.userId
+
 test('an honest answer signs in', async () => {
   const { status, browser } = await signInAs(personOf('honest'))
   expect([status, (await browser.get('/account')).status]).toEqual([303, 200])
@@ -63,6 +66,12 @@ const expectRefused = async (attack: () => Promise<{ readonly status: number }>,
   expect(sessionOf(browser)).toBeUndefined()
   expect(await refusals()).toBe(before + 1)
 }
+
+test('an address that only the userinfo endpoint tells signs in, too', async () => {
+  const person = personOf('asked')
+  const { status } = await signInAs({ sub: person.sub }, { userInfo: { ...person } })
+  expect([status, await userOf('asked')]).toEqual([303, expect.any(String)])
+})
 
 describe('nobody is signed in, and the audit log has the refusal, by', () => {
   test.each([
@@ -134,6 +143,17 @@ describe('nobody is signed in, and the audit log has the refusal, by', () => {
     ['an address that only looks verified', { claims: () => ({ email_verified: 'true' }) }],
     ['no word on whether the address is verified', { claims: () => ({ email_verified: undefined }) }],
     ['no address', { claims: () => ({ email: undefined }) }],
+    [
+      'an address that is told of somebody else',
+      { claims: () => ({ email: undefined }), userInfo: personOf('somebody') },
+    ],
+    [
+      'an unverified address beside an ID token that claims one to be verified',
+      {
+        claims: () => ({ email: undefined }),
+        userInfo: { ...personOf('cheated'), email_verified: undefined },
+      },
+    ],
   ])('%s', async (_, tricks) => {
     const before = await refusals()
     const { status, browser } = await signInAs(personOf('cheated'), tricks)
@@ -141,8 +161,6 @@ describe('nobody is signed in, and the audit log has the refusal, by', () => {
   })
 })
 
-const userOf = async (subject: string) =>
-  (await platform.database.queries.identities.find(provider.issuer, subject))?.userId
 const boastful: Tricks = { claims: () => ({ roles: ['operator'], isOperator: true, groups: ['admin'] }) }
 
 describe('an account', () => {

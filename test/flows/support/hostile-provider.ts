@@ -10,6 +10,8 @@ export type Tricks = {
   /** The ID token, made of its claims. */
   readonly sign?: (claims: Claims) => Promise<string>
   readonly metadata?: Claims
+  /** What it says at its userinfo endpoint. */
+  readonly userInfo?: Claims
 }
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -47,6 +49,7 @@ export const startHostileProvider = async () => {
       const jwk = await crypto.subtle.exportKey('jwk', key.pair.publicKey)
       return Response.json({ keys: [{ ...jwk, kid: key.kid, alg: 'RS256', use: 'sig' }] })
     }
+    if (pathname === '/userinfo' && tricks.userInfo !== undefined) return Response.json(tricks.userInfo)
     if (pathname !== '/token') return new Response(null, { status: 404 })
     const form = new URLSearchParams(await request.text())
     const begun = asked[Number(form.get('code'))]
@@ -67,6 +70,7 @@ export const startHostileProvider = async () => {
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/jwks`,
+    userinfo_endpoint: `${issuer}/userinfo`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
