@@ -11,29 +11,29 @@ export const isObject: Shape<JsonObject> = (value): value is JsonObject =>
 export const isText: Shape<string> = (value) => typeof value === 'string'
 
 /** One of several words. Any word passes, since a later server may know more than this client. */
-const isWord = <T extends string>(value: unknown): value is T => typeof value === 'string'
+export const isWord = <T extends string>(value: unknown): value is T => typeof value === 'string'
 
-const isYesOrNo: Shape<boolean> = (value) => typeof value === 'boolean'
+export const isYesOrNo: Shape<boolean> = (value) => typeof value === 'boolean'
 
 const isTrue: Shape<true> = (value) => value === true
 
-const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value)
+export const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value)
 
 /** A lifetime that is short enough for a Date to hold its end. */
 const isSeconds: Shape<number> = (value): value is number => isInteger(value) && value >= 0 && value < 2 ** 40
 
-const orNull =
+export const orNull =
   <T>(shape: Shape<T>): Shape<T | null> =>
   (value): value is T | null =>
     value === null || shape(value)
 
 /** A field that may be missing. */
-const optional =
+export const optional =
   <T>(shape: Shape<T>): Shape<T | undefined> =>
   (value): value is T | undefined =>
     value === undefined || shape(value)
 
-const listOf =
+export const listOf =
   <T>(shape: Shape<T>): Shape<T[]> =>
   (value): value is T[] =>
     Array.isArray(value) && value.every(shape)
@@ -162,4 +162,43 @@ export const isResourcePage = recordOf<contract.ResourcePage>({
     }),
   ),
   nextCursor: orNull(isText),
+})
+
+export const isIntrospection = recordOf<contract.Introspection>({
+  active: isYesOrNo,
+  scope: optional(isText),
+  client_id: optional(isText),
+  token_type: optional<'Bearer'>(isWord),
+  exp: optional(isInteger),
+  iat: optional(isInteger),
+  sub: optional(isText),
+  iss: optional(isText),
+  app_id: optional(isText),
+  environment: optional<contract.AppIdentity['environment']>(isWord),
+  external_id: optional(isText),
+  resources: optional(listOf(isText)),
+})
+
+export const isEmbeddedAnswer = recordOf<contract.EmbeddedAnswer>({
+  sessionToken: isText,
+  expiresIn: isSeconds,
+  install: recordOf<contract.EmbeddedAnswer['install']>({
+    id: isText,
+    environment: isWord,
+    kind: isWord,
+    resource: isText,
+  }),
+  scope: isText,
+})
+
+export const isEmbeddedIdentity = recordOf<contract.EmbeddedIdentity>({
+  id: isText,
+  appId: isText,
+  clientId: isText,
+  installId: isText,
+  scope: isText,
+  expiresAt: isText,
+  name: optional(isText),
+  pictureUrl: optional(orNull(isText)),
+  email: optional(isText),
 })

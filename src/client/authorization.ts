@@ -1,4 +1,5 @@
 import { AppPlatformError } from './app-platform-error.ts'
+import { base64Of } from './base64.ts'
 
 export type AuthorizationOptions = {
   /** Registered for the environment of the client, byte for byte. */
@@ -94,7 +95,4 @@ export const challengeOf = async (codeVerifier: string): Promise<string> =>
 const randomText = (bytes: number): string => base64url(crypto.getRandomValues(new Uint8Array(bytes)))
 
 const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
+  base64Of(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')

@@ -1,7 +1,10 @@
 /** The requests and answers of the contract. The types are derived from the schemas that the server checks with. */
 import type { Static } from '@sinclair/typebox'
+import type * as management from '../http/contract/management.ts'
 import type * as oauth from '../http/contract/oauth.ts'
 import type { resourceList } from '../http/contract/resources.ts'
+import type * as sessions from '../http/contract/sessions.ts'
+import type * as standard from '../http/contract/standard.ts'
 import type * as versions from '../http/contract/versions.ts'
 
 export type AppTokenRequest = Static<typeof oauth.appTokenRequest>
@@ -29,3 +32,31 @@ export type Resource = ResourcePage['data'][number]
 export type Paging = { readonly limit?: number; readonly cursor?: string }
 export type VersionQuery = Paging & Pick<Static<typeof versions.versionListQuery>, 'status'>
 export type ResourceQuery = Paging & { readonly kind: ResourcePage['kind'] }
+
+/** What the platform says of a token (RFC 7662). The facts about app, user and installs are for service keys only. */
+export type Introspection = Static<typeof standard.introspectionAnswer>
+
+export type EmbeddedAnswer = Static<typeof sessions.embeddedSessionResponse>
+export type EmbeddedIdentity = Static<typeof oauth.embeddedIdentity>
+
+export type UserStatement = Static<typeof management.userStatement>
+export type ManagedUser = Static<typeof management.managedUser>
+export type UserQuery = Paging & { readonly email?: string; readonly status?: ManagedUser['status'] }
+export type EndedAccess = Static<typeof management.endedAccess>
+export type ErasedUser = Static<typeof management.erasedUser>
+export type PersonalData = Static<typeof management.personalData>
+export type ResourceStatement = Static<typeof management.resourceStatement>
+export type ResourceLine = Static<typeof management.resourceLine>
+export type ManagedResource = Static<typeof management.managedResource>
+export type RemovedResource = Static<typeof management.removedResource>
+export type ImportedResources = Static<typeof management.importedResources>
+export type ManagedInstall = Static<typeof management.managedInstall>
+export type InstallQuery = Paging & {
+  readonly approval?: ManagedInstall['approval']
+  readonly userExternalId?: string
+}
+export type AuditPage = Static<typeof management.auditEventList>
+export type AuditEvent = AuditPage['data'][number]
+
+/** A page of a list; `nextCursor` is null on the last one. */
+export type Page<Item> = { readonly data: readonly Item[]; readonly nextCursor: string | null }

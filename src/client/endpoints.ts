@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer'
 import * as shapes from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
+import { base64Of } from './base64.ts'
 import type * as contract from './contract-types.ts'
-import type { CallOptions, PlatformRequest, Send } from './transport.ts'
+import { type CallOptions, contractPath, type PlatformRequest, type Send } from './transport.ts'
 
 type BearerOptions = CallOptions & { readonly bearer: string }
 /** A call that may be repeated when it carries a key; without one it is sent once. */
@@ -18,56 +18,91 @@ const uploadTimeoutMs = 300_000
  */
 const repeatWithinMs = 45_000
 
-/** The ten endpoints of the contract, one function each. All throw what the transport throws. */
+/** The ten endpoints of the contract and the check of tokens, one function each. All throw what the transport throws. */
 export const createEndpoints = (send: Send) => ({
   /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
   issueAppToken: async (body: contract.AppTokenRequest, options: CallOptions = {}) =>
-    await send(shapes.isAppTokenAnswer, { ...options, method: 'POST', path: '/token', body, idempotent: true }),
+    await send(shapes.isAppTokenAnswer, {
+      ...options,
+      method: 'POST',
+      path: `${contractPath}/token`,
+      body,
+      idempotent: true,
+    }),
 
   /** `GET /me`, with an app token. */
   identifyApp: async (options: BearerOptions) =>
-    await send(shapes.isAppIdentity, { ...options, method: 'GET', path: '/me' }),
+    await send(shapes.isAppIdentity, { ...options, method: 'GET', path: `${contractPath}/me` }),
 
   /** `GET /versions`, with an app token of development credentials; the next two need one too. */
   listVersions: async (query: contract.VersionQuery, options: BearerOptions) =>
-    await send(shapes.isVersionPage, { ...options, method: 'GET', path: '/versions', query }),
+    await send(shapes.isVersionPage, { ...options, method: 'GET', path: `${contractPath}/versions`, query }),
 
   /** `POST /versions`. */
   createVersion: async (body: contract.VersionUpload, options: BearerOptions & UploadOptions) =>
-    await send(shapes.isVersion, { timeoutMs: uploadTimeoutMs, ...options, method: 'POST', path: '/versions', body }),
+    await send(shapes.isVersion, {
+      timeoutMs: uploadTimeoutMs,
+      ...options,
+      method: 'POST',
+      path: `${contractPath}/versions`,
+      body,
+    }),
 
   /** `POST /versions/rollback`. */
   rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
-    await send(shapes.isRollback, { ...options, method: 'POST', path: '/versions/rollback', body }),
+    await send(shapes.isRollback, { ...options, method: 'POST', path: `${contractPath}/versions/rollback`, body }),
 
   /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
   authorize: async (body: contract.AuthorizeRequest, options: BearerOptions) =>
-    await send(shapes.isAuthorization, { ...options, method: 'POST', path: '/oauth/authorize', body }),
+    await send(shapes.isAuthorization, { ...options, method: 'POST', path: `${contractPath}/oauth/authorize`, body }),
 
   /** `POST /oauth/token`: an exchange or a refresh. Without a key it is never repeated. */
   issueUserTokens: async (body: contract.TokenRequest, options: RepeatableOptions = {}) =>
-    await send(shapes.isTokenAnswer, { ...options, method: 'POST', path: '/oauth/token', body, repeatWithinMs }),
+    await send(shapes.isTokenAnswer, {
+      ...options,
+      method: 'POST',
+      path: `${contractPath}/oauth/token`,
+      body,
+      repeatWithinMs,
+    }),
 
   /** `GET /oauth/me`, with a user access token. */
   identifyUser: async (options: BearerOptions) =>
-    await send(shapes.isUserIdentity, { ...options, method: 'GET', path: '/oauth/me' }),
+    await send(shapes.isUserIdentity, { ...options, method: 'GET', path: `${contractPath}/oauth/me` }),
 
   /** `POST /oauth/revoke`: by an app with its credentials, or with a bearer token or session. Idempotent. */
   revoke: async (body: contract.RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
-    await send(shapes.isRevoked, { ...options, method: 'POST', path: '/oauth/revoke', body, idempotent: true }),
+    await send(shapes.isRevoked, {
+      ...options,
+      method: 'POST',
+      path: `${contractPath}/oauth/revoke`,
+      body,
+      idempotent: true,
+    }),
 
   /** `GET /resources`, with a user access token. */
   listResources: async (query: contract.ResourceQuery, options: BearerOptions) =>
-    await send(shapes.isResourcePage, { ...options, method: 'GET', path: '/resources', query }),
+    await send(shapes.isResourcePage, { ...options, method: 'GET', path: `${contractPath}/resources`, query }),
+
+  /** `POST /oauth/introspect` (RFC 7662), with the credentials of an app in the form or a service key as bearer. */
+  introspect: async (
+    form: Readonly<Record<string, string>>,
+    options: CallOptions & { readonly bearer?: string } = {},
+  ) =>
+    await send(shapes.isIntrospection, {
+      ...options,
+      method: 'POST',
+      path: '/oauth/introspect',
+      form,
+      idempotent: true,
+    }),
 })
 
 export type Endpoints = ReturnType<typeof createEndpoints>
 
-type Page<Item> = { readonly data: readonly Item[]; readonly nextCursor: string | null }
-
 /** The items of all pages. A page is requested when the loop reaches it. */
 export async function* everyItem<Item>(
-  pageAt: (paging: contract.Paging) => Promise<Page<Item>>,
+  pageAt: (paging: contract.Paging) => Promise<contract.Page<Item>>,
 ): AsyncGenerator<Item, void> {
   for (let paging: contract.Paging = { limit: 100 }; ;) {
     const { data, nextCursor } = await pageAt(paging)
@@ -84,6 +119,8 @@ export const artifactOf = async (
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<NonNullable<contract.VersionUpload['artifact']>> => ({
   filename,
-  contentBase64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
-  sha256: Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex'),
+  contentBase64: base64Of(bytes),
+  sha256: [...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join(''),
 })

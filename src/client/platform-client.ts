@@ -73,17 +73,21 @@ export const createPlatformClient = (options: PlatformClientOptions) => {
       callback: string | URL | URLSearchParams,
       { state, codeVerifier, redirectUri }: Omit<StartedAuthorization, 'url'>,
       onTokens: OnTokens,
+      call: CallOptions = {},
     ): Promise<UserSession> => {
       const code = readCallback(callback, { state, issuer })
       const body = { grantType: 'authorization_code', clientId, clientSecret, code, redirectUri, codeVerifier }
       const askedAt = Date.now()
-      const answer = await endpoints.issueUserTokens(body, { idempotencyKey: crypto.randomUUID() })
+      const answer = await endpoints.issueUserTokens(body, repeatable(call))
       const tokens = tokenSetOf(answer, askedAt)
       await onTokens(tokens)
       return user(tokens, onTokens)
     },
     user,
     revoke,
+    /** What the platform says of a token of this app, in the names of RFC 7662; `active` is false for any other. */
+    introspect: async (token: string, call?: CallOptions) =>
+      await endpoints.introspect({ client_id: clientId, client_secret: clientSecret, token }, call),
   }
 }
 

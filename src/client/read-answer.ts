@@ -6,7 +6,13 @@ import { isObject, type Shape } from './answer-shapes.ts'
 export const apiVersion: typeof currentApiVersion = '2026-08'
 
 /** The parts of a response that are used, with the body read to its end. */
-export type RawAnswer = { readonly status: number; readonly headers: Headers; readonly text: string }
+export type RawAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Whether an endpoint of the contract answered. */
+  readonly isContract: boolean
+}
 
 /**
  * The platform's answer. This is the only place where an answer gets its type, after its shape was checked.
@@ -17,10 +23,15 @@ export const readAnswer = <T>(answer: RawAnswer, shape: Shape<T>, secrets: reado
   const { status, headers } = answer
   if (status < 200 || status > 299) throw errorOf({ ...answer, text: without(secrets, answer.text) })
   const value = parsed(answer.text)
-  // Any server may answer with an object; only the platform adds the version of the contract.
-  if (shape(value) && headers.get('x-service-api-version') === apiVersion) return value
+  if (shape(value) && isOfPlatform(answer)) return value
   throw unexpected(status, headers)
 }
+
+/** Any server may answer with an object; only the platform adds the version of the contract, or elsewhere its request ID. */
+const isOfPlatform = ({ headers, isContract }: RawAnswer): boolean =>
+  isContract
+    ? headers.get('x-service-api-version') === apiVersion
+    : headers.get('x-request-id')?.startsWith('req_') === true
 
 /** More than a page of a hundred versions with the longest manifests and notes. */
 const longestAnswerBytes = 64 * 1024 * 1024
@@ -34,10 +45,14 @@ export const readText = async ({ status, headers, body }: Response): Promise<str
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  for await (const piece of body) {
-    bytes += piece.length
-    if (bytes > longestAnswerBytes) throw unexpected(status, headers)
-    text += decoder.decode(piece, { stream: true })
+  const reader = body.getReader() // not every browser can iterate over a stream
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    bytes += read.value.length
+    if (bytes > longestAnswerBytes) {
+      await reader.cancel()
+      throw unexpected(status, headers)
+    }
+    text += decoder.decode(read.value, { stream: true })
   }
   return text + decoder.decode()
 }
@@ -53,6 +68,12 @@ const errorOf = ({ status, headers, text }: RawAnswer): AppPlatformError => {
   const retryAfter = secondsOf(headers.get('retry-after'))
   const body = parsed(text)
   const error = isObject(body) ? body['error'] : null
+  // The wire format of RFC 6749 section 5.2.
+  if (isObject(body) && typeof error === 'string' && headers.has('x-request-id')) {
+    const description = body['error_description']
+    const message = typeof description === 'string' ? description : 'The platform refused.'
+    return new AppPlatformError(error, message, { status, requestId, retryAfter })
+  }
   if (!isObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string') {
     const message = `The answer, with status ${status}, is not that of an app platform.`
     return new AppPlatformError('unexpected_answer', message, { status, requestId, retryAfter })

@@ -1,9 +1,12 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { call } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
 import { codeLines, guide, marked } from '../support/documents.ts'
-import { appToken, createWorld, endWorld } from '../support/world.ts'
+import { appToken, createWorld, endWorld, grantTokens } from '../support/world.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { bundledLibrary } from './support/bundled-library.ts'
 import { consent, publicUrlOf } from './support/client.ts'
@@ -65,6 +68,30 @@ for (const { name, runtime, test } of runtimes)
       token: await appToken(world.server.url, world.app.development),
     })
     expect(body.data[0]).toMatchObject({ version: '1.4.0', artifact: { filename: 'app.zip', sizeBytes: 6 } })
+    await endWorld(world)
+  })
+
+const managementLines = codeLines(marked(await guide('integrate/management-api'), 'client'), 'ts')
+
+for (const { name, runtime, test } of runtimes)
+  test(`the lines of the guide to the management API do what it says on ${name}, unchanged`, async () => {
+    const world = await createWorld()
+    const input = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
+    const { secret } = await createServiceKey(world.platform, trace, operator, input)
+    const { accessToken } = await grantTokens(world)
+    const file = join(dirname(await bundledLibrary()), 'builder.mjs')
+    const given = 'const { URL: url, SERVICE_KEY: serviceKey, ACCESS_TOKEN: accessToken } = process.env'
+    writeFileSync(file, ["import { createManagementClient } from './client.mjs'", given, ...managementLines].join('\n'))
+    const child = Bun.spawn([runtime(), file], {
+      env: { URL: world.server.url, SERVICE_KEY: secret, ACCESS_TOKEN: accessToken },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    expect(await new Response(child.stderr).text()).toBe('')
+    const printed = await new Response(child.stdout).text()
+    expect(printed).toContain('store Bakery\n')
+    expect(printed).toMatch(/^\d+ user\.created$/m)
+    expect(printed).toContain('active: true')
     await endWorld(world)
   })
 

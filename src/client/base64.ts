@@ -1,0 +1,11 @@
+/** The longest list of arguments that every engine takes is longer than this. */
+const pieceBytes = 0x8000
+
+/** Base64 with the functions that browsers, Node and Bun share. */
+export const base64Of = (bytes: Uint8Array): string => {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    text += String.fromCharCode(...bytes.subarray(at, at + pieceBytes))
+  }
+  return btoa(text)
+}

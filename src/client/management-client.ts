@@ -1,0 +1,195 @@
+import { AppPlatformError } from './app-platform-error.ts'
+import type {
+  AuditEvent,
+  InstallQuery,
+  Page,
+  Paging,
+  ManagedInstall,
+  ManagedResource,
+  ManagedUser,
+  ResourceLine,
+  ResourceStatement,
+  UserQuery,
+  UserStatement,
+} from './contract-types.ts'
+import { createEndpoints, everyItem } from './endpoints.ts'
+import * as shapes from './management-shapes.ts'
+import { type Lines, lineStream } from './request-body.ts'
+import { type CallOptions, createTransport, type Send, type TransportOptions } from './transport.ts'
+
+export type ManagementClientOptions = TransportOptions & {
+  /** `apok_…`, with the rights that the calls need. */
+  readonly serviceKey: string
+}
+
+/** A builder's backend at the platform. Every call throws AppPlatformError, or the reason of its signal. */
+export type ManagementClient = ReturnType<typeof createManagementClient>
+
+/**
+ * Every endpoint of the management API. Each call can be repeated, so each is retried. The key is held in closures, so that
+ * printing or serialising the client does not show it.
+ * @throws AppPlatformError insecure_url; TypeError for a URL that is not an origin
+ */
+export const createManagementClient = ({ serviceKey: bearer, ...options }: ManagementClientOptions) => {
+  const transport = createTransport(options)
+  const send: Send = async (shape, request) =>
+    await transport(shape, { ...request, path: `/api/management${request.path}`, bearer, idempotent: true })
+  const endpoints = createEndpoints(transport)
+  return {
+    users: usersOf(send),
+    resources: resourcesOf(send),
+    installs: installsOf(send),
+    signIn: signInOf(send),
+    audit: auditOf(send),
+    /** What the platform says of a token of any app, in the names of RFC 7662; `active` is false for a dead one. */
+    introspect: async (token: string, call?: CallOptions) => await endpoints.introspect({ token }, { ...call, bearer }),
+  }
+}
+
+const userPath = (externalId: string, rest = '') => `/users/${segment('externalId', externalId)}${rest}`
+
+const usersOf = (send: Send) => {
+  const list = async (query: UserQuery = {}, call: CallOptions = {}): Promise<Page<ManagedUser>> =>
+    await send(shapes.isPageOf(shapes.isManagedUser), { ...call, method: 'GET', path: '/users', query })
+  return {
+    /** Creates the user (status 201), or replaces what is stored (200). Without `pictureUrl` there is no picture. */
+    put: async (externalId: string, body: UserStatement, call: CallOptions = {}) =>
+      await send(shapes.isManagedUser, { ...call, method: 'PUT', path: userPath(externalId), body }),
+    get: async (externalId: string, call: CallOptions = {}) =>
+      await send(shapes.isManagedUser, { ...call, method: 'GET', path: userPath(externalId) }),
+    list,
+    /** Users of all pages, oldest first. A page is requested when the loop reaches it. */
+    all: (query: Omit<UserQuery, keyof Paging> = {}, call?: CallOptions) =>
+      everyItem(async (paging) => await list({ ...query, ...paging }, call)),
+    /** Everything that is stored about the person, for the person. */
+    export: async (externalId: string, call: CallOptions = {}) =>
+      await send(shapes.isPersonalData, { ...call, method: 'GET', path: userPath(externalId, '/export') }),
+    /** Erases the person. Repeated after a lost answer, it throws `record_not_found`: the person is erased. */
+    erase: async (externalId: string, call: CallOptions = {}) =>
+      await send(shapes.isErasedUser, { ...call, method: 'DELETE', path: userPath(externalId) }),
+    /** Ends sessions and grants; with `only: 'sessions'`, apps keep their access. */
+    endAccess: async (externalId: string, body: { readonly only?: 'sessions' } = {}, call: CallOptions = {}) =>
+      await send(shapes.isEndedAccess, { ...call, method: 'POST', path: userPath(externalId, '/end-access'), body }),
+  }
+}
+
+type Kind = ManagedResource['kind']
+
+/** Records, or parts of a file that has them one a line: text or bytes. */
+export type ImportLines =
+  Iterable<ResourceLine | string | Uint8Array> | AsyncIterable<ResourceLine | string | Uint8Array>
+export type ImportOptions = CallOptions & {
+  /** Removes the builder's websites and stores that no line is about. */
+  readonly prune?: boolean
+}
+
+/** 256 MiB over a slow line. */
+const importTimeoutMs = 900_000
+
+const resourcePath = (kind: Kind, externalId: string) =>
+  `/resources/${segment('kind', kind)}/${segment('externalId', externalId)}`
+
+const resourcesOf = (send: Send) => {
+  const list = async (kind: Kind, query: Paging = {}, call: CallOptions = {}): Promise<Page<ManagedResource>> => {
+    const path = `/resources/${segment('kind', kind)}`
+    return await send(shapes.isPageOf(shapes.isManagedResource), { ...call, method: 'GET', path, query })
+  }
+  return {
+    /** Creates the website or store (status 201), or replaces what is stored (200). A change of owner ends the installs on it. */
+    put: async (kind: Kind, externalId: string, body: ResourceStatement, call: CallOptions = {}) =>
+      await send(shapes.isManagedResource, { ...call, method: 'PUT', path: resourcePath(kind, externalId), body }),
+    get: async (kind: Kind, externalId: string, call: CallOptions = {}) =>
+      await send(shapes.isManagedResource, { ...call, method: 'GET', path: resourcePath(kind, externalId) }),
+    list,
+    /** Websites or stores of all pages, oldest first. A page is requested when the loop reaches it. */
+    all: (kind: Kind, call?: CallOptions) => everyItem(async (paging) => await list(kind, paging, call)),
+    /** Removes it and ends the installs on it. Repeated after a lost answer, it throws `record_not_found`: it is removed. */
+    remove: async (kind: Kind, externalId: string, call: CallOptions = {}) =>
+      await send(shapes.isRemovedResource, { ...call, method: 'DELETE', path: resourcePath(kind, externalId) }),
+    /**
+     * Creates, replaces and removes many at once: all or, if a line is wrong, none. The lines are read while they are sent. A
+     * list, or a function that opens the lines again, is retried like every call; anything else can be sent only once.
+     */
+    import: async (lines: ImportLines | (() => ImportLines), { prune, ...call }: ImportOptions = {}) => {
+      const broken = new AbortController()
+      const { signal } = broken
+      const opened = (): Lines => (typeof lines === 'function' ? lines() : lines)
+      return await send(shapes.isImportedResources, {
+        timeoutMs: importTimeoutMs,
+        ...call,
+        // What the source throws ends the call, and the caller gets it unchanged.
+        signal: call.signal === undefined ? signal : AbortSignal.any([signal, call.signal]),
+        method: 'POST',
+        path: '/resources/import',
+        query: prune === true ? { prune: 'true' } : {},
+        lines: () => lineStream(opened(), (error) => broken.abort(error)),
+        isUnrepeatable: typeof lines !== 'function' && !Array.isArray(lines),
+      })
+    },
+  }
+}
+
+const installsOf = (send: Send) => {
+  const list = async (query: InstallQuery = {}, call: CallOptions = {}): Promise<Page<ManagedInstall>> =>
+    await send(shapes.isPageOf(shapes.isManagedInstall), { ...call, method: 'GET', path: '/installs', query })
+  const step =
+    (name: 'approve' | 'reject' | 'deactivate') =>
+    async (id: string, call: CallOptions = {}) =>
+      await send(shapes.isManagedInstall, { ...call, method: 'POST', path: `/installs/${segment('id', id)}/${name}` })
+  return {
+    list,
+    /** Installs of all pages, newest first. A page is requested when the loop reaches it. */
+    all: (query: Omit<InstallQuery, keyof Paging> = {}, call?: CallOptions) =>
+      everyItem(async (paging) => await list({ ...query, ...paging }, call)),
+    approve: step('approve'),
+    reject: step('reject'),
+    deactivate: step('deactivate'),
+  }
+}
+
+/** Where to send the browser. */
+type Redirect = { readonly redirectTo: string }
+
+const signInOf = (send: Send) => {
+  const answer = async (request: string, path: string, body: object, call: CallOptions): Promise<Redirect> =>
+    await send(shapes.isBrowserRedirect, {
+      ...call,
+      method: 'POST',
+      path: `/sign-in-requests/${segment('request', request)}${path}`,
+      body,
+    })
+  return {
+    /** Says who the browser belongs to that came with this request. Send it to `redirectTo`. */
+    accept: async (request: string, externalId: string, call: CallOptions = {}) =>
+      await answer(request, '/accept', { externalId }, call),
+    /** Refuses to say so. The person sees the reason at `redirectTo`. */
+    reject: async (request: string, reason: string, call: CallOptions = {}) =>
+      await answer(request, '/reject', { reason }, call),
+  }
+}
+
+type AuditPosition = {
+  /** The `position` of the last event that is known; 0 or nothing begins with the oldest. */
+  readonly after?: number
+}
+
+const auditOf = (send: Send) => {
+  const read = async (query: AuditPosition & { readonly limit?: number } = {}, call: CallOptions = {}) =>
+    await send(shapes.isAuditPage, { ...call, method: 'GET', path: '/audit', query })
+  /** The events up to now. To go on later, keep the `position` of the last one. */
+  async function* all({ after = 0 }: AuditPosition = {}, call?: CallOptions): AsyncGenerator<AuditEvent, void> {
+    for (let position = after; ;) {
+      const { data, next } = await read({ after: position, limit: 1000 }, call)
+      yield* data
+      if (next <= position) return
+      position = next
+    }
+  }
+  return { read, all }
+}
+
+/** A part of the path. Those that a URL would drop would make another call of this one. */
+const segment = (param: string, value: string): string => {
+  if (value !== '' && value !== '.' && value !== '..') return encodeURIComponent(value)
+  throw new AppPlatformError('invalid_request', 'This ID cannot be part of a URL.', { param })
+}
