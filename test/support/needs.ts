@@ -43,15 +43,14 @@ const findPostgres = (): string | null =>
     ? ([process.env['POSTGRES'] ?? postgresOfDebian()].flat().findLast((path) => isExecutable(path)) ?? null)
     : null
 
-const stockClients = join(import.meta.dir, '../clients/stock')
-
 /**
- * Installs the locked packages of the OAuth clients in a temporary folder, and returns it. Here they would find our packages and use
- * them as their optional dependencies. Null without network.
+ * Installs the locked packages of this folder of `test/clients` in a temporary one, and returns it. Here they would find our packages
+ * and use them as their optional dependencies. Null without network.
  */
-const installStockClients = (): string | null => {
+const installPackages = (of: 'stock' | 'generators') => (): string | null => {
   const folder = temporaryFolder()
-  for (const name of readdirSync(stockClients)) copyFileSync(join(stockClients, name), join(folder, name))
+  const source = join(import.meta.dir, '../clients', of)
+  for (const name of readdirSync(source)) copyFileSync(join(source, name), join(folder, name))
   const command = [process.execPath, 'install', '--frozen-lockfile', '--omit=peer', '--omit=optional']
   return Bun.spawnSync(command, { cwd: folder }).success ? folder : null
 }
@@ -77,7 +76,8 @@ const programs = {
   python3: { find: () => findPython(), packages: 'python3' },
   Authlib: { find: () => findPython('import authlib'), packages: 'python3-authlib' },
   'requests-oauthlib': { find: () => findPython('import requests_oauthlib'), packages: 'python3-requests-oauthlib' },
-  'network for the packages of test/clients/stock': { find: installStockClients, packages: '' },
+  'network for the packages of test/clients/stock': { find: installPackages('stock'), packages: '' },
+  'network for the packages of test/clients/generators': { find: installPackages('generators'), packages: '' },
 } as const satisfies Readonly<Record<string, Program>>
 
 export type ProgramName = keyof typeof programs

@@ -1,0 +1,67 @@
+import { expect, setDefaultTimeout } from 'bun:test'
+import { join } from 'node:path'
+import { needs, programAt } from '../support/needs.ts'
+import { createWorld, endWorld, type World } from '../support/world.ts'
+
+// Tools that read the OpenAPI document: two linters, and two generators whose clients are compiled strictly and run.
+
+const packages = 'network for the packages of test/clients/generators'
+const { afterAll, beforeAll, test } = needs(packages)
+setDefaultTimeout(120_000)
+
+let world: World
+const inFolder = (name: string): string => join(programAt(packages), name)
+beforeAll(async () => {
+  world = await createWorld()
+  const document = await (await fetch(`${world.server.url}/openapi.json`)).text()
+  // The linters refuse a document of localhost.
+  await Bun.write(inFolder('openapi.json'), document.replaceAll(/http:\/\/localhost:\d+/g, 'https://apps.builder.dev'))
+})
+afterAll(async () => await endWorld(world))
+
+const run = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const child = Bun.spawn([process.execPath, ...words], {
+    cwd: programAt(packages),
+    env: { PATH: process.env['PATH'] ?? '', HOME: programAt(packages), REDOCLY_TELEMETRY: 'off', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const exitCode = await child.exited
+  return { exitCode, stdout, text: exitCode === 0 ? '' : stdout + stderr }
+}
+const tool = (name: string): string => join('node_modules/.bin', name)
+const succeed = { exitCode: 0, text: '' }
+
+test('Redocly and Spectral have nothing to say about the document', async () => {
+  const redocly = await run([tool('redocly'), 'lint', 'openapi.json', '--config', 'redocly.yaml', '--format', 'json'])
+  expect(redocly).toMatchObject(succeed)
+  expect(JSON.parse(redocly.stdout).totals).toEqual({ errors: 0, warnings: 0, ignored: 0 })
+  const spectral = ['lint', 'openapi.json', '-r', 'spectral.yaml', '--fail-severity', 'hint']
+  expect(await run([tool('spectral'), ...spectral])).toMatchObject(succeed)
+})
+
+test('clients of two generators compile strictly, and do what an app does first', async () => {
+  expect(await run([tool('openapi-typescript'), 'openapi.json', '-o', 'schema.d.ts'])).toMatchObject(succeed)
+  const hey = [tool('openapi-ts'), '-i', 'openapi.json', '-o', 'hey', '-c', '@hey-api/client-fetch']
+  expect(await run(hey)).toMatchObject(succeed)
+  expect(await run([tool('tsc'), '-p', '.'])).toMatchObject(succeed)
+  const { development } = world.app
+  const env = {
+    BASE_URL: world.server.url,
+    CLIENT_ID: development.clientId,
+    CLIENT_SECRET: development.clientSecret,
+  }
+  for (const script of ['with-openapi-fetch.ts', 'with-hey-api.ts']) {
+    const { exitCode, stdout, text } = await run([script], env)
+    expect({ exitCode, text }).toEqual(succeed)
+    expect(JSON.parse(stdout)).toEqual({
+      seconds: 3600,
+      slug: world.app.slug,
+      status: 'draft',
+      versions: ['1.0.0'],
+      refused: 'invalid_grant',
+      wrong: 'refresh_token',
+    })
+  }
+})
