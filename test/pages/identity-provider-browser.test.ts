@@ -8,6 +8,7 @@ import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
+import { signInByForm } from './support/sign-in.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
@@ -104,10 +105,7 @@ test('an answer that was meant for another browser, or comes twice, signs nobody
 test('operators sign in with a password beside it, and nobody else does', async () => {
   await createUser(world.platform, trace, operator, { email: 'op@id.example', name: 'Op', password, isOperator: true })
   const page = await openBrowser(platform)
-  await page.goto('/sign-in')
-  await page.getByLabel('Email').fill('op@id.example')
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signInByForm(page, { email: 'op@id.example', password })
   await page.waitForURL(`${platform}/`)
 })
 
