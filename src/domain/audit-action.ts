@@ -80,6 +80,8 @@ export const auditActions = [
   'session.create',
   'session.created',
   'session.ended',
+  'session.prove',
+  'session.proved',
   'sessions.ended',
   'sign_in.accepted',
   'sign_in.rejected',

@@ -13,11 +13,11 @@ const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `
 /**
  * `session` is the signed-in user. `visit` ties forms to a browser before anyone has signed in. `device` marks a browser in which
  * someone has signed in before. `shown` carries a new secret to the page that shows it. `kept` has the fields of a form that was
- * sent after its session had ended. `pending` is a sign-in that lacks the
+ * sent after its session had ended. `proved` says that the person has lately proved again who they are. `pending` is a sign-in that lacks the
  * second factor. `handover` remembers which request to sign in this browser has taken to the builder,
  * `oidc` what the answer of the identity provider must fit, and `way` that the session came from there.
  */
-type CookieStem = 'session' | 'visit' | 'device' | 'shown' | 'kept' | 'pending' | 'handover' | 'oidc' | 'way'
+type CookieStem = 'session' | 'visit' | 'device' | 'shown' | 'kept' | 'proved' | 'pending' | 'handover' | 'oidc' | 'way'
 
 /** The `Set-Cookie` that signs a browser in or, with an empty token and zero seconds, out. */
 export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>

@@ -143,6 +143,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'session.create': ({ who }) => tell`${who} tried to sign in`,
   'session.created': ({ who }) => tell`${who} signed in`,
   'session.ended': ({ who }) => tell`${who} ended a session`,
+  'session.prove': ({ who }) => tell`${who} tried to prove again that it is them`,
+  'session.proved': ({ who }) => tell`${who} proved again that it is them`,
   'sessions.ended': ({ who, number }) => tell`${who} ended ${count(number('ended'), 'other session')}`,
   'sign_in.accepted': ({ who, user }) => tell`${who} let ${user} sign in`,
   'sign_in.rejected': ({ who }) => tell`${who} refused a request to sign in`,

@@ -13,6 +13,7 @@ import { type FormFields, readForm } from '../http/strict-body.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
 import { ownsActiveApp } from '../operations/apps/app-record.ts'
 import { forgetKeptForm, keptFormCookie } from './kept-form.ts'
+import { lacksProof } from './proof.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
 /**
@@ -107,9 +108,7 @@ const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept'
   const sent = await outcomeOf(readValues(call, form))
   const tag = sent.kind === 'done' ? textOf(sent.value['owner']) : ''
   if (sent.kind === 'refused' || tag === '') return 'nothing'
-  const typed = Object.entries(sent.value).filter(([name]) => !form.secrets.includes(name))
-  const { pathname: action } = new URL(call.request.url)
-  const cookie = keptFormCookie(door, tag, { action, values: Object.fromEntries(typed) })
+  const cookie = keptCookieOf(door, call, form, tag, sent.value)
   if (cookie === null) return 'lost'
   call.cookies = [cookie]
   return 'kept'
@@ -144,8 +143,22 @@ const check = async <T extends TProperties>(
   const { door, call, tickets } = visit
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
+  if (lacksProof(visit)) throw askForProof(visit, form, values)
   if (visit.kept?.action === new URL(call.request.url).pathname) call.cookies = [forgetKeptForm(door)]
   return { visit, fields: fieldsOf(form, values), sent: values, ticket }
+}
+
+/** Keeps the form, as `keepForm` does, and leads to the page where the person proves who they are. */
+const askForProof = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): PlatformError => {
+  const cookie = tickets.owner === null ? null : keptCookieOf(door, call, form, tickets.owner, values)
+  if (cookie !== null) call.cookies = [cookie]
+  return refuse('login_required', { details: { prove: true } })
+}
+
+const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values): string | null => {
+  const typed = Object.entries(values).filter(([name]) => !form.secrets.includes(name))
+  const { pathname: action } = new URL(call.request.url)
+  return keptFormCookie(door, tag, { action, values: Object.fromEntries(typed) })
 }
 
 export type Values = Readonly<Record<string, string | readonly string[]>>

@@ -3,6 +3,7 @@ import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
 import { Layout, RequestLine } from './design/shell.tsx'
 import { page, seeOther } from './page.ts'
+import { provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
 
 /** Whether the route with this pattern is a page for people. */
@@ -19,6 +20,9 @@ export const refusalPage =
   (error, call) => {
     if (!isForPeople(call)) return null
     call.notes.errorCode = error.code
+    if (error.code === 'login_required' && error.facts.details?.['prove'] === true) {
+      return seeOther(`${provePath}?${new URLSearchParams({ return_to: pageOf(call.request) }).toString()}`)
+    }
     if (error.code === 'login_required') return seeOther(signInAddress(call.request, error.facts.details?.['form']))
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
     return page(

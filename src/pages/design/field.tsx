@@ -20,8 +20,8 @@ type FormProps = {
 }
 
 /**
- * A form that changes something, with the ticket that protects it against CSRF. If it was sent after the session had ended, it
- * is filled in as it was then.
+ * A form that changes something, with the ticket that protects it against CSRF. If it was sent after the session had ended, or
+ * without a proof that it needs, it is filled in as it was then.
  */
 export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = false, children }: FormProps) => {
   const { tickets, kept = null } = visit
@@ -44,7 +44,7 @@ export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = 
         ))}
         {values === null ? null : (
           <p class="notice" role="status">
-            This form is filled in as it was when your session ended. It has not been sent.
+            This form is filled in as you sent it. It has not taken effect: send it again.
           </p>
         )}
         {children}

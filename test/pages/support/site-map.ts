@@ -77,6 +77,7 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/account', who: 'user', paths: () => ['/account'] },
   { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
+  { pattern: '/account/prove', who: 'user', paths: () => ['/account/prove?return_to=%2Faccount'] },
   { pattern: '/account/factors', who: 'user', paths: () => ['/account/factors'] },
   { pattern: '/account/factors/totp', who: 'user', paths: () => ['/account/factors/totp'] },
   { pattern: '/account/factors/totp/remove', who: 'user', paths: () => ['/account/factors/totp/remove'] },

@@ -1,0 +1,46 @@
+import { refuse } from '../../domain/errors.ts'
+import { passwordFault } from '../../domain/password.ts'
+import { isTotpCode } from '../../domain/second-factor.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import { refusalIfEnded } from '../acting-as.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
+import { decideAt } from '../decision.ts'
+import { useCode } from '../factors/factors.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+/** What a person proves it with. Recovery codes are for the sign-in alone. */
+export type ProofGiven = { readonly kind: 'password' | 'code'; readonly text: string }
+
+/**
+ * Checks that the caller is still the person who signed in: by their password, or by a code of their authenticator app, which is
+ * used up.
+ * @throws invalid_login, login_required
+ */
+export const proveAgain = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  { kind, text }: ProofGiven,
+): Promise<void> => {
+  const user = await platform.database.queries.users.byId(caller.user.id)
+  const isPassword = kind === 'password' && mayUsePassword(platform.signIn, caller.user.isOperator)
+  const checkable = isPassword && passwordFault(text) === null && user?.passwordSuspendedAt === null
+  const hash = checkable ? user.passwordHash : null
+  const matches = isPassword && (await platform.passwords.matches(checkable ? text : '', hash)) && checkable
+  await decideAt(platform, trace, actorOf(caller), platform.clock.now(), async (change) => {
+    const { q, record } = change
+    const ended = await refusalIfEnded(platform, change, caller)
+    if (ended !== null) return ended
+    const isSame = matches && (await q.users.byId(caller.user.id))?.passwordHash === hash
+    const isCode = kind === 'code' && isTotpCode(text.replaceAll(/\s/g, ''))
+    if (isSame || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
+      await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: kind } })
+      return undefined
+    }
+    await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login' })
+    return refuse('invalid_login', { param: kind, message: kind === 'code' ? wrongCode : wrongPassword })
+  })
+}
+
+const wrongPassword = 'The password is wrong.'
+const wrongCode = 'The code is wrong, or it was used before. Wait for the next one.'

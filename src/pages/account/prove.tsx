@@ -1,0 +1,107 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../domain/errors.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import type { Door } from '../../http/door.ts'
+import { hold } from '../../http/limits.ts'
+import { withSignInLimit } from '../../http/sign-in-limit.ts'
+import { proveAgain } from '../../operations/sessions/prove-again.ts'
+import { inspectUser } from '../../operations/users/find-user.ts'
+import { Field, Form, Problem } from '../design/field.tsx'
+import { Layout } from '../design/shell.tsx'
+import { answerForm, formOf, optionalText, receiveFromUser, secretText, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { provedCookie, provePath } from '../proof.ts'
+import { CodeField } from '../totp-setup.tsx'
+import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
+
+/** One of the two, and where to go then. Neither is ever kept. */
+const proveForm = formOf({
+  password: Type.Optional(secretText),
+  code: Type.Optional(secretText),
+  kind: text,
+  return_to: optionalText,
+})
+
+/** The page that asks a signed-in person to prove again that it is them, and leads back to their form. */
+export const proveRoutes = (door: Door) =>
+  new Elysia()
+    .get(provePath, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      return await show(visit, new URL(request.url).searchParams.get('return_to'), null)
+    })
+    .post(provePath, async ({ request }) => {
+      const { visit, fields } = await receiveFromUser(door, request, proveForm)
+      const returnTo = fields.return_to ?? null
+      return await answerForm(prove(visit, fields), {
+        done: () => seeOther(safeReturnTo(returnTo, door.platform.publicUrl), [provedCookie(visit)]),
+        refused: async (error) => await show(visit, returnTo, error),
+      })
+    })
+
+type Given = { readonly kind: string; readonly password?: string; readonly code?: string }
+
+/** Guesses count together with those on the sign-in page, and codes also for the account. */
+const prove = async ({ door, call, session, userId }: Visit, { kind, password = '', code = '' }: Given) => {
+  const proof = kind === 'code' ? ({ kind, text: code } as const) : ({ kind: 'password', text: password } as const)
+  const key = `prove ${userId}`
+  if (proof.kind === 'code') hold(call, door.limiter.take('code', key))
+  await withSignInLimit(
+    door,
+    call,
+    { email: session.user.email, knownAs: async () => session.sessionKey },
+    async (platform) => await proveAgain(platform, call, session, proof),
+  )
+  if (proof.kind === 'code') door.limiter.giveBack('code', key)
+}
+
+const show = async (visit: Visit, to: string | null, error: PlatformError | null): Promise<Response> => {
+  const { platform } = visit.door
+  const returnTo = safeReturnTo(to, platform.publicUrl)
+  const { hasPassword, factors, email } = await inspectUser(platform, visit.userId)
+  const byPassword = hasPassword && mayUsePassword(platform.signIn, visit.session.user.isOperator)
+  const ways = platform.signIn.ways.filter((way) => way !== 'password')
+  const query = new URLSearchParams({ return_to: returnTo }).toString()
+  return page(
+    <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
+      <Problem error={error} />
+      <p>
+        You signed in more than ten minutes ago, and this step is an important one. Then your form is shown again, and
+        you send it once more.
+      </p>
+      {byPassword ? (
+        <Form action={provePath} visit={visit} hidden={{ kind: 'password', return_to: returnTo }}>
+          <input type="text" name="username" autocomplete="username" value={email} readOnly hidden />
+          <Field
+            label="Password"
+            name="password"
+            error={error}
+            input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
+          />
+          <button type="submit" class="primary">
+            Go on
+          </button>
+        </Form>
+      ) : null}
+      {factors.totp === null ? null : (
+        <Form action={provePath} visit={visit} hidden={{ kind: 'code', return_to: returnTo }}>
+          <CodeField label={byPassword ? 'Or a code from your app' : 'Code from your app'} error={error} />
+          <button type="submit">Go on with the code</button>
+        </Form>
+      )}
+      {byPassword || factors.totp !== null
+        ? null
+        : ways.map((way) => (
+            <p key={way}>
+              <a class="button primary" href={`/sign-in/${way}?${query}`}>
+                {way === 'oidc' ? `Sign in again with ${platform.signIn.providerName}` : 'Sign in again'}
+              </a>
+            </p>
+          ))}
+      <p>
+        <a href={returnTo}>Cancel</a>
+      </p>
+    </Layout>,
+    { refusal: error },
+  )
+}
