@@ -18,6 +18,12 @@ export type ClientFault =
   | 'issuer_mismatch'
   /** The callback has neither a code nor an error, or one of them twice. */
   | 'malformed_callback'
+  /** A webhook that the platform did not sign, or signed too long ago. */
+  | 'invalid_signature'
+  /** The page was not opened in a frame of the builder. */
+  | 'code_missing'
+  /** The page of the builder gives no more codes. */
+  | 'session_ended'
 
 /** Any string, since a later server may know more codes. The known ones are listed so that editors complete them. */
 export type AppPlatformErrorCode = ErrorCode | ClientFault | (string & Record<never, never>)

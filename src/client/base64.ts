@@ -9,3 +9,7 @@ export const base64Of = (bytes: Uint8Array): string => {
   }
   return btoa(text)
 }
+
+/** @throws DOMException for a text that is not Base64 */
+export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))

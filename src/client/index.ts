@@ -23,3 +23,10 @@ export type { RetryPolicy } from './retry.ts'
 export type { AppToken, OnTokens, UserTokenSet } from './tokens.ts'
 export type { AnswerFacts, CallOptions, OnAnswer, Repeat } from './transport.ts'
 export type { UserSession } from './user-session.ts'
+export {
+  type EmbeddedSession,
+  type EmbeddedSessionOptions,
+  type FrameWindow,
+  openEmbeddedSession,
+} from './embedded-session.ts'
+export { verifyWebhook, type WebhookData, type WebhookDelivery, type WebhookEvent } from './webhook.ts'
