@@ -34,13 +34,18 @@ export const lifetimeInWords = (seconds: number): string => {
 }
 
 /** A duration in its two largest units: `3 days 4 hours`, `1 minute 5 seconds`. */
-export const durationInWords = (seconds: number): string => {
+export const durationInWords = (seconds: number): string => unitsOf(seconds).slice(0, 2).join(' ')
+
+/** The same in its largest unit, rounded down: `3 days`. */
+export const roughDurationInWords = (seconds: number): string => unitsOf(seconds).slice(0, 1).join('')
+
+const unitsOf = (seconds: number): readonly string[] => {
   const words = units.flatMap(([unit, size], index) => {
     const larger = units[index - 1]?.[1] ?? Number.POSITIVE_INFINITY
     const count = Math.floor((seconds % larger) / size)
     return count === 0 ? [] : [counted(count, unit)]
   })
-  return words.length === 0 ? '0 seconds' : words.slice(0, 2).join(' ')
+  return words.length === 0 ? ['0 seconds'] : words
 }
 
 /** Why something was refused. After too many tries it says how long to wait: `Try again in 4 minutes.` */

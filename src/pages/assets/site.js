@@ -56,7 +56,11 @@ window.addEventListener('pageshow', () => {
 // The current tab of a row that scrolls is in sight.
 for (const link of document.querySelectorAll('.area [aria-current], .tabs [aria-current]')) {
   const row = link.closest('ul')
-  row.scrollLeft = link.offsetLeft - (row.clientWidth - link.offsetWidth) / 2
+  const wanted = link.offsetLeft - (row.clientWidth - link.offsetWidth) / 2
+  // From the beginning of a tab on, so that no count is cut in half.
+  const [first, ...others] = [...row.querySelectorAll('a')]
+  const whole = [...others].find(({ offsetLeft }) => offsetLeft >= wanted) ?? link
+  row.scrollLeft = wanted <= 0 ? 0 : Math.min(whole.offsetLeft, link.offsetLeft) - first.offsetLeft
 }
 
 // A menu closes when the Escape key is pressed, and when something else is chosen.

@@ -12,7 +12,7 @@ import { CodeBlock, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { durationInWords } from '../words.ts'
+import { roughDurationInWords } from '../words.ts'
 import { DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
 
 const notices = {
@@ -143,7 +143,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
 
 const sizeOf = (files: BackupState['files']): number => files.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
 
-const ageInWords = (at: number, now: number): string => durationInWords(Math.max(0, Math.floor((now - at) / 1000)))
+const ageInWords = (at: number, now: number): string => roughDurationInWords(Math.max(0, Math.floor((now - at) / 1000)))
 
 /** The work that goes on now, or how the latest backup ended. */
 const Work = ({

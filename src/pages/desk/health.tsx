@@ -9,7 +9,7 @@ import { type Columns, Table } from '../design/table.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
-import { durationInWords } from '../words.ts'
+import { durationInWords, roughDurationInWords } from '../words.ts'
 import { DeskPage, deskPaths } from './desk-page.tsx'
 
 /** The state of the server. */
@@ -52,7 +52,7 @@ export const healthRoutes = (door: Door) =>
             change={`${count(health.artifacts.files)} files`}
             href={deskPaths.quotas}
           />
-          <StatTile label="Running for" value={durationInWords(uptimeSeconds)} />
+          <StatTile label="Running for" value={roughDurationInWords(uptimeSeconds)} />
         </StatTiles>
         <section>
           <h2>Database</h2>
@@ -138,7 +138,7 @@ const offsetInWords = (ms: number): string =>
   Math.abs(ms) < 100 ? 'Right' : `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead' : 'behind'}`
 
 const LastBackup = ({ ageSeconds }: { readonly ageSeconds: number | null }) => (
-  <>{ageSeconds === null ? 'None yet' : `${durationInWords(ageSeconds)} ago`}</>
+  <>{ageSeconds === null ? 'None yet' : `${roughDurationInWords(ageSeconds)} ago`}</>
 )
 
 const PurgeLag = ({ seconds }: { readonly seconds: number | null }) => {
