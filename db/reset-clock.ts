@@ -1,4 +1,5 @@
 import { keyOfUuidTime } from '../src/domain/identifier.ts'
+import { totpStepAt } from '../src/domain/second-factor.ts'
 import { timeKeyAt } from '../src/domain/time-key.ts'
 import { DatabaseUnusable, type WriteEvent } from './database.ts'
 import { clampTimes } from './restore/clamp-times.ts'
@@ -29,6 +30,8 @@ export const resetClock = async (options: StoppedOptions) =>
     const ended = endEverythingIssued(connection, now)
     const issued = removeFutureKeys(connection, now)
     removeFutureCounts(connection, now)
+    // Otherwise every code of an authenticator app would be refused for as long as the clock was ahead.
+    connection.run('UPDATE main.totp_keys SET last_step = min(last_step, ?)', [totpStepAt(now)])
     const clamped = clampTimes(connection, now)
     await queries.watermarks.set('clock', now)
     const aheadSeconds = Math.round(aheadMs / 1000)

@@ -58,10 +58,13 @@ const totpOf = (key: Uint8Array, more: { readonly issuer?: string; readonly labe
 /** Whether the text is written as such a code. */
 export const isTotpCode = (text: string): boolean => /^\d{6}$/.test(text)
 
+/** The time step of a moment, in epoch milliseconds. */
+export const totpStepAt = (now: number): number => Math.floor(now / 1000 / period)
+
 /** The time step that a code belongs to; null for a wrong code. `now` is epoch milliseconds. */
 export const stepOfTotpCode = (key: Uint8Array, code: string, now: number): number | null => {
   const distance = isTotpCode(code) ? totpOf(key).validate({ token: code, timestamp: now, window }) : null
-  return distance === null ? null : Math.floor(now / 1000 / period) + distance
+  return distance === null ? null : totpStepAt(now) + distance
 }
 
 /** What a QR code tells an authenticator app. */

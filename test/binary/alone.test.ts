@@ -17,7 +17,7 @@ test('the binary is all that an operator needs: every kind of command works in a
   const { id: credentialId } = await json(['credential', 'create', 'newsletter', '--environment', 'production'])
   await json(['redirect', 'add', 'newsletter', '--environment', 'production', 'https://app.example/callback'])
   const site = { owner: 'ada@example.com', kind: 'site', name: 'Home', slug: 'home', status: 'published' }
-  expect(await json(['resource', 'import', '-'], JSON.stringify(site))).toEqual({ created: 1, updated: 0 })
+  expect(await json(['resource', 'import', '-'], JSON.stringify(site))).toMatchObject({ created: 1, updated: 0 })
   const where = ['--user', 'ada@example.com', '--kind', 'website', '--resource', 'home']
   const { id } = await json(['install', 'create', 'newsletter', ...where])
   await json(['install', 'approve', id])
