@@ -45,7 +45,7 @@ test('clock reset takes the time back, ends everything issued, leaves no time in
   for (const hour of hours) await askBeside(desk.file, counted, app.id, hour)
 
   const step = Math.floor(Date.now() / 30_000)
-  const factor = "INSERT INTO totp_keys SELECT 'totp', id, zeroblob(20), ?, 0, NULL, NULL FROM users LIMIT 1"
+  const factor = "INSERT INTO totp_keys SELECT 'totp', id, zeroblob(0), ?, 0, NULL, 0 FROM users LIMIT 1"
   await askBeside(desk.file, factor, step + 2_880)
 
   const answer = await desk.json(['clock', 'reset'])
