@@ -1,0 +1,205 @@
+/** `bun run build:client`: the client library as an npm package, in dist/client. */
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TSchema } from '@sinclair/typebox'
+import { currentApiVersion } from './domain/api-version.ts'
+import { errorCodes } from './domain/errors.ts'
+import { webhookKinds } from './domain/webhook-event.ts'
+import { libraryVersion } from './client/library-version.ts'
+
+const root = join(import.meta.dir, '..')
+const source = join(root, 'src/client')
+
+const unionOfTexts = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(' | ')
+
+/** A schema of the contract as a TypeScript type. @throws Error for a kind of schema that the contract does not use yet */
+const typeOf = (schema: TSchema): string => {
+  if (schema['const'] !== undefined) return JSON.stringify(schema['const'])
+  if (Array.isArray(schema['anyOf'])) return `(${schema['anyOf'].map(typeOf).join(' | ')})`
+  switch (schema['type']) {
+    case 'string':
+    case 'boolean':
+    case 'number':
+    case 'null':
+      return schema['type']
+    case 'integer':
+      return 'number'
+    case 'array':
+      return `${typeOf(schema['items'])}[]`
+    case 'object':
+      return objectTypeOf(schema)
+    case undefined:
+      return schema['not'] === undefined ? 'unknown' : 'never'
+    default:
+      throw new Error(`The declarations know no schema of the type ${schema['type']}.`)
+  }
+}
+
+const objectTypeOf = ({ properties, required = [], patternProperties }: TSchema): string => {
+  if (properties === undefined) {
+    const [values] = Object.values<TSchema>(patternProperties ?? {})
+    return `{ [name: string]: ${values === undefined ? 'unknown' : typeOf(values)} }`
+  }
+  const fields = Object.entries<TSchema>(properties).map(([name, schema]) => {
+    const description = typeof schema['description'] === 'string' ? `/** ${schema['description']} */ ` : ''
+    return `  ${description}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};\n`
+  })
+  return `{\n${fields.join('')}}`
+}
+
+/** The types of the contract, written out, so that the package needs no TypeBox. */
+const contractDeclarations = async (): Promise<string> => {
+  const text = readFileSync(join(source, 'contract-types.ts'), 'utf8')
+  const modules = new Map<string, Readonly<Record<string, unknown>>>()
+  for (const [, names = '', path = ''] of text.matchAll(/^import type (.+) from '(\.[^']+)'$/gm)) {
+    const [name = ''] = /\w+(?= \}$|$)/.exec(names) ?? []
+    const module: Readonly<Record<string, unknown>> = await import(join(source, path))
+    modules.set(name, names.startsWith('*') ? module : { '': module[name] })
+  }
+  const valueOf = (path: string): unknown => {
+    const [name = '', member = ''] = path.split('.')
+    return modules.get(name)?.[member]
+  }
+  return text
+    .replaceAll(/^(?:import|\/\*\* The requests).*\n/gm, '')
+    .replaceAll(/Static<typeof ([\w.]+)>/g, (_, path: string) => {
+      const schema = valueOf(path)
+      if (!isSchema(schema)) throw new Error(`${path} is not a schema.`)
+      return typeOf(schema)
+    })
+    .replaceAll(/\(typeof ([\w.]+)\)\[number\]/g, (_, path: string) => {
+      const texts = valueOf(path)
+      if (!Array.isArray(texts)) throw new Error(`${path} is not a list.`)
+      return unionOfTexts(texts.map(String))
+    })
+}
+
+const isSchema = (value: unknown): value is TSchema => typeof value === 'object' && value !== null
+
+/** The declarations in a file, each with its comment. */
+const declarationsIn = (text: string): readonly string[] =>
+  text
+    .replaceAll(/^import [\s\S]*?from '[^']+';\n/gm, '')
+    .replaceAll(/^export (?:type )?(?:\*|\{)[\s\S]*?;\n/gm, '')
+    .split(/^(?=\/\*\*|export |declare |type )/m)
+    .reduce<string[]>((parts, part) => {
+      const last = parts.at(-1)
+      const isComment = /^\/\*\*[\s\S]*\*\/\n$/.test(last ?? '')
+      const isInside = !/^(?:\/\*\*[\s\S]*?\*\/\s*)?(?:$|export |declare |type )/.test(part)
+      if (last !== undefined && (isComment || isInside)) parts[parts.length - 1] = last + part
+      else parts.push(part)
+      return parts
+    }, [])
+    .map((part) => part.replace(/^export (?:declare )?(?=type|interface)/m, '').replace(/^export (?=declare)/m, ''))
+    .map((part) => part.replaceAll(/import\('[^']+'\)\.|import\("[^"]+"\)\.|\bcontract\./g, ''))
+
+const nameIn = (declaration: string): string =>
+  /^(?:declare )?(?:const|type|class|function|interface) (\w+)/m.exec(declaration)?.[1] ?? ''
+
+/** One file of declarations with everything that the package exports, and what that depends on. */
+const declarationsOf = async (folder: string): Promise<string> => {
+  const settings = join(folder, 'tsconfig.json')
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: folder,
+    rootDir: root,
+    typeRoots: [join(root, 'node_modules')],
+  }
+  const project = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions,
+    files: [join(source, 'index.ts')],
+    include: [],
+  }
+  writeFileSync(settings, JSON.stringify(project))
+  await Bun.$`${process.execPath} ${join(root, 'node_modules/typescript/lib/tsc.js')} -p ${settings}`.quiet()
+  const made = join(folder, 'src/client')
+  const texts = readdirSync(made)
+    .filter((file) => file !== 'index.d.ts' && file !== 'contract-types.d.ts')
+    .map((file) => readFileSync(join(made, file), 'utf8'))
+  const contract = await contractDeclarations()
+  const domain = `declare const currentApiVersion: ${JSON.stringify(currentApiVersion)};\ntype ErrorCode = ${unionOfTexts(errorCodes)};\ntype WebhookKind = ${unionOfTexts(webhookKinds)};\n`
+  const all = new Map([...texts, contract, domain].flatMap(declarationsIn).map((part) => [nameIn(part), part]))
+
+  const listed = [...readFileSync(join(made, 'index.d.ts'), 'utf8').matchAll(/^export (type )?\{([^}]*)\}/gm)]
+  const exported = listed
+    .flatMap(([, type = '', names = '']) =>
+      names.split(',').flatMap((name) => (name.trim() === '' ? [] : [`${type}${name.trim()}`])),
+    )
+    .concat([...contract.matchAll(/^export type (\w+)/gm)].map(([, name = '']) => `type ${name}`))
+  const reached = new Set<string>()
+  const queue = exported.map((name) => name.replace('type ', ''))
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    const declaration = all.get(name)
+    if (declaration === undefined || reached.has(name)) continue
+    reached.add(name)
+    queue.push(...(declaration.match(/\b\w+\b/g) ?? []))
+  }
+  const kept = [...all].filter(([name]) => reached.has(name)).map(([, declaration]) => declaration.trim())
+  return `${kept.join('\n')}\nexport { ${exported.join(', ')} };\n`
+}
+
+const manifest = {
+  name: 'app-platform-client',
+  version: libraryVersion,
+  description: 'A typed client for App Platform: for the backends of apps, for builders, and for pages in a frame.',
+  license: 'MIT',
+  type: 'module',
+  sideEffects: false,
+  engines: { node: '>=20.3' },
+  main: './index.cjs',
+  module: './index.js',
+  types: './index.d.ts',
+  exports: {
+    '.': {
+      import: { types: './index.d.ts', default: './index.js' },
+      require: { types: './index.d.cts', default: './index.cjs' },
+    },
+    './package.json': './package.json',
+  },
+  files: ['index.js', 'index.cjs', 'index.d.ts', 'index.d.cts'],
+}
+
+/**
+ * Builds the package in this folder, which is emptied first.
+ * @throws AggregateError with the messages of the bundler; ShellError with those of the compiler
+ */
+export const buildClientPackage = async (target: string): Promise<void> => {
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  const minify = { whitespace: true, syntax: true, identifiers: true }
+  const { outputs } = await Bun.build({
+    entrypoints: [join(source, 'index.ts')],
+    target: 'node',
+    format: 'cjs',
+    minify,
+  })
+  writeFileSync(join(target, 'index.cjs'), (await outputs[0]?.text()) ?? '')
+  const folder = mkdtempSync(join(tmpdir(), 'app-platform-client-'))
+  try {
+    const declarations = await declarationsOf(folder)
+    writeFileSync(join(target, 'index.d.cts'), declarations)
+    // One copy of the code and the types serves both kinds of modules.
+    writeFileSync(join(target, 'index.d.ts'), "export * from './index.cjs'\n")
+    const [, names = ''] = /^export \{(.*)\};$/m.exec(declarations) ?? []
+    const values = names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => !name.startsWith('type '))
+    const wrapper = `import client from './index.cjs'\nexport const { ${values.join(', ')} } = client\n`
+    writeFileSync(join(target, 'index.js'), wrapper)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
+  copyFileSync(join(source, 'README.md'), join(target, 'README.md'))
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+if (import.meta.main) {
+  await buildClientPackage(join(root, 'dist/client'))
+  process.stdout.write(`dist/client  ${manifest.name} ${manifest.version}\n`)
+}

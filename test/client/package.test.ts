@@ -1,0 +1,64 @@
+import { expect } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildClientPackage } from '../../src/build-client.ts'
+import { needs, programAt } from '../support/needs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const { beforeAll, test } = needs('node')
+const compiler = join(import.meta.dir, '../../node_modules/typescript/lib/tsc.js')
+
+const app = temporaryFolder()
+const library = join(app, 'node_modules/app-platform-client')
+beforeAll(async () => {
+  mkdirSync(join(app, 'node_modules'))
+  await buildClientPackage(library)
+  writeFileSync(join(app, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(app, 'use.ts'), strictUse)
+  const told = 'console.log(typeof createPlatformClient, typeof verifyWebhook, libraryVersion)'
+  const names = '{ createPlatformClient, libraryVersion, verifyWebhook }'
+  writeFileSync(join(app, 'use.mjs'), `import ${names} from 'app-platform-client'\n${told}\n`)
+  writeFileSync(join(app, 'use.cjs'), `const ${names} = require('app-platform-client')\n${told}\n`)
+}, 60_000)
+
+const strictUse = `
+import * as client from 'app-platform-client'
+const builder = client.createManagementClient({ url: 'https://apps.example', serviceKey: 'apok_x' })
+export const user: Promise<client.ManagedUser> = builder.users.put('1', { email: 'a@b.example', name: 'Ada' })
+// @ts-expect-error: there is no such status
+void builder.resources.put('site', '1', { ownerExternalId: '1', name: 'Bakery', slug: 'bakery', status: 'gone' })
+export const opened = client.openEmbeddedSession(window, { url: 'https://apps.example', clientId: 'apc_x' })
+export const receive = async (request: Request): Promise<string> => {
+  const event = await client.verifyWebhook({ body: await request.text(), headers: request.headers, secret: 'whsec_x' })
+  // @ts-expect-error: not every event has a client
+  void event.data.clientId
+  return event.type === 'grant.created' ? event.data.clientId : event.data.appId
+}
+export const status = (error: client.AppPlatformError): number | null => error.status
+`
+
+test.each([
+  ['esnext', 'bundler'],
+  ['nodenext', 'nodenext'],
+])('the package compiles strictly in a project without other types: %s, %s', async (module, resolution) => {
+  const options = ['--noEmit', '--strict', '--module', module, '--moduleResolution', resolution, '--target', 'es2022']
+  const command = [programAt('node'), compiler, ...options, '--types', '', 'use.ts']
+  const { stdout, exitCode } = Bun.spawnSync(command, { cwd: app })
+  expect(stdout.toString()).toBe('')
+  expect(exitCode).toBe(0)
+})
+
+test.each(['use.mjs', 'use.cjs'])('the package runs on Node and on Bun: %s', (file) => {
+  for (const runtime of [programAt('node'), process.execPath]) {
+    const { stdout, stderr } = Bun.spawnSync([runtime, file], { cwd: app })
+    expect(stderr.toString()).toBe('')
+    expect(stdout.toString()).toMatch(/^function function \d+\.\d+\.\d+\n$/)
+  }
+})
+
+test('the package depends on nothing, and its archive has at most 25 KB', async () => {
+  const manifest = await Bun.file(join(library, 'package.json')).json()
+  expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name))).toEqual([])
+  const { stdout } = Bun.spawnSync(['tar', '-cz', '.'], { cwd: library })
+  expect(stdout.length).toBeLessThanOrEqual(25_000)
+})
