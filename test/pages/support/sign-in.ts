@@ -12,6 +12,7 @@ export const signInByForm = async (
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL((url) => url.pathname !== '/sign-in')
   // Operators are asked to set up a second factor. That is another test.
-  if (new URL(page.url()).pathname === '/account/factors/offer')
-    await page.getByRole('link', { name: 'Not now' }).click()
+  if (new URL(page.url()).pathname !== '/account/factors/offer') return
+  await page.getByRole('link', { name: 'Not now' }).click()
+  await page.waitForURL((url) => url.pathname !== '/account/factors/offer')
 }
