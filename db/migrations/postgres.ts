@@ -11,6 +11,7 @@ import secretHints from './postgres/0009_secret_hints.sql' with { type: 'text' }
 import identities from './postgres/0010_identities.sql' with { type: 'text' }
 import stagedResources from './postgres/0011_staged_resources.sql' with { type: 'text' }
 import secondFactors from './postgres/0012_second_factors.sql' with { type: 'text' }
+import passwordLinks from './postgres/0013_password_links.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -70,5 +71,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'second_factors',
     sql: secondFactors,
     sha256: '4b12b552930aef8c1f0ea3a07cecffed8689a8c3d9f0502e1f95879f9dc93c2d',
+  },
+  {
+    id: 13,
+    name: 'password_links',
+    sql: passwordLinks,
+    sha256: '73693ed4ae7ab5988a6a33836087163a2d2e624f84240c998896f9594c46ac07',
   },
 ]

@@ -16,6 +16,7 @@ export const importedTables = [
   'identities',
   'totp_keys',
   'recovery_codes',
+  'password_links',
   'apps',
   'clients',
   'credentials',

@@ -13,6 +13,7 @@ import { dashboardQueries } from './dashboards.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
 import { recoveryCodeQueries, totpKeyQueries } from './factors.ts'
+import { passwordLinkQueries } from './password-links.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
 import { grantQueries } from './grants.ts'
 import { identityQueries } from './identities.ts'
@@ -37,6 +38,7 @@ export type { CountsOf, HourlyCount } from './counts.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, User, UserOrder, UserQuestion } from './users.ts'
 export type { RecoveryCode, TotpKey } from './factors.ts'
+export type { PasswordLink } from './password-links.ts'
 export type { Counted, Place, SearchWindow } from './places.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
 export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
@@ -77,6 +79,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   installs: installQueries(db),
   keys: keyQueries(db),
   names: nameQueries(db),
+  passwordLinks: passwordLinkQueries(db),
   recoveryCodes: recoveryCodeQueries(db),
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),

@@ -43,7 +43,7 @@ const userErased: End = {
     where: 'm.erased_at IS NULL',
   }),
   first: [
-    ...['identities', 'totp_keys', 'recovery_codes'].map(
+    ...['identities', 'totp_keys', 'recovery_codes', 'password_links'].map(
       (table) => `DELETE FROM main.${table} WHERE user_id IN ${erasedUsers}`,
     ),
     `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,

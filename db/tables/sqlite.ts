@@ -111,6 +111,16 @@ export const recoveryCodes = sqliteTable('recovery_codes', {
   endedAt: integer('ended_at'),
 })
 
+/** Links with which a person sets a password. Each ends when it is used, or when the password changes or a newer link is made. */
+export const passwordLinks = sqliteTable('password_links', {
+  id: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  hash: bytes().$type<SecretHash>().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  endedAt: integer('ended_at'),
+})
+
 /** Random keys that stay on the server: 32 bytes each. `restore` and `recover` replace them. */
 export const serverKeys = sqliteTable('server_keys', {
   name: text().primaryKey(),

@@ -19,6 +19,7 @@ export const secretPrefixes = {
   installSessionCode: 'apic_',
   serviceKey: 'apok_',
   signInRequest: 'apsr_',
+  passwordLink: 'appl_',
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 

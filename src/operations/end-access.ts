@@ -74,6 +74,7 @@ type Part = {
 const endPart = async (change: OpenChange, of: AccessOf, after: string, before: EndedAccess): Promise<Part> => {
   const { q, now, record } = change
   // Sessions end first, because a live session could create another grant.
+  if (of.kind === 'user') await q.passwordLinks.endAll(of.userId, now)
   const sessions = of.kind === 'user' ? await q.sessions.endAllOfUser(of.userId, now) : 0
   const batch = await q.access.openGrants(of, after, grantsAtOnce)
   const isLast = batch.length < grantsAtOnce

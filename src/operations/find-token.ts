@@ -137,6 +137,13 @@ export const findServiceKey = secrets({
   hashOf: ({ secretHash }) => secretHash,
 })
 
+/** A link with which a person sets a password, in whatever state. The key is its ID. */
+export const findPasswordLink = secrets({
+  find: (q, id) => q.passwordLinks.find(id),
+  oldestKey: (q) => q.passwordLinks.oldestId(),
+  hashOf: ({ hash }) => hash,
+})
+
 /** A well-formed secret of the kind that its prefix names. */
 export type PresentedSecret =
   (ParsedSecret & { readonly kind: UuidKeyedKind }) | (ParsedToken & { readonly kind: TimeKeyedKind })

@@ -165,6 +165,10 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.operator_withdrawn': ({ who, user }) => tell`${who} removed the operator rights of ${user}`,
   'user.password_changed': ({ who }) => tell`${who} changed their password`,
   'user.password_confirmed': ({ who, user }) => tell`${who} confirmed that the password of ${user} may work again`,
+  'user.invited': ({ who, user }) => tell`${who} invited ${user}`,
+  'user.password_set': ({ who }) => tell`${who} set a password with a link`,
+  'user.reset_link_created': ({ who, user }) => tell`${who} made a link for ${user} to set a new password`,
+  'user.use_link': ({ who }) => tell`${who} tried to set a password with a link that does not work`,
   'user.password_reset': ({ who, user }) => tell`${who} gave ${user} a new password`,
   'user.password_suspended': ({ who, user }) => tell`${who} suspended the password of ${user} because data was lost`,
   'user.renamed': ({ who, user, isSelf }) =>

@@ -11,6 +11,8 @@ type PageOptions = {
   /** The only origin that a frame of this page may show. The page's own script may then call this server. */
   readonly framed?: string
   readonly cookies?: readonly string[]
+  /** The address of the page is secret: nothing may learn it as a referrer. */
+  readonly hidesAddress?: boolean
   /** The page's own script may call this server, to send a file with progress. */
   readonly uploads?: boolean
 }
@@ -39,8 +41,8 @@ export const page = (content: VNode, options: PageOptions = {}): Response =>
       'cache-control': 'no-store',
       'content-security-policy': contentSecurityPolicy(options),
       'x-frame-options': 'DENY', // for browsers that do not know frame-ancestors
-      // Not no-referrer: browsers would then send forms with `Origin: null`, which proves nothing.
-      'referrer-policy': 'same-origin',
+      // Elsewhere not no-referrer: forms are then sent with `Origin: null`, and only Sec-Fetch-Site proves where they come from.
+      'referrer-policy': options.hidesAddress === true ? 'no-referrer' : 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
     }),
   })

@@ -64,6 +64,7 @@ import { homeRoutes } from './home.tsx'
 import { packPage } from './packed-page.ts'
 import { isPageRoute } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
+import { setPasswordRoutes } from './set-password.tsx'
 import { signInRoutes } from './sign-in.tsx'
 
 /** Every page for people, by area. */
@@ -77,6 +78,7 @@ export const pages = (door: Door) =>
     .use(guideRoutes(door))
     .use(signInRoutes(door))
     .use(secondStepRoutes(door))
+    .use(setPasswordRoutes(door))
     .use(consentRoutes(door))
     .use(decisionRoutes(door))
     .use(account(door))

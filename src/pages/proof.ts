@@ -28,8 +28,8 @@ export const provedForms: ReadonlySet<string> = new Set([
   '/desk/service-keys/:id/rotate',
   '/desk/users/new',
   '/desk/users/:id/make-operator',
-  '/desk/users/:id/password',
   '/desk/users/:id/reset-factors',
+  '/desk/users/:id/reset-link',
   '/desk/users/:id/set-email',
 ])
 

@@ -37,6 +37,7 @@ onSqlite('place of the file')(
         'identities',
         'staged_resources',
         'second_factors',
+        'password_links',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

@@ -29,6 +29,7 @@ const kinds: readonly SecretKind[] = [
   'embeddedSession',
   'installSessionCode',
   'serviceKey',
+  'passwordLink',
   'signInRequest',
 ]
 const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
@@ -173,6 +174,7 @@ describe('the kind of a secret', () => {
       installSessionCode: 'apic_',
       serviceKey: 'apok_',
       signInRequest: 'apsr_',
+      passwordLink: 'appl_',
     })
   })
 

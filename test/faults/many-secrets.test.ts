@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SecretKind, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
+import { createResetLink } from '../../src/operations/users/password-links.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { call } from '../support/call.ts'
@@ -69,6 +70,8 @@ const issueOfOperators = async (): Promise<void> => {
   remember(await signIn(server.url, user))
   const asked = { name: 'Product API', rights: ['tokens:introspect'], networks: [], expiresInDays: null }
   remember((await createServiceKey(platform, trace, operator, asked)).secret)
+  const { link } = await createResetLink(platform, trace, operator, user.id)
+  remember(new URL(link).searchParams.get('link') ?? '')
 }
 
 /** As a page in the builder gets them. */

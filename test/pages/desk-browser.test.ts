@@ -140,19 +140,27 @@ describe.each(browserKinds)('$kind', (kind) => {
     expect((await queries().apps.bySlug(slug))?.status).toBe('active')
   })
 
-  test('a user is created with a password that is shown once, signs in, is disabled and enabled', async () => {
+  test('a user is invited with a link that is shown once, sets a password, signs in, is disabled and enabled', async () => {
     const email = `${kind.kind.replaceAll(/\W+/g, '-').toLowerCase()}@example.com`
     const page = await enter(kind)
     await page.goto('/desk/users')
     await look(page, kind, 'users')
-    await page.getByRole('link', { name: 'Create a user' }).click()
+    await page.getByRole('link', { name: 'Invite a user' }).click()
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
     await look(page, kind, 'new user')
-    await press(page, 'Create the user')
-    const password = await page.getByLabel('Password').inputValue()
-    await look(page, kind, 'new password')
+    await press(page, 'Make the invitation')
+    const link = await page.getByLabel('Link').inputValue()
+    await look(page, kind, 'new link')
     const theirs = await openBrowser(url, kind)
+    const { pathname, search } = new URL(link) // which begins with PUBLIC_URL
+    await theirs.goto(pathname + search)
+    await look(theirs, kind, 'set a password')
+    const password = 'four unrelated words here'
+    await theirs.getByLabel('New password', { exact: true }).fill(password)
+    await theirs.getByLabel('Repeat the new password').fill(password)
+    await press(theirs, 'Set the password')
+    await look(theirs, kind, 'password set')
     await signInByForm(theirs, { email, password })
     await page.getByRole('link', { name: 'I have copied it: go to the user' }).click()
     await confirm(page, /^Disable/)
@@ -208,8 +216,8 @@ describe('conflicts between operators', () => {
     await page.getByLabel('Email').fill('pressed-twice@example.com')
     await page.getByLabel('Name', { exact: true }).fill('Twice')
     const before = (await queries().users.list()).length
-    await page.getByRole('button', { name: 'Create the user' }).dblclick()
-    await page.getByRole('heading', { name: /New password|This form was sent before/ }).waitFor()
+    await page.getByRole('button', { name: 'Make the invitation' }).dblclick()
+    await page.getByRole('heading', { name: /Link to set a password|This form was sent before/ }).waitFor()
     expect((await queries().users.list()).length).toBe(before + 1)
   })
 

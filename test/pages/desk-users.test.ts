@@ -6,7 +6,7 @@ import { operator as commandLine, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { plainBrowser, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: OperatorWorld
 let url: string
@@ -23,46 +23,69 @@ const latestEvent = async () => (await queries().audit.list({ appId: null, since
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ')
 const newUser = '/desk/users/new'
 let counted = 0
-const somebody = () => ({ email: `new-${(counted += 1)}@example.com`, name: 'New Person', password: '' })
+const somebody = () => ({ email: `new-${(counted += 1)}@example.com`, name: 'New Person' })
 const canSignIn = async (email: string, password: string) =>
   (await call(url, 'POST', '~/api/session', { body: { email, password } })).status === 200
-const shownPassword = (html: string) => /id="secret"[^>]*value="([^"]+)"/.exec(html)?.[1] ?? ''
+const shownLink = (html: string) => /id="secret"[^>]*value="([^"]+)"/.exec(html)?.[1] ?? ''
 
-test('a generated password of a new user is shown once and stored nowhere', async () => {
+const next = 'four unrelated words here'
+/** Opens the link in a browser that nobody uses, and sets the password. */
+const setPassword = async (link: string, password = next) => {
+  const browser = plainBrowser(url)
+  const { pathname, search } = new URL(link)
+  const shown = await browser.get(pathname + search)
+  if (shown.status !== 200) return shown
+  const secret = new URL(link).searchParams.get('link') ?? ''
+  return await browser.submit(pathname + search, pathname, { link: secret, password, repeated: password })
+}
+
+test('the link of an invitation is shown once and stored nowhere, and with it the user sets a password', async () => {
   const typed = somebody()
   const created = await desk.submit(newUser, newUser, typed)
   expect([created.status, created.text]).toEqual([303, ''])
   const place = created.headers.get('location') ?? ''
   expect(created.headers.get('set-cookie')).toMatch(/^shown=[^;]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax$/)
   // Another page, and the same page in another session, do not show it.
-  expect(shownPassword((await desk.get(`/desk/users/${world.user.id}/new-password`)).text)).toBe('')
+  expect(shownLink((await desk.get(`/desk/users/${world.user.id}/new-link`)).text)).toBe('')
   const other = await signedInBrowser(url, world.colleague)
   other.cookies.set('shown', desk.cookies.get('shown') ?? '')
-  expect(shownPassword((await other.get(place)).text)).toBe('')
+  expect(shownLink((await other.get(place)).text)).toBe('')
   const { status, text, headers } = await desk.get(place)
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
-  const password = shownPassword(text)
-  expect(shownPassword((await desk.get(place)).text)).toBe('')
-  expect(password).toMatch(/^[0-9A-Za-z]{22}$/)
-  expect(await canSignIn(typed.email, password)).toBe(true)
+  const link = shownLink(text)
+  expect(shownLink((await desk.get(place)).text)).toBe('')
+  expect(new URL(link).pathname).toBe('/set-password')
+  expect((await setPassword(link, 'short')).text).toContain('fewer than 8 characters')
+  const set = await setPassword(link)
+  expect([set.status, set.headers.get('location')]).toEqual([303, '/set-password?done=set'])
+  expect(set.headers.get('set-cookie')).toBeNull() // no session
+  expect(await canSignIn(typed.email, next)).toBe(true)
+  const again = await setPassword(link)
+  expect([again.status, again.text.includes('This link does not work')]).toEqual([409, true])
   const user = await queries().users.byEmail(typed.email)
   expect(user).toMatchObject({ isOperator: false, status: 'active' })
-  expect((await desk.get(`/desk/users/${user?.id ?? ''}`)).text).not.toContain(password)
+  const secret = new URL(link).searchParams.get('link') ?? ''
+  expect((await desk.get(`/desk/users/${user?.id ?? ''}`)).text).not.toContain(secret)
   const events = JSON.stringify(await queries().audit.list({ appId: null, since: 0, limit: 1000 }))
-  expect(events).not.toContain(password)
-  expect(world.server.log()).not.toContain(password)
+  expect(events).not.toContain(secret)
+  expect(world.server.log()).not.toContain(secret)
 })
 
-test('a typed password of a new user is shown on no page', async () => {
-  const typed = { ...somebody(), password: 'typed by a person', operator: 'yes' } // a field that the form does not have
-  const { status, headers, text } = await desk.submit(newUser, newUser, typed)
-  expect([status, text]).toEqual([303, ''])
-  const location = headers.get('location') ?? ''
-  expect((await desk.get(location, { 'sec-fetch-site': 'same-origin' })).text).toContain('The user is created')
-  // A link on another site shows no notice.
-  expect((await desk.get(location, { 'sec-fetch-site': 'cross-site' })).text).not.toContain('The user is created')
-  expect(await canSignIn(typed.email, typed.password)).toBe(true)
-  expect((await queries().users.byEmail(typed.email))?.isOperator).toBe(false)
+test('the page of a link sends no referrer, is not stored, and takes its form only from the browser that saw it', async () => {
+  const place = (await desk.submit(newUser, newUser, somebody())).headers.get('location') ?? ''
+  const { pathname, search, searchParams } = new URL(shownLink((await desk.get(place)).text))
+  const first = plainBrowser(url)
+  const { headers } = await first.get(pathname + search)
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('cache-control')).toBe('no-store')
+  const hidden = await first.formOn(pathname + search, pathname)
+  const fields = { ...hidden, link: searchParams.get('link') ?? '', password: next, repeated: next }
+  expect((await plainBrowser(url).post(pathname, fields)).text).toContain('This form is no longer valid')
+  expect((await first.post(pathname, { ...fields, link: 'appl_other' })).status).not.toBe(303)
+  // Two tabs: both show the form, one sets the password.
+  expect((await first.post(pathname, fields)).status).toBe(303)
+  expect((await first.post(pathname, fields)).status).toBe(409)
+  expect((await first.get(pathname + search)).text).toContain('This link does not work') // the back button
 })
 
 test('a user is created once, even if the form is sent several times', async () => {
@@ -85,16 +108,13 @@ test.each([
   ['a malformed address', { email: 'nobody' }, 'The email address is malformed.'],
   ['a name that turns the text round', { name: 'a\u202eb' }, 'The name has control characters.'],
   ['an empty name', { name: ' ' }, 'The name is empty.'],
-  ['a short password', { password: 'short' }, 'The password has fewer than 8 characters.'],
-  ['a password that everybody uses', { password: 'Password1' }, 'one of the 10,000 most common ones'],
-])('users are not created with %s, and what was typed stays but the password', async (_, wrong, sentence) => {
-  const typed = { ...somebody(), name: 'Kept', password: 'long enough, this', ...wrong }
+])('users are not created with %s, and what was typed stays', async (_, wrong, sentence) => {
+  const typed = { ...somebody(), name: 'Kept', ...wrong }
   const { status, text } = await desk.submit(newUser, newUser, typed)
   expect(status).toBe(400)
   expect(text).toContain(sentence)
   if (typed.name === 'Kept') expect(text).toContain('value="Kept"')
   expect(text).toContain(`value="${typed.email}"`)
-  expect(text).not.toContain(typed.password)
   expect(await queries().users.byEmail(typed.email)).toBeNull()
 })
 
@@ -118,25 +138,22 @@ test('disabling a user ends their sessions and stops their grants, and enabling 
   expect(await allowed()).toBe(200)
 })
 
-test('a new password is shown once, and ends the old one and every session', async () => {
+test('a reset link is shown once; the old password and the sessions end when it is used, and only the newest works', async () => {
   const user = await addUser(world.platform, 'Forgetful')
   const token = await signIn(url, user)
   const path = `/desk/users/${user.id}`
-  const hidden = await desk.formOn(path, `${path}/password`)
-  const answers = await Promise.all(Array.from({ length: 5 }, async () => await desk.post(`${path}/password`, hidden)))
-  const sealed = answers.flatMap(({ headers }) => /^shown=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? [])
-  const passwords: string[] = []
-  for (const value of sealed) {
-    desk.cookies.set('shown', value)
-    passwords.push(shownPassword((await desk.get(`${path}/new-password`)).text))
+  const links: string[] = []
+  for (const _ of [1, 2]) {
+    const answer = await desk.submit(`${path}/reset-link`, `${path}/reset-link`)
+    links.push(shownLink((await desk.get(answer.headers.get('location') ?? '')).text))
   }
-  // Of simultaneous requests one wins, and only its redirect leads to a password; a later request may win again.
-  const works = await Promise.all(passwords.map(async (password) => await canSignIn(user.email, password)))
-  expect(works.filter((works) => works)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - passwords.length)
+  const [older = '', newest = ''] = links
+  expect(await canSignIn(user.email, user.password)).toBe(true)
+  expect((await setPassword(older)).status).toBe(409)
+  expect((await setPassword(newest)).status).toBe(303)
   expect(await canSignIn(user.email, user.password)).toBe(false)
+  expect(await canSignIn(user.email, next)).toBe(true)
   expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
-  expect((await queries().users.byId(user.id))?.status).toBe('active')
 })
 
 test('users get operator rights and lose them again', async () => {
@@ -178,16 +195,16 @@ test('an operator cannot remove their own rights: no page has the form, and a fo
   expect(await queries().users.byId(world.operator.id)).toMatchObject({ status: 'active', isOperator: true })
 })
 
-test('an operator cannot generate a new password for themselves: the page links to the one that asks for the current password', async () => {
+test('an operator cannot make a reset link for themselves: the page links to the one that asks for the current password', async () => {
   const own = `/desk/users/${world.operator.id}`
   const before = (await queries().users.byId(world.operator.id))?.passwordHash
   expect((await desk.get(own)).text).toContain('href="/account/password"')
-  const action = `${own}/password`
+  const action = `${own}/reset-link`
   const door = { platform: world.platform, serverKey: await serverKeyIn(world.server.database) }
   const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   const { status, text } = await desk.post(action, { ticket: tickets.issue(action) })
   expect([status, text.includes('You cannot reset your own password here')]).toEqual([400, true])
-  expect(shownPassword(text)).toBe('')
+  expect(shownLink(text)).toBe('')
   expect((await queries().users.byId(world.operator.id))?.passwordHash).toBe(before ?? '')
   const told = { action: 'page.change', outcome: 'refused', reason: 'invalid_request', actorId: world.operator.id }
   expect(await latestEvent()).toMatchObject(told)
@@ -202,19 +219,19 @@ test('users are found by a part of their name or address', async () => {
   expect((await desk.get('/desk/users/usr_nobody')).status).toBe(404)
 })
 
-test('a form fails in its transaction when the operator rights were removed in the meantime', async () => {
+test('a form fails when the operator rights were removed in the meantime', async () => {
   const leaving = await addOperator(world.platform, 'Leaving')
   const browser = await signedInBrowser(url, leaving)
   const path = `/desk/users/${world.user.id}`
   const typed = somebody()
-  const reset = await browser.formOn(path, `${path}/password`)
+  const reset = await browser.formOn(path, `${path}/reset-link`)
   const create = await browser.formOn(newUser, newUser)
-  const before = await queries().users.byId(world.user.id)
-  // Both requests are authenticated by now, and still hash a password.
-  const answers = Promise.all([browser.post(`${path}/password`, reset), browser.post(newUser, { ...create, ...typed })])
-  await Bun.sleep(100)
   await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })
-  expect((await answers).map(({ status }) => status)).toEqual([404, 404])
-  expect((await queries().users.byId(world.user.id))?.passwordHash).toBe(before?.passwordHash ?? '')
+  const answers = [
+    await browser.post(`${path}/reset-link`, reset),
+    await browser.post(newUser, { ...create, ...typed }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([404, 404])
+  expect(await queries().passwordLinks.everyOfUser(world.user.id)).toEqual([])
   expect(await queries().users.byEmail(typed.email)).toBeNull()
 })

@@ -8,6 +8,7 @@ import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { endUserAccess } from '../../operations/end-access.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
 import { createUser } from '../../operations/users/create-user.ts'
+import { createResetLink, inviteUser, type MadeLink } from '../../operations/users/password-links.ts'
 import { listUsers, userAt } from '../../operations/users/find-user.ts'
 import { confirmPassword, resetPassword } from '../../operations/users/passwords.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
@@ -28,6 +29,18 @@ export const addUserCommands = (program: Command): void => {
     .requiredOption('--email <address>', 'the address to sign in with')
     .requiredOption('--name <name>', 'the name that people see')
   addPasswordOptions(creation).option('--operator', 'may review versions and installs').action(create)
+  operator('invite <email>', 'Create a user, and print a link with which they set a password.', invite)
+    .requiredOption('--name <name>', 'the name that people see')
+    .option('--operator', 'may review versions and installs')
+    .addHelpText('after', aboutLinks)
+  operator(
+    'reset-link <email>',
+    'Print a link with which a user sets a new password.',
+    async (session, email: string) => {
+      const { id } = await userAt(session[0], email)
+      return linkAnswer(await createResetLink(...session, id))
+    },
+  ).addHelpText('after', aboutLinks)
   operator('disable <email>', 'Disable a user: sessions end, grants stop, their apps are suspended.', disable)
     .addOption(
       new Option('--apps <choice>', 'what happens to their apps: suspend, keep or transfer:EMAIL')
@@ -42,7 +55,9 @@ export const addUserCommands = (program: Command): void => {
   )
   addPasswordOptions(
     databaseCommand(group, 'set-password <email>', 'Give a user a new password: the old one and all sessions end.'),
-  ).action(setPassword)
+  )
+    .addHelpText('after', '\nFor machines without a browser. Give a person a link: see reset-link.')
+    .action(setPassword)
   operator(
     'confirm-password <email>',
     'Reactivate the password of an operator that a recovery has suspended.',
@@ -99,7 +114,7 @@ export const addUserCommands = (program: Command): void => {
     'end-access <email>',
     'End all sessions of a user and all that they have allowed to apps.',
     endAccess,
-  ).addHelpText('after', '\nThe password stays: see set-password. Their own apps are not touched: see app end-access.')
+  ).addHelpText('after', '\nThe password stays: see reset-link. Their own apps are not touched: see app end-access.')
   operator('list', 'List every user.', async ([platform]) =>
     listAnswer((await listUsers(platform)).map(userRecord), {
       Email: 'email',
@@ -113,6 +128,17 @@ export const addUserCommands = (program: Command): void => {
     }),
   )
 }
+
+const aboutLinks =
+  '\nThe link works once, for 24 hours, and begins with PUBLIC_URL. Give it to the person over a channel that you trust.' +
+  '\nTheir password and second factors stay as they are until they use it. A newer link ends it.'
+
+type InviteFlags = { readonly name: string; readonly operator?: boolean }
+
+const invite = async (session: OperatorSession, email: string, { name, operator: isOperator = false }: InviteFlags) =>
+  linkAnswer(await inviteUser(...session, { email, name, isOperator }))
+
+const linkAnswer = ({ user, link, expiresAt }: MadeLink) => recordAnswer({ ...userRecord(user), link, expiresAt })
 
 /** A user without the password hash. */
 const userRecord = ({
@@ -236,7 +262,7 @@ const changeOperator = async (session: OperatorSession, email: string, state: 'o
 const endAccess = async (session: OperatorSession, email: string) => {
   const { user, apps, ended } = await endUserAccess(...session, email)
   return recordAnswer({ ...userRecord(user), ended }, [
-    `The password still works. To replace it: app-platform user set-password ${user.email} --generate-password`,
+    `The password still works. To replace it: app-platform user reset-link ${user.email}`,
     ...apps.map(({ slug }) => `Their own app was not touched. To end its access: app-platform app end-access ${slug}`),
   ])
 }

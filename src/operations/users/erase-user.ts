@@ -36,6 +36,7 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     await q.identities.forget(found.id)
     await q.totpKeys.forget(found.id)
     await q.recoveryCodes.forget(found.id)
+    await q.passwordLinks.forget(found.id)
     await q.auditReading.forgetPerson(found.id)
     const counts = await removePlaces(change, found.id)
     await record({ action: 'user.erased', target: found.id, detail: counts })

@@ -47,6 +47,11 @@ export const exportUser = async (platform: Platform, address: string) => {
       lastUsedAt,
       endedAt,
     })),
+    passwordLinks: (await q.passwordLinks.everyOfUser(id)).map(({ createdAt, expiresAt, endedAt }) => ({
+      createdAt,
+      expiresAt,
+      endedAt,
+    })),
     recoveryCodes: (await q.recoveryCodes.everyOfUser(id)).map(({ createdAt, endedAt }) => ({ createdAt, endedAt })),
     grants: (await q.grants.everyOfUser(id)).map(
       ({ id: grantId, appId, clientId, scopes, createdAt, expiresAt, revokedAt }) => ({

@@ -57,6 +57,7 @@ export const changePassword = async (
     const replaced =
       oldHash !== null && newHash !== null && (await q.users.replacePassword(caller.user.id, oldHash, newHash, now))
     if (!replaced) return await wrongPassword(change, caller.user.id)
+    await q.passwordLinks.endAll(caller.user.id, now)
     await renewSessions(change, caller, session)
     await record({ action: 'user.password_changed', target: caller.user.id })
     return { sessionToken: session.sessionToken, expiresAt: session.expiresAt }
@@ -112,6 +113,7 @@ export const resetPassword: Operation<
       return refuse('version_not_eligible', { message: changedSince })
     }
     await q.users.confirmPassword(user.id) // the new password is not suspended
+    await q.passwordLinks.endAll(user.id, now)
     const endedSessions = await q.sessions.endAllOfUser(user.id, now)
     await record({ action: 'user.password_reset', target: user.id })
     return { user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions }

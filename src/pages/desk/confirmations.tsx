@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import type { Door } from '../../http/door.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { inspectApp } from '../../operations/apps/overview.ts'
@@ -9,7 +8,8 @@ import { moveInstall } from '../../operations/installs/move-install.ts'
 import { appTokensOf, liveSessionsOf, reachOf } from '../../operations/reach.ts'
 import { leavesAnOperator, setOperator } from '../../operations/users/change-user.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
-import { isForSomebodyElse, resetPassword } from '../../operations/users/passwords.ts'
+import { createResetLink } from '../../operations/users/password-links.ts'
+import { isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Choice, ChoiceSet, Field } from '../design/field.tsx'
@@ -19,7 +19,7 @@ import { showOnce } from '../shown-once.ts'
 import { requireOperator } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { deskArea, deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
-import { newPasswordPath } from './new-user.tsx'
+import { newLinkPath } from './new-user.tsx'
 import { rejectionRoutes } from './decisions.tsx'
 
 const installs = () => ({ href: deskPaths.installs, name: 'Installs' })
@@ -38,7 +38,7 @@ export const deskConfirmations = (door: Door) =>
     .use(installConfirmation(door, 'deactivate'))
     .use(suspension(door))
     .use(disabling(door))
-    .use(newPassword(door))
+    .use(resetLink(door))
     .use(operatorRights(door, 'make-operator'))
     .use(operatorRights(door, 'withdraw-operator'))
     .use(rejectionRoutes(door))
@@ -211,35 +211,35 @@ const appsChoice = (apps: string, email: string): AppsChoice => {
   return { kind: apps === 'keep' ? 'keep' : 'suspend' }
 }
 
-/** If the form is sent twice, one request wins, and only its redirect leads to a password. */
-const newPassword = (door: Door) =>
-  confirmed(door, '/desk/users/:id/password', {
+/** If the form is sent twice, the link of the later request is the one that works. */
+const resetLink = (door: Door) =>
+  confirmed(door, '/desk/users/:id/reset-link', {
     area: deskArea,
     form: emptyForm,
     back: userOf,
     ask: async (_, { id }) => {
       const user = await inspectUser(door.platform, id)
       return {
-        title: 'Generate a new password?',
+        title: 'Make a reset link?',
         belongsTo: user.email,
         says: (
           <p>
-            The old password of{' '}
+            The next page shows the link once. With it,{' '}
             <strong>
               <bdi>{user.name}</bdi>
             </strong>
-            , {user.email}, stops working, and their sessions end at once. The next page shows the new password once.
+            , {user.email}, sets a new password within 24 hours. Their sessions end when they use it. Second factors
+            stay. Earlier links stop working at once.
           </p>
         ),
-        counts: [[await liveSessionsOf(door.platform, id), ...sessionsEnd]],
-        button: 'Generate a new password',
+        button: 'Make the link',
+        tone: 'harmless',
       }
     },
     act: async ({ visit }, { id }) => {
       await inspectUser(door.platform, id)
-      const password = generatedPassword(door.platform.random.bytes(generatedPasswordBytes))
-      await resetPassword(...onTheDesk(visit, isForSomebodyElse(visit.userId, id)), { userId: id, password })
-      return showOnce(visit, newPasswordPath(id), password)
+      const { link } = await createResetLink(...onTheDesk(visit, isForSomebodyElse(visit.userId, id)), id)
+      return showOnce(visit, newLinkPath(id), link)
     },
   })
 

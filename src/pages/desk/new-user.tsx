@@ -1,38 +1,36 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
-import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import type { Door } from '../../http/door.ts'
-import { createUser } from '../../operations/users/create-user.ts'
 import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
+import { inviteUser } from '../../operations/users/password-links.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Secret } from '../design/values.tsx'
-import { answerForm, formOf, receiveFromOperator, secretText, text } from '../form.ts'
-import { page, seeOther } from '../page.ts'
+import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
+import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { onTheDesk, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
-const newUserForm = formOf({ email: text, name: text, password: secretText })
+const newUserForm = formOf({ email: text, name: text })
 
-/** What was typed, except the password, which is never shown again. */
 type NewUserValues = { readonly email: string; readonly name: string }
 const emptyValues: NewUserValues = { email: '', name: '' }
 
-/** The form that creates a user, and the page that shows a generated password once. */
+/** The form that invites a user, and the page that shows a link once. */
 export const newUserRoutes = (door: Door) =>
   new Elysia()
-    .get('/desk/users/:id/new-password', async ({ request, params: { id } }) => {
+    .get('/desk/users/:id/new-link', async ({ request, params: { id } }) => {
       const visit = await requireOperator(door, request)
       const user = await inspectUser(door.platform, id)
       const { value, cookies } = takeShown(visit)
-      return page(<NewPasswordPage visit={visit} user={user} password={value} />, { cookies })
+      return page(<NewLinkPage visit={visit} user={user} link={value} />, { cookies })
     })
     .get(deskPaths.newUser, async ({ request }) => showForm(await requireOperator(door, request), emptyValues, null))
     .post(deskPaths.newUser, async ({ request }) => await create(door, request))
 
 const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | null): Response =>
   page(
-    <DeskPage title="Create a user" visit={visit} tab={deskPaths.users}>
+    <DeskPage title="Invite a user" visit={visit} tab={deskPaths.users}>
       <Problem error={error} />
       <Form action={deskPaths.newUser} visit={visit} class="measure">
         <Field
@@ -49,79 +47,66 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
           error={error}
           input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
         />
-        <Field
-          label="Password"
-          name="password"
-          hint="Leave it empty to generate a strong password, which the next page shows once."
-          error={error}
-          input={{ type: 'password', autocomplete: 'new-password' }}
-        />
-        <p class="muted">Operator rights are given on the page of the user, where you confirm it.</p>
+        <p class="muted">
+          The next page shows a link with which the user sets a password. Operator rights are given on the page of the
+          user, where you confirm it.
+        </p>
         <button type="submit" class="primary">
-          Create the user
+          Make the invitation
         </button>
       </Form>
     </DeskPage>,
     { refusal: error },
   )
 
-/** A generated password is shown on a page of its own, once. A typed password is already known. */
 const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromOperator(door, request, newUserForm)
-  const { email, name, password: typed } = fields
-  const values = { email, name }
-  const password = typed === '' ? generatedPassword(door.platform.random.bytes(generatedPasswordBytes)) : typed
-  return await answerForm(
-    createUser(...onTheDesk(visit, undefined, ticket), { ...values, password, isOperator: false }),
-    {
-      done: (user) =>
-        typed === ''
-          ? showOnce(visit, newPasswordPath(user.id), password)
-          : seeOther(`${userPath(user.id)}?done=created`),
-      refused: (error) => showForm(visit, values, error),
-      sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
-    },
-  )
+  const values = { email: fields.email, name: fields.name }
+  return await answerForm(inviteUser(...onTheDesk(visit, undefined, ticket), { ...values, isOperator: false }), {
+    done: ({ user, link }) => showOnce(visit, newLinkPath(user.id), link),
+    refused: (error) => showForm(visit, values, error),
+    sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
+  })
 }
 
-/** Where a generated password of this user is shown. */
-export const newPasswordPath = (userId: string): string => userPath(userId, 'new-password')
+/** Where a new link of this user is shown. */
+export const newLinkPath = (userId: string): string => userPath(userId, 'new-link')
 
-type NewPasswordPageProps = {
+type NewLinkPageProps = {
   readonly visit: Visit
   readonly user: Pick<UserSummary, 'id' | 'email' | 'name'>
   /** Null when it was shown before. */
-  readonly password: string | null
+  readonly link: string | null
 }
 
-/** The only page that shows a generated password. */
-const NewPasswordPage = ({ visit, user, password }: NewPasswordPageProps) => (
-  <DeskPage title="New password" belongsTo={user.email} visit={visit} tab={deskPaths.users}>
-    {password === null ? (
+/** The only page that shows a link to set a password. */
+const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
+  <DeskPage title="Link to set a password" belongsTo={user.email} visit={visit} tab={deskPaths.users}>
+    {link === null ? (
       <p>
-        There is no new password to show. Each one is shown once, right after it was generated. If you did not copy it,
-        generate another one on the page of the user.
+        There is no link to show. Each one is shown once, right after it was made. If you did not copy it, make another
+        one on the page of the user.
       </p>
     ) : (
       <>
         <p>
-          <bdi>{user.name}</bdi> can sign in with {user.email} and this password. Give it to them in person or over a
-          channel that you trust, and ask them to change it.
+          Send this link to <bdi>{user.name}</bdi> over a channel that you trust. With it they set a password and can
+          then sign in with {user.email}. It works once, for 24 hours.
         </p>
-        <Secret label="Password" value={password} />
+        <Secret label="Link" value={link} />
       </>
     )}
     <p>
-      <a href={userPath(user.id)}>{password === null ? 'Go to the user' : 'I have copied it: go to the user'}</a>
+      <a href={userPath(user.id)}>{link === null ? 'Go to the user' : 'I have copied it: go to the user'}</a>
     </p>
   </DeskPage>
 )
 
-/** The answer to a form that was sent before. Its password was shown once and cannot be shown again. */
+/** The answer to a form that was sent before. Its link was shown once and cannot be shown again. */
 const SentBeforePage = ({ visit }: { readonly visit: Visit }) => (
   <DeskPage title="This form was sent before" visit={visit} tab={deskPaths.users}>
     <p>Nothing was done a second time. If the user was created, they are in the list.</p>
-    <p>A generated password is shown only once. If you did not see it, open the user and generate a new password.</p>
+    <p>A link is shown only once. If you did not see it, open the user and make a reset link.</p>
     <p>
       <a href={deskPaths.users}>Go to the users</a> · <a href={deskPaths.newUser}>Open a new form</a>
     </p>

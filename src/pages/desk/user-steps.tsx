@@ -75,7 +75,7 @@ export const userSteps = (door: Door) =>
                   The password of <Name user={found} /> is suspended because data was lost. It may have been changed,
                   and their operator rights may have been removed, in the lost time.
                 </p>
-                <p>Reactivate it only if both are still meant to be as they are. Otherwise generate a new one.</p>
+                <p>Reactivate it only if both are still meant to be as they are. Otherwise make a reset link.</p>
               </>
             ),
             button: 'Reactivate the password',

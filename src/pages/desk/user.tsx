@@ -18,7 +18,6 @@ import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, type DeskStep, Step
 import { UserBadges } from './users.tsx'
 
 const notices = {
-  created: 'The user is created and can sign in.',
   renamed: 'The user has the new name.',
   email: 'The user signs in with the new address from now on.',
   disable: 'The user is disabled and signed out. The audit log has what ended.',
@@ -184,12 +183,8 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
 
 const steps = {
   confirm: ['confirm-password', 'Reactivate the password', 'It was suspended because data was lost.'],
-  password: ['password', 'Generate a new password', 'The old one stops working, and their sessions end.'],
-  firstPassword: [
-    'password',
-    'Generate a password',
-    'They have none. They sign in through the builder or an identity provider.',
-  ],
+  resetLink: ['reset-link', 'Make a reset link', 'With it they set a new password. The old one works until then.'],
+  firstLink: ['reset-link', 'Make a link to set a password', 'They have no password yet.'],
   factors: ['reset-factors', 'Reset the second factors', 'For a user who has lost them. Their sessions end.'],
   end: ['end-access', 'End all access', 'Their sessions end, and every app loses the access that they gave it.'],
   make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
@@ -199,8 +194,8 @@ const steps = {
 
 /** Only for people who may use one. */
 const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => {
-  if (!mayUsePassword(rules, user.isOperator)) return []
-  return [user.hasPassword ? steps.password : steps.firstPassword]
+  if (user.status !== 'active' || !mayUsePassword(rules, user.isOperator)) return []
+  return [user.hasPassword ? steps.resetLink : steps.firstLink]
 }
 
 const stepsFor = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => [

@@ -41,7 +41,7 @@ export const deskUsersRoutes = (door: Door) =>
         tab={path}
         actions={
           <a href={deskPaths.newUser} class="button primary">
-            Create a user
+            Invite a user
           </a>
         }
       >

@@ -67,6 +67,7 @@ export const siteMap: readonly Site[] = [
   // Without a sign-in that waits they lead to the first page; `second-factors.test.ts` looks at them.
   { pattern: '/sign-in/code', who: 'visitor', paths: () => ['/sign-in/code'], leadsOn: true },
   { pattern: '/sign-in/factor', who: 'visitor', paths: () => ['/sign-in/factor'], leadsOn: true },
+  { pattern: '/set-password', who: 'visitor', paths: () => ['/set-password?done=set'] },
   { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
   { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },
   { pattern: '/', who: 'user', paths: () => ['/'] },
@@ -272,7 +273,7 @@ export const siteMap: readonly Site[] = [
       `/desk/users/${secondOperator.id}/disable`,
     ],
   },
-  { pattern: '/desk/users/:id/password', who: 'operator', paths: ofStranger('password') },
+  { pattern: '/desk/users/:id/reset-link', who: 'operator', paths: ofStranger('reset-link') },
   { pattern: '/desk/users/:id/reset-factors', who: 'operator', paths: ofStranger('reset-factors') },
   { pattern: '/desk/users/:id/make-operator', who: 'operator', paths: ofStranger('make-operator') },
   {
@@ -296,9 +297,9 @@ export const siteMap: readonly Site[] = [
       [world.stranger, world.operator, world.secondOperator, world.disabledUser].map(({ id }) => `/desk/users/${id}`),
   },
   {
-    pattern: '/desk/users/:id/new-password',
+    pattern: '/desk/users/:id/new-link',
     who: 'operator',
-    paths: ({ stranger }) => [`/desk/users/${stranger.id}/new-password`],
+    paths: ({ stranger }) => [`/desk/users/${stranger.id}/new-link`],
   },
   {
     pattern: '/desk/audit',

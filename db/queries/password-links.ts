@@ -1,0 +1,34 @@
+import { and, asc, eq, isNull, lt } from 'drizzle-orm'
+import { passwordLinks } from '../tables/sqlite.ts'
+import { changeOne, removeSome } from './changes.ts'
+import type { DrizzleConnection } from './connection.ts'
+import { oldestKey } from './keys.ts'
+import { finder, inserter } from './reader.ts'
+
+export type PasswordLink = typeof passwordLinks.$inferSelect
+
+/** Links with which a person sets a password. */
+export const passwordLinkQueries = (db: DrizzleConnection) => {
+  const byId = finder(db, passwordLinks, 'id')
+  return {
+    insert: inserter(db, passwordLinks),
+    find: (id: string) => byId({ id }),
+    oldestId: oldestKey(db, passwordLinks.id),
+    everyOfUser: async (userId: string): Promise<PasswordLink[]> =>
+      await db.select().from(passwordLinks).where(eq(passwordLinks.userId, userId)).orderBy(asc(passwordLinks.id)),
+    /** Uses a link up. True for exactly one of any number of racing calls. */
+    use: async (id: string, now: number) =>
+      await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
+    /** Ends those of a user that work. */
+    endAll: async (userId: string, now: number) =>
+      void (await db
+        .update(passwordLinks)
+        .set({ endedAt: now })
+        .where(and(eq(passwordLinks.userId, userId), isNull(passwordLinks.endedAt)))),
+    /** Removes every trace of them. */
+    forget: async (userId: string) => void (await db.delete(passwordLinks).where(eq(passwordLinks.userId, userId))),
+    /** Removes up to `limit` links made before the ID, and returns how many. */
+    purge: async (before: string, limit: number) =>
+      await removeSome(db, passwordLinks.id, lt(passwordLinks.id, before), limit, asc(passwordLinks.id)),
+  }
+}

@@ -1,0 +1,5 @@
+/** How long a link works with which a person sets a password. */
+export const passwordLinkSeconds = 24 * 3600
+
+/** The page that such a link opens. The secret is in the query. */
+export const passwordLinkPath = '/set-password'

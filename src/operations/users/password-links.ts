@@ -1,0 +1,161 @@
+// Links with which people set a password themselves, so that nobody has to tell one to anybody.
+
+import type { PasswordLink, Queries, User } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { recordId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { personNameFault } from '../../domain/name.ts'
+import { newPasswordFault } from '../../domain/password.ts'
+import { passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
+import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import { normalizeEmail } from '../../domain/user.ts'
+import { auditStamp } from '../audit/event.ts'
+import {
+  badInput,
+  CountedRefusal,
+  decideAt,
+  type OpenChange,
+  type Operation,
+  prepareChange,
+  refusalOfFaults,
+  settle,
+} from '../decision.ts'
+import { findPasswordLink } from '../find-token.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { newUser } from './builder-users.ts'
+
+/** A new link. The answer that makes it is the only place that has it. */
+export type MadeLink = { readonly user: User; readonly link: string; readonly expiresAt: number }
+
+/** A link made before the transaction that stores its hash. `now` is epoch milliseconds. */
+const mintLink = (platform: Platform, now: number) => {
+  const key = rowKey(platform.random.uuid(now))
+  const secret = mintSecret({ kind: 'passwordLink', key, digits: platform.random.digits(secretDigits) })
+  const hash = hashSecret(secret)
+  const expiresAt = now + passwordLinkSeconds * 1000
+  return {
+    link: `${platform.publicUrl}${passwordLinkPath}?${new URLSearchParams({ link: secret }).toString()}`,
+    expiresAt,
+    rowFor: (userId: string): PasswordLink => ({
+      id: recordIdOfKey('lnk_', key),
+      userId,
+      hash,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+    }),
+  }
+}
+
+type Invitation = { readonly email: string; readonly name: string; readonly isOperator: boolean }
+
+/**
+ * Creates a user without a password, and a link with which they set one.
+ * @throws invalid_request for a malformed field or an address that is taken
+ */
+export const inviteUser: Operation<Invitation, MadeLink> = async (platform, trace, actor, input) => {
+  const email = normalizeEmail(input.email)
+  const name = input.name.trim()
+  const refusal = refusalOfFaults({
+    email: email === null ? 'The email address is malformed.' : null,
+    name: personNameFault(name),
+  })
+  if (email === null || refusal !== null) throw refusal ?? badInput('email', taken)
+  const now = platform.clock.now()
+  const { link, expiresAt, rowFor } = mintLink(platform, now)
+  const id = recordId('usr_', platform.random.uuid(now))
+  const stranger = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
+  const user = { ...stranger, isOperator: input.isOperator }
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+    if ((await q.users.byEmail(email)) !== null) return badInput('email', taken)
+    await q.users.insert(user)
+    await q.passwordLinks.insert(rowFor(user.id))
+    await record({ action: 'user.invited', target: user.id, detail: { operator: input.isOperator } })
+    return { user, link, expiresAt }
+  })
+}
+
+const taken = 'This email address has a user already. Make a reset link for them instead.'
+const noPasswords = 'PASSWORD_FOR does not let this user sign in with a password, so a link would be of no use.'
+
+/**
+ * Makes a link with which a user sets a new password. Earlier links of the user end. The password and the sessions stay until the
+ * link is used.
+ * @throws invalid_request for an unknown or disabled user, and one who may not use a password
+ */
+export const createResetLink: Operation<string, MadeLink> = async (platform, trace, actor, userId) => {
+  const now = platform.clock.now()
+  const { link, expiresAt, rowFor } = mintLink(platform, now)
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+    const user = await q.users.byId(userId) // locked, so that the newest link is the one that works
+    if (user === null) return badInput('user', 'There is no such user.')
+    if (user.status !== 'active') return badInput('user', 'The user is disabled. Enable the user first.')
+    if (!mayUsePassword(platform.signIn, user.isOperator)) return badInput('user', noPasswords)
+    await q.passwordLinks.endAll(user.id, now)
+    await q.passwordLinks.insert(rowFor(user.id))
+    await record({ action: 'user.reset_link_created', target: user.id })
+    return { user, link, expiresAt }
+  })
+}
+
+type FoundLink = { readonly row: PasswordLink; readonly user: User }
+
+/** The link that a secret belongs to, if it works, with its person. */
+const liveLink = async (q: Queries, secret: string, now: number): Promise<FoundLink | null> => {
+  const parsed = parseSecret('passwordLink', secret)
+  if (parsed === null) return null
+  const row = await findPasswordLink(q, { key: recordIdOfKey('lnk_', parsed.key), hash: parsed.hash })
+  if (row === null || row.endedAt !== null || row.expiresAt <= now) return null
+  const user = await q.users.byId(row.userId)
+  return user?.status === 'active' ? { row, user } : null
+}
+
+/** The refusal is counted, because anybody can send any number of texts that are no links. */
+const deadLink = () =>
+  new CountedRefusal(refuse('version_not_eligible', { message: 'This link does not work any more.' }), {
+    actor: { kind: 'anonymous' },
+    action: 'user.use_link',
+  })
+
+/**
+ * The person of a link. Consumes nothing, because programs that look at mail open links too.
+ * @throws version_not_eligible for a link that does not work
+ */
+export const openPasswordLink = async (platform: Platform, trace: Trace, secret: string): Promise<User> => {
+  const now = platform.clock.now()
+  const found = await liveLink(platform.database.queries, secret, now)
+  return await settle(platform, () => auditStamp(platform, trace, now), found === null ? deadLink() : found.user)
+}
+
+type ChosenPassword = { readonly link: string; readonly password: string; readonly repeated: string }
+
+/**
+ * Sets the password of the person of a link. All links of the person end, and so do all sessions. No session is made, and second
+ * factors stay. The slow hash is computed before the transaction, only for a link that works.
+ * @throws version_not_eligible for a link that does not work, invalid_request for a password that cannot be used
+ */
+export const usePasswordLink = async (platform: Platform, trace: Trace, input: ChosenPassword): Promise<User> => {
+  await openPasswordLink(platform, trace, input.link)
+  const fault = refusalOfFaults({
+    password: newPasswordFault(input.password),
+    repeated: input.password === input.repeated ? null : 'The two passwords differ.',
+  })
+  if (fault !== null) throw fault
+  const hash = await platform.passwords.hash(input.password)
+  const now = platform.clock.now()
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await platform.database.transaction(async (q) => await setPassword(open(q), input.link, hash))
+  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+const setPassword = async ({ q, now, record }: OpenChange, link: string, hash: string) => {
+  const found = await liveLink(q, link, now)
+  if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
+  const { user } = found
+  if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
+  await q.users.confirmPassword(user.id)
+  await q.passwordLinks.endAll(user.id, now)
+  await q.sessions.endAllOfUser(user.id, now)
+  await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
+  return user
+}

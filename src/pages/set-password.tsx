@@ -1,0 +1,102 @@
+import type { PlatformError } from '../domain/errors.ts'
+import { refuse } from '../domain/errors.ts'
+import { passwordLinkPath } from '../domain/password-link.ts'
+import { callOf } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
+import { openPasswordLink, usePasswordLink } from '../operations/users/password-links.ts'
+import { Field, Form, Problem } from './design/field.tsx'
+import { Layout } from './design/shell.tsx'
+import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
+import { page, seeOther } from './page.ts'
+import { choiceParameter } from './query.ts'
+import { visitorOf } from './visit.ts'
+import { Elysia } from 'elysia'
+
+const setPasswordForm = formOf({ link: secretText, password: secretText, repeated: secretText }, ['link'])
+
+/** The page that an invitation or a reset link opens. Opening it changes nothing. */
+export const setPasswordRoutes = (door: Door) =>
+  new Elysia()
+    .get(passwordLinkPath, async ({ request }) => {
+      if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
+      return await showForm(door, request, new URL(request.url).searchParams.get('link') ?? '', null)
+    })
+    .post(passwordLinkPath, async ({ request }) => await receive(door, request))
+
+const receive = async (door: Door, request: Request): Promise<Response> => {
+  const call = callOf(request)
+  const values = await readValues(call, setPasswordForm)
+  const { link, password, repeated } = fieldsOf(setPasswordForm, values)
+  const again = async (error: PlatformError) => await showForm(door, request, link, error)
+  if (ticketKey(door, call, visitorOf(door, request).tickets, setPasswordForm, values) === null) {
+    return await again(refuse('origin_not_allowed', { message: staleForm }))
+  }
+  return await answerForm(usePasswordLink(door.platform, call, { link, password, repeated }), {
+    done: () => seeOther(`${passwordLinkPath}?done=set`),
+    refused: async (error) => (error.code === 'version_not_eligible' ? showDead(door, error) : await again(error)),
+  })
+}
+
+/** The address of the page has the secret, so no other page may learn it: `no-referrer`. */
+const showForm = async (door: Door, request: Request, link: string, error: PlatformError | null): Promise<Response> => {
+  const { tickets, cookies } = visitorOf(door, request)
+  const { platform } = door
+  return await answerForm(openPasswordLink(platform, callOf(request), link), {
+    done: (user) =>
+      page(
+        <Layout title="Set your password" visit={{ platformName: platform.platformName }} width="narrow">
+          <Problem error={error} />
+          <p>
+            You will sign in with <bdi>{user.email}</bdi> and this password. All your sessions end, and you sign in
+            again.
+          </p>
+          <Form action={passwordLinkPath} visit={{ tickets }} bound={[link]}>
+            {/* Tells password managers whose password this is. */}
+            <input type="text" name="username" autocomplete="username" value={user.email} readOnly hidden />
+            <input type="hidden" name="link" value={link} />
+            <Field
+              label="New password"
+              name="password"
+              hint="At least 8 characters. A few unrelated words make a good password."
+              error={error}
+              input={newPassword}
+            />
+            <Field label="Repeat the new password" name="repeated" error={error} input={newPassword} />
+            <button type="submit" class="primary">
+              Set the password
+            </button>
+          </Form>
+        </Layout>,
+        { refusal: error, cookies, hidesAddress: true },
+      ),
+    refused: (dead) => showDead(door, dead),
+  })
+}
+
+const newPassword = { type: 'password', autocomplete: 'new-password', required: true, maxLength: 1024 } as const
+
+const showDead = (door: Door, error: PlatformError): Response =>
+  page(
+    <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
+      <p>
+        It was used, is older than 24 hours, or was replaced by a newer one, or the password has changed since. Nothing
+        was changed now. Ask the operator who gave it to you for a new link.
+      </p>
+      <p>
+        <a href="/sign-in">Sign in</a>
+      </p>
+    </Layout>,
+    { refusal: error, hidesAddress: true },
+  )
+
+const showDone = (door: Door): Response =>
+  page(
+    <Layout title="Your password is set" visit={{ platformName: door.platform.platformName }} width="narrow">
+      <p>The link does not work any more. Sign in with the new password.</p>
+      <p>
+        <a class="button primary" href="/sign-in">
+          Sign in
+        </a>
+      </p>
+    </Layout>,
+  )
