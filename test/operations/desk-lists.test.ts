@@ -74,6 +74,8 @@ test('a list of users contains no password hash', async () => {
   expect(Object.keys(data[0] ?? {}).toSorted()).toEqual([
     'createdAt',
     'email',
+    'externalId',
+    'hasPassword',
     'id',
     'isOperator',
     'name',
