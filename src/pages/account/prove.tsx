@@ -99,7 +99,9 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
             </p>
           ))}
       <p>
-        <a href={returnTo}>Cancel</a>
+        <a class="button" href={returnTo}>
+          Cancel
+        </a>
       </p>
     </Layout>,
     { refusal: error },
