@@ -92,8 +92,10 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
   }
 }
 
-/** Where somebody who came through the provider signs out there, too; null for everybody else. */
-export const providerSignOut = async (door: Door, request: Request): Promise<string | null> => {
-  if (door.identityProvider === null || readCookie(door, request, 'way') !== 'oidc') return null
-  return await door.identityProvider.endSessionUrl(`${door.platform.publicUrl}/signed-out`).catch(() => null)
-}
+/** Whether the person of this browser signed in at the provider. */
+export const cameFromProvider = (door: Door, request: Request): boolean =>
+  door.identityProvider !== null && readCookie(door, request, 'way') === 'oidc'
+
+/** Where people sign out at the provider; null if it has no such address, or does not answer. */
+export const providerSignOut = async (door: Door): Promise<string | null> =>
+  (await door.identityProvider?.endSessionUrl(`${door.platform.publicUrl}/signed-out`).catch(() => null)) ?? null

@@ -21,7 +21,7 @@ import {
   ticketKey,
 } from './form.ts'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
-import { comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
+import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
@@ -37,19 +37,47 @@ export const signInRoutes = (door: Door) =>
       const { visit } = await receiveFromUser(door, request, emptyForm)
       await signOut(door.platform, visit.call, visit.session)
       const { signOutUrl, ways } = door.platform.signIn
-      const there = await providerSignOut(door, request)
-      if (there !== null) return seeOther(there, [sessionCookie(door, '', 0), setCookie(door, 'way', '', 0)])
+      const ended = [sessionCookie(door, '', 0)]
+      if (cameFromProvider(door, request)) {
+        return seeOther('/signed-out?at=provider', [...ended, setCookie(door, 'way', '', 0)])
+      }
+      if (signOutUrl !== null) return seeOther('/signed-out?at=builder', ended)
       // Not to the sign-in page: the builder would sign the person in again at once.
-      const next = signOutUrl ?? (ways[0] === 'handover' ? '/signed-out' : '/sign-in')
-      return seeOther(next, [sessionCookie(door, '', 0)])
+      return seeOther(ways[0] === 'handover' ? '/signed-out' : '/sign-in', ended)
     })
-    .get('/signed-out', async () => notSignedIn(door, 'You are signed out', 'You are signed out of this browser.'))
+    .get('/signed-out', async ({ request }) => {
+      const at = choiceParameter(request, 'at', ['provider', 'builder'] as const)
+      const next =
+        at === 'provider' ? await providerSignOut(door) : at === 'builder' ? door.platform.signIn.signOutUrl : null
+      return next === null
+        ? notSignedIn(door, 'You are signed out', 'You are signed out of this browser.')
+        : leadOn(door, next)
+    })
     .get('/sign-in/handover', async ({ request }) => {
       return leaveForBuilder(door, returnToOf(door, request)) ?? seeOther('/sign-in')
     })
     .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, returnToOf(door, request)))
     .get('/sign-in/oidc/callback', async ({ request }) => await comeBackFromProvider(door, request))
     .get('/sign-in/complete', async ({ request }) => await comeBack(door, request))
+
+/**
+ * Leads to where the person signs out next. A redirect would not do: browsers apply `form-action` to the redirects of a form, so the
+ * button that signs out could not lead to another site.
+ */
+const leadOn = (door: Door, next: string): Response => {
+  const response = page(
+    <Layout title="You are signed out" visit={{ platformName: door.platform.platformName }} width="narrow">
+      <p>You are signed out here. To sign out where you came from as well, go on.</p>
+      <p>
+        <a class="button primary" href={next}>
+          Go on
+        </a>
+      </p>
+    </Layout>,
+  )
+  response.headers.set('refresh', `0; url=${next}`)
+  return response
+}
 
 const returnToOf = (door: Door, request: Request): string =>
   safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)

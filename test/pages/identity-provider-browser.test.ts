@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { endUserAccess } from '../../src/operations/end-access.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { startIdentityProvider } from '../clients/support/identity-provider.ts'
@@ -70,8 +71,8 @@ for (const javaScript of [true, false]) {
   })
 }
 
-const signIn = async (login: string) => {
-  const page = await openBrowser(platform, { alsoReaches: [provider.issuer] })
+const signIn = async (login: string, javaScript = true) => {
+  const page = await openBrowser(platform, { javaScript, alsoReaches: [provider.issuer] })
   await page.goto('/account')
   await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
   await answer(page, login)
@@ -125,4 +126,24 @@ test('a provider that does not answer is named on the page, which leads operator
   await page.getByRole('link', { name: 'Sign in' }).click()
   expect(await page.getByLabel('Password').count()).toBe(1)
   await endWorld(alone)
+})
+
+for (const javaScript of [true, false]) {
+  test(`signing out ends the session at the provider as well, ${javaScript ? 'with' : 'without'} JavaScript`, async () => {
+    const page = await signIn(`leaving-${javaScript}`, javaScript)
+    await page.getByRole('button', { name: 'Sign out' }).first().click()
+    await page.getByRole('button', { name: /sign me out/i }).click()
+    await page.waitForURL(`${platform}/signed-out`)
+    await page.goto('/account')
+    await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
+    expect(await page.getByLabel('Login').isVisible()).toBe(true) // it no longer knows the person
+  })
+}
+
+test('when the builder ends the access of a person, their browser has to sign in again', async () => {
+  const page = await signIn('ended')
+  expect(new URL(page.url()).pathname).toBe('/account')
+  await endUserAccess(world.platform, trace, operator, 'ended@id.example')
+  await page.goto('/account')
+  await page.getByRole('link', { name: 'Sign in with Example ID' }).waitFor()
 })

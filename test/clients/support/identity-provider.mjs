@@ -30,7 +30,14 @@ const provider = new Provider(`http://localhost:${PORT}`, {
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
   cookies: { keys: ['a key of the test'] },
   pkce: { required: () => true },
-  features: { devInteractions: { enabled: false } },
+  features: {
+    devInteractions: { enabled: false },
+    rpInitiatedLogout: {
+      logoutSource: (context, logout) => {
+        context.body = `<!doctype html><html lang="en"><title>Example ID</title><h1>Example ID</h1>${logout}<button type="submit" form="op.logoutForm" name="logout" value="yes">Yes, sign me out</button></html>`
+      },
+    },
+  },
   interactions: { url: (_, { uid }) => `/interaction/${uid}` },
 })
 
