@@ -101,6 +101,7 @@ test('purge reports what it removed', async () => {
     devices: 0,
     formTickets: 0,
     signInRequests: 0,
+    passwordLinks: 0,
     stagedResources: 0,
     installSessionCodes: 0,
     embeddedSessions: 0,
