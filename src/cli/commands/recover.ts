@@ -14,7 +14,7 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
   - Client secrets for production are suspended. Confirm each one that its app still uses:
       app-platform credential confirm CRD_ID
     or rotate it: app-platform credential rotate CLIENT_ID --grace-hours 0
-  - Passwords of operators are suspended. Confirm each operator who still is one:
+  - Passwords of operators are suspended. Confirm each user who is still an operator:
       app-platform user confirm-password EMAIL
 Then look through users, apps, installs and redirect URIs. Client secrets for development go on working.`
 

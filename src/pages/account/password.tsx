@@ -85,10 +85,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
 const showNone = (visit: Visit): Response =>
   page(
     <AccountPage title="Password" visit={visit} tab={accountPaths.password}>
-      <p>
-        You sign in here without a password of this server, so there is none to change. How you sign in is decided where
-        you came from.
-      </p>
+      <p>Your account has no password on this server. The service that you sign in through manages how you sign in.</p>
     </AccountPage>,
   )
 

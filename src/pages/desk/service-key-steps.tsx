@@ -92,8 +92,8 @@ export const serviceKeySteps = (door: Door) =>
             belongsTo: name,
             says: (
               <p>
-                It was suspended because data was lost, and its revocation may be among what was lost. Reactivate it
-                only if you know that nobody had revoked it.
+                It was suspended because data was lost, and the lost data may include its revocation. Reactivate it only
+                if you know that it had not been revoked.
               </p>
             ),
             button: 'Reactivate the key',
