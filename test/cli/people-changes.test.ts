@@ -72,17 +72,6 @@ test('user set-password reads a password from standard input or generates one', 
   await refusedWith(['user', 'set-password', 'nobody@example.com', '--generate-password'], 1)
 })
 
-test('user invite and user reset-link print a link, which is refused for people who exist, or do not', async () => {
-  const { email } = await fresh('linked')
-  const invited = await desk.json(['user', 'invite', `new-${email}`, '--name', 'Ada', '--operator'])
-  expect(invited).toMatchObject({ email: `new-${email}`, operator: true })
-  expect(invited.link).toMatch(/^http:\/\/localhost:\d+\/set-password\?link=appl_[0-9A-Za-z]{71}$/)
-  expect((await desk.json(['user', 'reset-link', email])).link).toContain('/set-password?link=appl_')
-  expect(await refusedWith(['user', 'invite', email, '--name', 'Ada'], 1)).toContain('has a user already')
-  await refusedWith(['user', 'invite', `other-${email}`], 2)
-  await refusedWith(['user', 'reset-link', 'nobody@example.com'], 1)
-})
-
 test('user rename and set-email change the name and the address, which stays unique and normalised', async () => {
   const { email } = await fresh('before')
   expect((await desk.json(['user', 'rename', email, '--name', 'Grace'])).name).toBe('Grace')
@@ -153,4 +142,15 @@ test('app transfer gives an app to another active user within their quota', asyn
   const narrow = { env: { QUOTA_APPS: '1' } }
   await desk.run(['app', 'create', '--owner', heir.email, '--name', 'N', '--slug', 'four', '--scopes', 'site:read'])
   expect(await refusedWith(['app', 'transfer', 'going', '--to', heir.email], 1, narrow)).toContain('QUOTA_APPS')
+})
+
+test('user invite and user reset-link print a link, which is refused for people who exist, or do not', async () => {
+  const { email } = await fresh('linked')
+  const invited = await desk.json(['user', 'invite', `new-${email}`, '--name', 'Ada', '--operator'])
+  expect(invited).toMatchObject({ email: `new-${email}`, operator: true })
+  expect(invited.link).toMatch(/^http:\/\/localhost:\d+\/set-password\?link=appl_[0-9A-Za-z]{71}$/)
+  expect((await desk.json(['user', 'reset-link', email])).link).toContain('/set-password?link=appl_')
+  expect(await refusedWith(['user', 'invite', email, '--name', 'Ada'], 1)).toContain('has a user already')
+  await refusedWith(['user', 'invite', `other-${email}`], 2)
+  await refusedWith(['user', 'reset-link', 'nobody@example.com'], 1)
 })
