@@ -31,8 +31,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'if (remembered !== undefined) return remembered': {
     'never: remembered !== undefined': 'the store is asked again, and says the same',
   },
-  'if (user !== null) known.set(address, user.id)': {
-    'left out: known.set(address, user.id)': 'the store is asked again, and says the same',
+  'if (user !== null) known.set(name, user.id)': {
+    'left out: known.set(name, user.id)': 'the store is asked again, and says the same',
     'never: user !== null': 'the store is asked again, and says the same',
   },
   'developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),': {

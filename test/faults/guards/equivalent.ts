@@ -38,9 +38,10 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part)),": {
     "never: part === ''": 'every text has the empty part',
   },
-  "part === '' ? undefined : or(contains(users.email, part), contains(users.name, part)),": {
-    "never: part === ''": 'every text has the empty part',
-  },
+  "part === '' ? undefined : or(contains(users.email, part), contains(users.name, part), eq(users.externalId, part)),":
+    {
+      "never: part === ''": 'every text has the empty part',
+    },
   'if (hashes.length > 0) {': {
     '>=: hashes.length > 0': 'deleting none deletes none',
   },
