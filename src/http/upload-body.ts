@@ -54,9 +54,13 @@ export async function* uploadSteps(door: Door, call: Call): AsyncGenerator<Uint8
 const longestImportMs = 900_000
 
 /** The lines of an import. The builder may send two at a time, which is the share of an app. */
-export const importSteps = (door: Door, call: Call): AsyncGenerator<Uint8Array> => {
+export async function* importSteps(door: Door, call: Call): AsyncGenerator<Uint8Array> {
   const uploader = { app: 'import', account: 'import', network: networkKeyOf(call.address) }
-  return bodySteps(door, call, { longestMs: longestImportMs, uploader: async () => uploader })
+  try {
+    yield* bodySteps(door, call, { longestMs: longestImportMs, uploader: async () => uploader })
+  } catch (error) {
+    throw error instanceof PlatformError ? error : refuse('invalid_request', { message: 'The body ended too early.' })
+  }
 }
 
 type Sender = { readonly longestMs: number; readonly uploader: () => Promise<Uploader> }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { beforeAll, expect, test } from 'bun:test'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
@@ -186,3 +187,33 @@ test('an owner who was erased meanwhile gets nothing', async () => {
   expect(answer.status).toBe(400)
   expect(answer.body.error.message).toMatch(/^Line 1: (?:The owner has been erased|ownerExternalId)/)
 })
+
+/** Sends a request whose body stops after its first line, and leaves. */
+const leaveMidway = async (framing: string, line: string): Promise<void> => {
+  const { hostname, port } = new URL(url)
+  const left = Promise.withResolvers<void>()
+  const head = [
+    'POST /api/management/resources/import?prune=true HTTP/1.1',
+    `Host: ${hostname}:${port}`,
+    `Authorization: Bearer ${secret}`,
+    'Content-Type: application/x-ndjson',
+    framing,
+  ]
+  const socket = connect(Number(port), hostname, () => {
+    const part = framing.startsWith('Transfer') ? `${line.length.toString(16)}\r\n${line}\r\n` : line
+    socket.write(`${head.join('\r\n')}\r\n\r\n${part}`, () => setTimeout(() => socket.destroy(), 50))
+  })
+  socket.on('close', () => left.resolve())
+  await left.promise
+  await Bun.sleep(200)
+}
+
+test.each(['Content-Length: 100000', 'Transfer-Encoding: chunked'])(
+  'a file that ends in the middle, because its sender leaves, removes nothing (%s)',
+  async (framing) => {
+    await importAll([siteOf('k1'), siteOf('k2')])
+    const before = await stored()
+    await leaveMidway(framing, `${JSON.stringify(siteOf('k1'))}\n`)
+    expect(await stored()).toEqual(before)
+  },
+)
