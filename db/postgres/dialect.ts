@@ -3,7 +3,7 @@
  * written once, with drizzle's tables for SQLite; its asynchronous dialect for SQLite is the base here, so rows and types are
  * the same by construction.
  */
-import { fillPlaceholders, NoopLogger, sql } from 'drizzle-orm'
+import { fillPlaceholders, getTableName, NoopLogger, sql, type Table } from 'drizzle-orm'
 import { NoopCache } from 'drizzle-orm/cache/core'
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 import { RemotePreparedQuery, SqliteRemoteDatabase, SQLiteRemoteSession } from 'drizzle-orm/sqlite-proxy'
@@ -176,5 +176,8 @@ export const drizzleOver = (wire: Wire): DrizzleConnection => {
   const builders: unknown = new SqliteRemoteDatabase('async', dialect, new Session(wire, dialect), undefined)
   const takePosition = async (appId: string, environment: Environment) =>
     Number((await wire.send(positionText, [appId, environment])).rows[0]?.[0])
-  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead })
+  const gatherStatistics = async (...tables: readonly Table[]) => {
+    await wire.send(`ANALYZE ${tables.map((table) => `"${getTableName(table)}"`).join(', ')}`, [])
+  }
+  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead, gatherStatistics })
 }

@@ -63,18 +63,18 @@ const numbersOf = (rows: readonly { readonly line: number }[]): readonly number[
 
 /** Imports of websites and stores: their lines, and what becomes of them in one transaction. */
 export const stagedResourceQueries = (db: DrizzleConnection) => {
-  /** Whether a line of the import is about the resource. */
-  const isNamed = (key: string) =>
-    inArray(
-      resources.id,
-      db
-        .select({ id: staged.knownId })
-        .from(staged)
-        .where(and(of(key), isNotNull(staged.knownId))),
-    )
   /** Resources of the builder that no line is about. */
   const isLeftOut = (key: string) =>
-    and(isNotNull(resources.externalId), isNull(resources.deletedAt), sql`not ${isNamed(key)}`)
+    and(
+      isNotNull(resources.externalId),
+      isNull(resources.deletedAt),
+      notExists(
+        db
+          .select({ line: staged.line })
+          .from(staged)
+          .where(and(of(key), eq(staged.knownId, resources.id))),
+      ),
+    )
   const known = (key: string) =>
     db
       .select({ of: count() })
@@ -103,6 +103,7 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
           ),
         )
       const found = sql`coalesce((${byExternalId}), (${bySlug}))`
+      await db.gatherStatistics?.(staged, resources, users)
       await inParts(
         lastLine,
         async (lines) =>
@@ -167,9 +168,8 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
           .from(staged)
           .innerJoin(users, eq(users.id, staged.ownerId))
           .where(and(of(key), isNotNull(users.erasedAt)))
-          .orderBy(asc(staged.line))
-          .limit(mostFaults),
-      ),
+          .limit(mostFaults), // in no order: PostgreSQL would look up the owner of every line in turn
+      ).toSorted((one, other) => one - other),
     /** Resources with open installs that get another owner, or with `prunes` are left out. */
     endingInstalls: async (key: string, prunes: boolean): Promise<readonly string[]> => {
       const hasInstalls = exists(
