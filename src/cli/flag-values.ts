@@ -1,7 +1,8 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { environments } from '../domain/app.ts'
 import { graceHours } from '../domain/credential.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
+import { UsageError } from './output.ts'
 
 /** Reads a flag's argument as a whole number within bounds. @throws InvalidArgumentError */
 export const wholeNumberFlag =
@@ -14,6 +15,25 @@ export const wholeNumberFlag =
 
 export const environmentOption = (): Option =>
   new Option('--environment <environment>', 'the environment').choices(environments).makeOptionMandatory()
+
+/** How a list was told its app: as the argument or with --app. */
+export type AppFlag = { readonly app?: string }
+
+/** The flag of every list whose argument is an app, since some lists are used to one and some to the other. */
+export const addAppFlag = (list: Command): Command => list.option('--app <app>', 'the same as the argument')
+
+/** The slug or ID of the app that a list is about; null if none was named. @throws UsageError for two apps */
+export const namedApp = (argument: string | undefined, { app }: AppFlag): string | null => {
+  if (argument !== undefined && app !== undefined && argument !== app) throw new UsageError('Name one app.')
+  return argument ?? app ?? null
+}
+
+/** The same for a list that is always about one app. @throws UsageError */
+export const requiredApp = (argument: string | undefined, flags: AppFlag): string => {
+  const app = namedApp(argument, flags)
+  if (app === null) throw new UsageError('Which app? Name it by its slug or ID.')
+  return app
+}
 
 /** How long a secret stays valid after its rotation. */
 export const graceHoursOption = (what: string): Option =>

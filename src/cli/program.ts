@@ -19,11 +19,11 @@ import { addRecoverCommand } from './commands/recover.ts'
 import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
 import { addRestoreCommand } from './commands/restore.ts'
+import { addReviewCommands } from './commands/review.ts'
 import { addSeedCommand } from './commands/seed.ts'
 import { addServiceKeyCommands } from './commands/service-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUserCommands } from './commands/user.ts'
-import { addVersionCommands } from './commands/version.ts'
 import { addVersionsCommands } from './commands/versions.ts'
 import { addWebhookCommands } from './commands/webhook.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
@@ -78,7 +78,7 @@ export const createProgram = (): Command => {
   addRedirectCommands(program)
   addInstallCommands(program)
   addResourceCommands(program)
-  addVersionCommands(program)
+  addReviewCommands(program)
   addWebhookCommands(program)
   addServiceKeyCommands(program)
   addAuditCommands(program)

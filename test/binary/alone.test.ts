@@ -26,7 +26,7 @@ test('the binary is all that an operator needs: every kind of command works in a
   expect((await json(['restore', 'copy.db'])).carriedOver.credentials).toBe(1)
   await json(['check'])
   await json(['purge'])
-  expect((await json(['version', 'list', 'newsletter'])).data).toEqual([])
+  expect((await json(['review', 'list', 'newsletter'])).data).toEqual([])
   expect((await json(['audit', 'list'])).data.length).toBeGreaterThan(7)
   // What it made is private, and nothing else lies about.
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'data'])

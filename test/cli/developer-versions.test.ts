@@ -178,7 +178,7 @@ test('a page of another program at the address is reported without a stack trace
   await other.stop(true)
 })
 
-test('rollback without a terminal never asks', async () => {
+test('rollback without a terminal never asks, and in production goes on only with --yes', async () => {
   await stocked()
   const preview = await developer.json(['versions', 'rollback', '--dry-run'])
   expect(preview).toMatchObject({ rollback: { id: null, dryRun: true }, version: { version: '1.2.0' } })
@@ -188,10 +188,16 @@ test('rollback without a terminal never asks', async () => {
   expect(stdout).toMatch(
     /^Rolled back to 1\.0\.0 in development \(rbk_[0-9a-f]{32}\)\. The development head is 1\.0\.0\. Users see 1\.1\.0\.\n$/,
   )
-  const live = await developer.json(['versions', 'rollback', '--environment', 'production'])
+  const inProduction = ['versions', 'rollback', '--environment', 'production']
+  const unconfirmed = await developer.run(inProduction)
+  expect({ exitCode: unconfirmed.exitCode, stdout: unconfirmed.stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(unconfirmed.stderr).toContain('add --yes')
+  expect(await developer.json([...inProduction, '--dry-run'])).toMatchObject({ distributionChanged: true })
+  expect((await currents()).production).toBe('1.1.0')
+  const live = await developer.json([...inProduction, '--yes'])
   expect(live).toMatchObject({ distributionChanged: true, version: { version: '1.0.0' } })
   expect(await currents()).toEqual({ development: '1.0.0', production: '1.0.0' })
-  const { stderr } = await developer.run(['versions', 'rollback', '--to', '1.3.0', '--environment', 'production'])
+  const { stderr } = await developer.run([...inProduction, '--to', '1.3.0', '--yes'])
   expect(stderr).toContain('Its status is draft.')
 })
 

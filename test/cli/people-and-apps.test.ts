@@ -146,7 +146,9 @@ describe('app', () => {
     const { data } = await desk.json(['app', 'list'])
     expect(data.find((app: { slug: string }) => app.slug === 'switch').status).toBe('suspended')
     expect((await desk.json(['app', 'activate', 'switch'])).status).toBe('active')
-    expect((await desk.run(['app', 'suspend', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
+    expect((await desk.run(['app', 'suspend', 'no-such-app'])).stderr).toBe(
+      'error: There is no app with this slug or ID.\n',
+    )
   })
 })
 
@@ -216,7 +218,7 @@ describe('redirect', () => {
     expect(await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])).toEqual(added)
     expect(await desk.json(['redirect', 'list', 'urls'])).toEqual(added)
     expect((await desk.run(['redirect', 'list', 'no-such-app'])).stderr).toBe(
-      'error: There is no app with this slug.\n',
+      'error: There is no app with this slug or ID.\n',
     )
     const removed = await desk.json(['redirect', 'remove', 'urls', '--environment', 'development', uri])
     expect(removed).toEqual({ redirectUris: { development: [], production: [] } })
@@ -296,10 +298,17 @@ describe('install', () => {
     ])
     const listed = { ...made, app: 'shop', user: 'ada@example.com' }
     expect(await desk.json(['install', 'list', '--app', 'shop'])).toEqual({ data: [listed] })
+    expect(await desk.json(['install', 'list', 'shop'])).toEqual({ data: [listed] })
     expect((await desk.json(['install', 'list'])).data.at(-1)).toEqual(listed)
     await addApp(desk, 'unused')
     expect((await desk.json(['install', 'list', '--app', 'unused'])).data).toEqual([])
     expect((await desk.run(['install', 'list', '--app', 'no-such-app'])).exitCode).toBe(1)
+  })
+
+  test('site is another word for a website', async () => {
+    await importLines(desk, [{ owner: 'ada@example.com', kind: 'site', name: 'Four', slug: 'four', status: 'draft' }])
+    const words = install.map((word) => (word === 'website' ? 'site' : word))
+    expect(await desk.json([...words, 'four'])).toMatchObject({ kind: 'website', resource: 'four' })
   })
 
   test('needs a website or store of this user', async () => {
@@ -312,4 +321,23 @@ test('without --json, list prints a table', async () => {
   const { stdout } = await desk.run(['app', 'list'])
   expect(stdout).toMatch(/^SLUG +NAME +STATUS +DELETED +DEVELOPMENT CLIENT ID +PRODUCTION CLIENT ID +SCOPES\n/)
   expect(stdout).toMatch(/^newsletter +Newsletter +active +- +apc_dev_/m)
+})
+
+test('an app is named by its slug or its ID, and every list of its things also takes it with --app', async () => {
+  const { id } = await addApp(desk, 'by-id')
+  await desk.json(['credential', 'create', id, '--environment', 'development'])
+  await desk.json(['redirect', 'add', id, '--environment', 'development', 'https://by-id.example/callback'])
+  for (const list of ['credential', 'redirect', 'webhook', 'review', 'install', 'audit'].map((noun) => [
+    noun,
+    'list',
+  ])) {
+    const bySlug = await desk.json([...list, 'by-id'])
+    for (const words of [[id], ['--app', 'by-id'], ['--app', id]]) {
+      expect({ list, found: await desk.json([...list, ...words]) }).toEqual({ list, found: bySlug })
+    }
+  }
+  expect(await desk.json(['app', 'suspend', id])).toMatchObject({ slug: 'by-id', status: 'suspended' })
+  expect((await desk.run(['app', 'suspend', `app_${'0'.repeat(32)}`])).stderr).toBe(
+    'error: There is no app with this slug or ID.\n',
+  )
 })

@@ -113,7 +113,9 @@ test('user end-access and app end-access report what ended and what stays', asyn
   const app = await desk.json(['app', 'end-access', 'three'])
   expect(app.ended).toMatchObject({ grants: 0, appTokens: 0, embeddedSessions: 0 })
   expect(app.advice[0]).toStartWith('Client secrets stay.')
-  expect(await refusedWith(['app', 'end-access', 'no-such-app'], 1)).toBe('error: There is no app with this slug.\n')
+  expect(await refusedWith(['app', 'end-access', 'no-such-app'], 1)).toBe(
+    'error: There is no app with this slug or ID.\n',
+  )
   await refusedWith(['user', 'end-access', 'nobody@example.com'], 1)
 })
 

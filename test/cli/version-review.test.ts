@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 
 const statusOf = async (version: string, step: string, ...more: string[]) =>
-  await desk.json(['version', step, 'newsletter', version, ...more])
+  await desk.json(['review', step, 'newsletter', version, ...more])
 
 test('a draft can be submitted, withdrawn, submitted again, approved and activated, which supersedes the active version', async () => {
   expect(await statusOf('1.4.0', 'submit')).toMatchObject({
@@ -41,17 +41,29 @@ test('a draft can be submitted, withdrawn, submitted again, approved and activat
     reviewedAt: expect.stringMatching(isoTime),
     activatedAt: expect.stringMatching(isoTime),
   })
-  const again = await desk.run(['version', 'activate', 'newsletter', '1.1.0', '--json'])
+  const again = await desk.run(['review', 'activate', 'newsletter', '1.1.0', '--json'])
   expect(again.stderr).toContain('Its status is superseded.')
 })
 
 test('list shows every version of an app, newest first, with the fields that each step prints', async () => {
-  const submitted = await desk.json(['version', 'submit', 'shop-insights', '0.1.0'])
-  expect(await desk.json(['version', 'list', 'shop-insights'])).toEqual({ data: [submitted] })
-  await desk.json(['version', 'withdraw', 'shop-insights', '0.1.0'])
-  const { stdout } = await desk.run(['version', 'list', 'newsletter'])
+  const submitted = await desk.json(['review', 'submit', 'shop-insights', '0.1.0'])
+  expect(await desk.json(['review', 'list', 'shop-insights'])).toEqual({ data: [submitted] })
+  await desk.json(['review', 'withdraw', 'shop-insights', '0.1.0'])
+  const { stdout } = await desk.run(['review', 'list', 'newsletter'])
   expect(stdout).toMatch(/^VERSION +STATUS +REVISION +SCOPES +IN DEVELOPMENT +IN PRODUCTION +CREATED +ID\n1\.4\.0 +/)
-  expect((await desk.run(['version', 'list', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
+  expect((await desk.run(['review', 'list', 'no-such-app'])).stderr).toBe(
+    'error: There is no app with this slug or ID.\n',
+  )
+})
+
+test('the old name of the commands works, and says on stderr what the new one is', async () => {
+  const { data } = await desk.json(['review', 'list', 'newsletter'])
+  const { exitCode, stdout, stderr } = await desk.run(['version', 'list', 'newsletter', '--json'])
+  expect({ exitCode, list: JSON.parse(stdout) }).toEqual({ exitCode: 0, list: { data } })
+  expect(stderr).toBe(
+    'warning: app-platform version is now app-platform review. The old name works until November 2027.\n',
+  )
+  expect((await desk.run(['--help'])).stdout).not.toMatch(/^ {2}version\b/m)
 })
 
 test('a submitted version is rejected with a message and a list of things to fix', async () => {
@@ -70,17 +82,17 @@ test('a submitted version is rejected with a message and a list of things to fix
 
 test('a step from the wrong status, an unknown version or app and an empty reason exit 1 and change nothing', async () => {
   for (const words of [
-    ['version', 'approve', 'shop-insights', '0.1.0'],
-    ['version', 'activate', 'shop-insights', '0.1.0'],
-    ['version', 'withdraw', 'shop-insights', '0.1.0'],
-    ['version', 'reject', 'shop-insights', '0.1.0', '--message', ' '],
-    ['version', 'reject', 'shop-insights', '0.1.0', '--message', 'No.'],
-    ['version', 'submit', 'shop-insights', '9.9.9'],
-    ['version', 'submit', 'no-such-app', '0.1.0'],
+    ['review', 'approve', 'shop-insights', '0.1.0'],
+    ['review', 'activate', 'shop-insights', '0.1.0'],
+    ['review', 'withdraw', 'shop-insights', '0.1.0'],
+    ['review', 'reject', 'shop-insights', '0.1.0', '--message', ' '],
+    ['review', 'reject', 'shop-insights', '0.1.0', '--message', 'No.'],
+    ['review', 'submit', 'shop-insights', '9.9.9'],
+    ['review', 'submit', 'no-such-app', '0.1.0'],
   ]) {
     const { exitCode, stdout, stderr } = await desk.run([...words, '--json'])
     expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
   }
-  expect((await desk.json(['version', 'submit', 'shop-insights', '0.1.0'])).status).toBe('submitted')
+  expect((await desk.json(['review', 'submit', 'shop-insights', '0.1.0'])).status).toBe('submitted')
 })

@@ -53,7 +53,7 @@ test('the audit log lists the events of one request in order', async () => {
 })
 
 test.each([
-  [{ app: 'no-such-app' }, 'There is no app with this slug.'],
+  [{ app: 'no-such-app' }, 'There is no app with this slug or ID.'],
   [{ actor: 'nobody@example.com' }, 'There is no user with this address.'],
   [{ request: 'abc' }, 'A request ID is req_ followed by 32 of the characters 0-9 and a-f.'],
   [{ since: 'yesterday' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],

@@ -118,7 +118,7 @@ describe('installs', () => {
     expect((await desk.get(`/desk/installs?q=${slug}`)).text).toContain(approve)
     expect((await desk.get('/desk/installs?q=no-such-thing')).text).toContain('Nothing matches.')
     for (const [query, sentence] of [
-      ['app=no-such-app', 'There is no app with this slug.'],
+      ['app=no-such-app', 'There is no app with this slug or ID.'],
       ['user=nobody@example.com', 'There is no user with this address.'],
     ]) {
       const unknown = await desk.get(`/desk/installs?${query}`)

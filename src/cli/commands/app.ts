@@ -20,34 +20,34 @@ export const addAppCommands = (program: Command): void => {
     .addHelpText(
       'after',
       '\nScopes: profile:read profile.email:read site:read store:read site.content:write' +
-        '\nNext: app-platform credential create <slug> --environment development',
+        '\nNext: app-platform credential create <app> --environment development',
     )
   operator(
-    'suspend <slug>',
+    'suspend <app>',
     'Suspend an app: none of its credentials and tokens works.',
     async (session, slug: string) => recordAnswer(await setAppStatus(...session, { slug, status: 'suspended' })),
   )
   operator(
-    'activate <slug>',
+    'activate <app>',
     'Activate a suspended app: what has not expired works again.',
     async (session, slug: string) => recordAnswer(await setAppStatus(...session, { slug, status: 'active' })),
   )
   operator(
-    'transfer <slug>',
+    'transfer <app>',
     'Give an app to another user. What was issued stays.',
     async (session, slug: string, { to }: { readonly to: string }) =>
       recordAnswer(await transferApp(...session, { slug, email: to }), adviceAfterTransfer),
   ).requiredOption('--to <email>', 'the address of an active user')
-  operator('end-access <slug>', 'End every grant, session and token of an app at once.', endAccess).addHelpText(
+  operator('end-access <app>', 'End every grant, session and token of an app at once.', endAccess).addHelpText(
     'after',
     '\nClient secrets stay: the app can ask for new tokens, and users have to consent again.',
   )
   operator(
-    'delete <slug>',
+    'delete <app>',
     'Delete an app: its access ends at once, and it is removed after 7 days.',
     remove,
   ).addHelpText('after', '\nUntil then app undelete brings it back. Its slug and redirect URIs stay taken as long.')
-  operator('undelete <slug>', 'Bring a deleted app back, suspended, within 7 days.', undelete)
+  operator('undelete <app>', 'Bring a deleted app back, suspended, within 7 days.', undelete)
   operator('list', 'List every app, deleted ones too.', async ([platform]) =>
     listAnswer(await listApps(platform), {
       Slug: 'slug',

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
 import { listAuditEvents } from '../../operations/audit/lists.ts'
 import { storedJson } from '../../operations/stored-json.ts'
-import { limitOption, type Since, sinceOption } from '../flag-values.ts'
+import { addAppFlag, type AppFlag, limitOption, namedApp, type Since, sinceOption } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer } from '../output.ts'
 
@@ -10,17 +10,19 @@ export const addAuditCommands = (program: Command): void => {
   const operator = operatorCommands(
     program.command('audit').description('The audit log: who did what, from where, and with what outcome.'),
   )
-  operator('list', 'List the latest events, oldest first, including issued tokens.', list)
-    .option('--app <slug>', 'only those of one app')
+  addAppFlag(
+    operator('list [app]', 'List the latest events of an app or of all, oldest first, including issued tokens.', list),
+  )
     .addOption(sinceOption('only those'))
     .addOption(limitOption(10_000, 100))
 }
 
-type ListFlags = { readonly app?: string; readonly since?: Since; readonly limit: number }
+type ListFlags = AppFlag & { readonly since?: Since; readonly limit: number }
 
-const list = async ([platform]: OperatorSession, { app, since, limit }: ListFlags) => {
+const list = async ([platform]: OperatorSession, app: string | undefined, flags: ListFlags) => {
+  const { since, limit } = flags
   const start = since?.(platform.clock.now()) ?? 0
-  const events = await listAuditEvents(platform, { slug: app ?? null, since: start, limit })
+  const events = await listAuditEvents(platform, { slug: namedApp(app, flags), since: start, limit })
   return listAnswer(events.map(eventRecord), {
     Time: 'at',
     Action: 'action',

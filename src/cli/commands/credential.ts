@@ -7,8 +7,8 @@ import {
   rotateCredential,
 } from '../../operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
-import { environmentOption, graceHoursOption } from '../flag-values.ts'
-import { operatorCommands } from '../operator-command.ts'
+import { addAppFlag, type AppFlag, environmentOption, graceHoursOption, requiredApp } from '../flag-values.ts'
+import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 type CreateFlags = { readonly environment: Environment; readonly label?: string }
@@ -18,7 +18,7 @@ export const addCredentialCommands = (program: Command): void => {
     program.command('credential').description('Client secrets: at most two live ones per environment.'),
   )
   operator(
-    'create <slug>',
+    'create <app>',
     'Create a client secret of an app and print it, this once.',
     async (session, slug: string, { environment, label }: CreateFlags) =>
       recordAnswer(await createCredential(...session, { slug, environment, label: label ?? null })),
@@ -43,15 +43,16 @@ export const addCredentialCommands = (program: Command): void => {
     '\nThe data may be older than the revocation of that secret: confirm it only when the app still uses it and nobody' +
       '\nelse has it, and rotate it otherwise.',
   )
-  operator('list <slug>', 'List the credentials of an app, without their secrets.', async ([platform], slug: string) =>
-    listAnswer(await listCredentials(platform, slug), {
-      ID: 'id',
-      Environment: 'environment',
-      Status: 'status',
-      Label: 'label',
-      Created: 'createdAt',
-      Expires: 'expiresAt',
-      'Last used': 'lastUsedAt',
-    }),
-  )
+  addAppFlag(operator('list [app]', 'List the credentials of an app, without their secrets.', list))
 }
+
+const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) =>
+  listAnswer(await listCredentials(platform, requiredApp(app, flags)), {
+    ID: 'id',
+    Environment: 'environment',
+    Status: 'status',
+    Label: 'label',
+    Created: 'createdAt',
+    Expires: 'expiresAt',
+    'Last used': 'lastUsedAt',
+  })

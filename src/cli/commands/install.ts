@@ -4,29 +4,31 @@ import { createInstall } from '../../operations/installs/create-install.ts'
 import type { InstallRecord } from '../../operations/installs/install-record.ts'
 import { listInstalls } from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
+import { addAppFlag, type AppFlag, namedApp } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 /** The API calls a website `site`; so do the database and `resource import`. */
-const kindOfResource = { website: 'site', store: 'store' } as const
+const kindOfResource = { website: 'site', site: 'site', store: 'store' } as const
 const kindOfInstall = { site: 'website', store: 'store' } as const
 
 export const addInstallCommands = (program: Command): void => {
   const operator = operatorCommands(program.command('install').description('Installs of apps on websites and stores.'))
-  operator('create <slug>', 'Install an app on a website or store of a user; it waits for approval.', create)
+  operator('create <app>', 'Install an app on a website or store of a user; it waits for approval.', create)
     .requiredOption('--user <email>', 'whose website or store')
-    .addOption(new Option('--kind <kind>', 'what it is').choices(['website', 'store']).makeOptionMandatory())
+    .addOption(
+      new Option('--kind <kind>', 'what it is; site is the same as website')
+        .choices(['website', 'site', 'store'])
+        .makeOptionMandatory(),
+    )
     .requiredOption('--resource <slug>', 'the slug of an existing one')
   operator('approve <id>', 'Approve a pending install and make it active.', move('approve'))
   operator('reject <id>', 'Reject a pending install.', move('reject'))
   operator('deactivate <id>', 'End an active install.', move('deactivate'))
-  operator('list', 'List every install with its ID, oldest first.', list).option(
-    '--app <slug>',
-    'only those of one app',
-  )
+  addAppFlag(operator('list [app]', 'List the installs of an app or of all with their IDs, oldest first.', list))
 }
 
-type CreateFlags = { readonly user: string; readonly kind: 'website' | 'store'; readonly resource: string }
+type CreateFlags = { readonly user: string; readonly kind: keyof typeof kindOfResource; readonly resource: string }
 
 const create = async (session: OperatorSession, slug: string, { user, kind, resource }: CreateFlags) => {
   const input = { slug, userEmail: user, kind: kindOfResource[kind], resourceSlug: resource }
@@ -36,8 +38,8 @@ const create = async (session: OperatorSession, slug: string, { user, kind, reso
 const move = (step: OperatorStep) => async (session: OperatorSession, id: string) =>
   recordAnswer(withKind(await moveInstall(...session, { id, step })))
 
-const list = async ([platform]: OperatorSession, { app }: { readonly app?: string }) => {
-  const installs = await listInstalls(platform, app ?? null)
+const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) => {
+  const installs = await listInstalls(platform, namedApp(app, flags))
   return listAnswer(installs.map(withKind), {
     ID: 'id',
     App: 'app',

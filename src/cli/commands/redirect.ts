@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
-import { environmentOption } from '../flag-values.ts'
+import { addAppFlag, type AppFlag, environmentOption, requiredApp } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { recordAnswer } from '../output.ts'
 
@@ -9,16 +9,21 @@ export const addRedirectCommands = (program: Command): void => {
   const operator = operatorCommands(
     program.command('redirect').description('Redirect URIs: HTTPS, compared byte for byte.'),
   )
-  operator('add <slug> <uri>', 'Register a redirect URI of an app.', change(addRedirectUri)).addOption(
+  operator('add <app> <uri>', 'Register a redirect URI of an app.', change(addRedirectUri)).addOption(
     environmentOption(),
   )
   operator(
-    'remove <slug> <uri>',
+    'remove <app> <uri>',
     'Remove a redirect URI; it is refused from then on.',
     change(removeRedirectUri),
   ).addOption(environmentOption())
-  operator('list <slug>', 'List the redirect URIs of an app.', async ([platform], slug: string) =>
-    recordAnswer(await listRedirectUris(platform, slug)),
+  addAppFlag(
+    operator(
+      'list [app]',
+      'List the redirect URIs of an app.',
+      async ([platform], app: string | undefined, flags: AppFlag) =>
+        recordAnswer(await listRedirectUris(platform, requiredApp(app, flags))),
+    ),
   )
 }
 

@@ -7,7 +7,7 @@ export const addSeedCommand = (program: Command): void => {
   databaseCommand(
     program,
     'seed',
-    'Fill an empty database with a demo and print its logins and credentials, this once.',
+    'Fill an empty database with a demo and print its passwords and credentials, this once.',
   )
     .option('--webhook-url <url>', 'an HTTPS endpoint that receives the events of the first app and its installs')
     .addHelpText(
@@ -33,7 +33,7 @@ const seedText = ({ users, apps, installs, webhook }: DemoCredentials): string =
     clientRow(slug, 'production', production),
   ])
   return [
-    'Logins and secrets of the demo. They are shown this once.',
+    'Passwords and secrets of the demo, shown this once. Sign in with an address and its password.',
     tableText(users, { Email: 'email', Password: 'password', Name: 'name', Operator: 'operator' }),
     tableText(clients, {
       App: 'app',

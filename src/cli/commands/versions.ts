@@ -45,8 +45,8 @@ Examples:
 
 const rollbackHelp = `
 Without --to, to the version before the current one; in production, to the one that was live before. On a terminal it
-shows what will change and asks; without one it never asks. In development the head moves and users notice nothing;
-in production users get the other version at once.
+shows what will change and asks. Without a terminal it does not ask, and in production it needs --yes. In development
+the head moves and users notice nothing; in production users get the other version at once.
 ${credentialsHelp}
 
 Examples:
@@ -70,7 +70,7 @@ export const addVersionsCommands = (program: Command): void => {
     .addOption(new Option('--environment <environment>', 'where').choices(environments).default('development'))
     .option('--reason <text>', 'why, for the ledger')
     .option('--dry-run', 'show what would change, and change nothing')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask; needed in production without a terminal')
     .addHelpText('after', rollbackHelp)
 }
 

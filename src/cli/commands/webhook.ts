@@ -6,7 +6,16 @@ import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries
 import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
-import { environmentOption, graceHoursOption, limitOption, type Since, sinceOption } from '../flag-values.ts'
+import {
+  addAppFlag,
+  type AppFlag,
+  environmentOption,
+  graceHoursOption,
+  limitOption,
+  requiredApp,
+  type Since,
+  sinceOption,
+} from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer, UsageError } from '../output.ts'
 
@@ -19,12 +28,12 @@ export const addWebhookCommands = (program: Command): void => {
   const operator = operatorCommands(
     program.command('webhook').description('Webhooks: endpoints that receive the events of an app.'),
   )
-  operator('add <slug>', 'Register an endpoint of an app and print its secret, this once.', add)
+  operator('add <app>', 'Register an endpoint of an app and print its secret, this once.', add)
     .addOption(environmentOption())
     .requiredOption('--url <url>', 'where to: HTTPS, and not a private or reserved address')
     .requiredOption('--kinds <kinds>', 'kinds of events, with commas between')
     .addHelpText('after', kindList)
-  operator('list <slug>', 'List the endpoints of an app, without their secrets.', list)
+  addAppFlag(operator('list [app]', 'List the endpoints of an app, without their secrets.', list))
   operator(
     'enable <endpointId>',
     'Send to an endpoint again, including the events that waited.',
@@ -64,8 +73,8 @@ const add = async (session: OperatorSession, slug: string, { environment, url, k
   return recordAnswer(await addEndpoint(...session, input))
 }
 
-const list = async ([platform]: OperatorSession, slug: string) =>
-  listAnswer(await listEndpoints(platform, slug), {
+const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) =>
+  listAnswer(await listEndpoints(platform, requiredApp(app, flags)), {
     ID: 'id',
     Environment: 'environment',
     Status: 'status',

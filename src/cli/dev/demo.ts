@@ -5,7 +5,7 @@ import walk from './walk.sh' with { type: 'text' }
 
 /** What a newcomer needs, in order: who can sign in, what to set, what to paste. */
 export const demoText = (url: string, database: string, demo: DemoCredentials): string => {
-  const logins = demo.users.map(
+  const people = demo.users.map(
     ({ email, password, operator }) => `  ${email}  ${password}${operator ? '  (operator)' : ''}`,
   )
   const apps = demo.apps.flatMap(({ slug, development, production }) => [
@@ -16,8 +16,8 @@ export const demoText = (url: string, database: string, demo: DemoCredentials): 
     `App Platform with a fresh demo is at ${url}; the API is described at ${url}/docs.`,
     `Operator commands reach it with --database ${database}`,
     '',
-    'Logins (shown once):',
-    ...logins,
+    'Sign in as one of these (passwords are shown once):',
+    ...people,
     '',
     'Client IDs and secrets (shown once):',
     ...apps,

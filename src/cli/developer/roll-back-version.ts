@@ -18,6 +18,7 @@ type RollbackFlags = DeveloperFlags & {
 export const rollBackRemotely = async (signal: AbortSignal, flags: RollbackFlags): Promise<void> => {
   const { to, environment, reason, dryRun = false } = flags
   if (reason !== undefined && reason.length > 1000) throw new UsageError('--reason has at most 1000 characters.')
+  if (environment === 'production' && !dryRun && flags.yes !== true && !hasTerminal()) throw new UsageError(unconfirmed)
   const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
   const asked: RollbackRequest = {
     environment,
@@ -35,6 +36,9 @@ export const rollBackRemotely = async (signal: AbortSignal, flags: RollbackFlags
   const text = flags.json === true ? '' : doneText(done, await readStanding(client, signal))
   answer(flags, { value: done, text })
 }
+
+const unconfirmed =
+  'A rollback in production changes what users get at once, and there is no terminal to ask at: add --yes, or see what would change with --dry-run.'
 
 /** The rollback that the person agreed to, to the version they were shown; null if they said no. */
 const confirmed = async (

@@ -43,19 +43,19 @@ const clientIn = (clients: readonly Client[], environment: Environment): Client 
 }
 
 /**
- * The app with this slug. A deleted app is refused: the only change that it allows is to undelete it.
+ * The app with this slug or ID. A deleted app is refused: the only change that it allows is to undelete it.
  * @throws invalid_request when there is none, or it is deleted
  */
-export const findApp = async (q: Queries, slug: string): Promise<App> => {
-  const app = await findAnyApp(q, slug)
+export const findApp = async (q: Queries, slugOrId: string): Promise<App> => {
+  const app = await findAnyApp(q, slugOrId)
   if (app.deletedAt !== null) throw badInput('app', isDeleted)
   return app
 }
 
-/** The app with this slug, deleted or not. @throws invalid_request when there is none */
-export const findAnyApp = async (q: Queries, slug: string): Promise<App> => {
-  const app = await q.apps.bySlug(slug)
-  if (app === null) throw badInput('app', 'There is no app with this slug.')
+/** The app with this slug or ID, deleted or not. No slug looks like an ID, which has an underscore. @throws invalid_request when there is none */
+export const findAnyApp = async (q: Queries, slugOrId: string): Promise<App> => {
+  const app = slugOrId.startsWith('app_') ? await q.apps.byId(slugOrId) : await q.apps.bySlug(slugOrId)
+  if (app === null) throw badInput('app', 'There is no app with this slug or ID.')
   return app
 }
 

@@ -57,7 +57,7 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (pla
     await q.webhookEndpoints.insertSecret(secret)
     const detail = { host: new URL(url).host, kinds: chosen }
     await record({ action: 'webhook.created', appId: app.id, environment, target: id, detail })
-    return { ...endpointRecord(row, slug), secret: webhookSecretText(secret) }
+    return { ...endpointRecord(row, app.slug), secret: webhookSecretText(secret) }
   })
 }
 

@@ -54,7 +54,7 @@ export const ownsEndpoint =
 export const listEndpoints = async (platform: Platform, slug: string): Promise<readonly EndpointRecord[]> => {
   const q = platform.database.queries
   const app = await findApp(q, slug)
-  return (await q.webhookEndpoints.listOfApp(app.id)).map((row) => endpointRecord(row, slug))
+  return (await q.webhookEndpoints.listOfApp(app.id)).map((row) => endpointRecord(row, app.slug))
 }
 
 export type EndpointDetail = Awaited<ReturnType<typeof readEndpoint>>

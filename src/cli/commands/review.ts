@@ -3,6 +3,7 @@ import type { VersionStep } from '../../domain/version.ts'
 import { listEveryVersion } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
+import { addAppFlag, type AppFlag, requiredApp } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
@@ -11,20 +12,31 @@ draft -> submitted -> approved -> active -> superseded
            | withdraw: back to draft
            | reject: rejected, for good`
 
-export const addVersionCommands = (program: Command): void => {
-  const operator = operatorCommands(
-    program.command('version').description('Versions of apps and their review.').addHelpText('after', life),
+/** The commands, and again under their name of before November 2026, which works until November 2027. */
+export const addReviewCommands = (program: Command): void => {
+  addSteps(program.command('review').description('Versions of apps and their review.'))
+  addSteps(
+    program
+      .command('version', { hidden: true })
+      .description('The old name of review.')
+      .hook('preAction', () => void process.stderr.write(`warning: ${oldName}\n`)),
   )
+}
+
+const oldName = 'app-platform version is now app-platform review. The old name works until November 2027.'
+
+const addSteps = (group: Command): void => {
+  const operator = operatorCommands(group.addHelpText('after', life))
   for (const [step, description] of steps) {
-    operator(`${step} <slug> <version>`, description, async (session, slug: string, version: string) =>
+    operator(`${step} <app> <version>`, description, async (session, slug: string, version: string) =>
       recordAnswer(await moveVersion(...session, { slug, version, step, rejection: null })),
     )
   }
-  operator('reject <slug> <version>', 'Reject a submitted version for good, saying why.', reject)
+  operator('reject <app> <version>', 'Reject a submitted version for good, saying why.', reject)
     .requiredOption('--message <text>', 'why')
     .option('--item <path=message>', 'one thing to fix; may be given several times', readItem, [])
-  operator('list <slug>', 'List the versions of an app, newest first.', async ([platform], slug: string) =>
-    listAnswer(await listEveryVersion(platform, slug), {
+  const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) =>
+    listAnswer(await listEveryVersion(platform, requiredApp(app, flags)), {
       Version: 'version',
       Status: 'status',
       Revision: 'revision',
@@ -33,8 +45,8 @@ export const addVersionCommands = (program: Command): void => {
       'In production': 'current.production',
       Created: 'createdAt',
       ID: 'id',
-    }),
-  )
+    })
+  addAppFlag(operator('list [app]', 'List the versions of an app, newest first.', list))
 }
 
 const steps: readonly (readonly [step: Exclude<VersionStep, 'reject'>, description: string])[] = [
