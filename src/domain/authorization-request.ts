@@ -1,4 +1,4 @@
-import { type ErrorCode, messageOf } from './errors.ts'
+import type { PlatformError } from './errors.ts'
 import { isCodeChallenge } from './pkce.ts'
 import { isWellFormedText } from './text.ts'
 
@@ -161,7 +161,7 @@ type AuthorizationErrorCode =
   | 'request_not_supported'
   | 'request_uri_not_supported'
 
-/** An error as the app receives it. The description is a fixed sentence and never repeats a value of the request. */
+/** An error as the app receives it. The description is that of the refusal. */
 export type AuthorizationError = { readonly error: AuthorizationErrorCode; readonly description: string }
 
 /** The app's answer when the user refuses. */
@@ -171,17 +171,17 @@ export const accessDenied: AuthorizationError = {
 }
 
 /** A refusal as the app receives it; null when it must not reach the redirect URI. */
-export const authorizationErrorOf = (code: ErrorCode): AuthorizationError | null => {
+export const authorizationErrorOf = ({ code, message: description }: PlatformError): AuthorizationError | null => {
   switch (code) {
     case 'unsupported_code_challenge_method': // RFC 7636 section 4.4.1
     case 'invalid_request':
-      return { error: 'invalid_request', description: messageOf(code) }
+      return { error: 'invalid_request', description }
     case 'invalid_scope':
     case 'scope_not_available':
     case 'scope_not_allowed':
-      return { error: 'invalid_scope', description: messageOf(code) }
+      return { error: 'invalid_scope', description }
     case 'app_inactive':
-      return { error: 'unauthorized_client', description: messageOf(code) }
+      return { error: 'unauthorized_client', description }
     default:
       return null
   }

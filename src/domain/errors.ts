@@ -25,7 +25,7 @@ const errors = {
   insufficient_scope: [403, 'The token lacks a scope that this call needs.'],
   token_type_not_allowed: [403, 'This kind of token cannot make this call.'],
   development_credentials_required: [403, 'This call needs a token of development credentials.'],
-  install_required: [403, 'The user has no active, approved install of this app.'],
+  install_required: [403, 'The user has no active install of this app: ask them to install it and await approval.'],
   activation_not_allowed: [403, 'A draft upload cannot submit, publish or activate a version.'],
   right_missing: [403, 'The service key lacks the right that this call needs.'],
   operator_protected: [403, 'A service key cannot create, change, sign in or end an operator.'],

@@ -1,7 +1,7 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { nameFault } from './name.ts'
 import { embedUrlFault } from './registered-url.ts'
-import { parseScope, type ScopeName, scopesFor } from './scope.ts'
+import { issuable, parseScope } from './scope.ts'
 import { isKeptInteger, isWellFormedText } from './text.ts'
 
 /** A sentence about a place in the text. Line and column are counted from 1, as editors do. */
@@ -181,7 +181,6 @@ const scopesField: FieldRule = (node) => {
     return fault(item, `There is no such scope. There are: ${issuable.join(', ')}.`)
   })
 }
-const issuable: readonly ScopeName[] = [...new Set([...scopesFor('app'), ...scopesFor('user')])].toSorted()
 
 /** The fields that the platform knows. The app may add others. */
 const manifestFields: Readonly<Record<string, FieldRule>> = {

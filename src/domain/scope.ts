@@ -1,3 +1,4 @@
+import { type PlatformError, refuse } from './errors.ts'
 import { remembered } from './remembered.ts'
 
 /** The scopes of version 2026-08 (contract section 4). */
@@ -25,9 +26,13 @@ type ScopeEntry = {
 }
 export type ScopeName = keyof typeof scopeCatalogue
 
-export type ParsedScope =
-  | { readonly kind: 'scopes'; readonly scopes: readonly ScopeName[] }
-  | { readonly kind: 'refused'; readonly code: 'invalid_scope' | 'scope_not_available' }
+export type ParsedScope = { readonly kind: 'scopes'; readonly scopes: readonly ScopeName[] } | RefusedScope
+/** The message names a scope that exists, and counts to one that does not: no answer repeats a text of its caller. */
+type RefusedScope = {
+  readonly kind: 'refused'
+  readonly code: 'invalid_scope' | 'scope_not_available'
+  readonly message: string
+}
 
 const maximumLength = 1000
 
@@ -48,15 +53,36 @@ const ordered = (scopes: readonly ScopeName[]): readonly ScopeName[] =>
  * separates names. An unknown name is reported before a planned one.
  */
 export const parseScope = (text: string): ParsedScope =>
-  text.length > maximumLength ? { kind: 'refused', code: 'invalid_scope' } : readScope(text)
+  text.length > maximumLength ? invalid(`The scope has more than ${maximumLength} characters.`) : readScope(text)
+
+const invalid = (message: string): RefusedScope => ({ kind: 'refused', code: 'invalid_scope', message })
 
 const readScope = remembered(rememberedTexts, (text: string): ParsedScope => {
   const names = text.split(' ').filter((name) => name !== '')
+  const unknown = names.findIndex((name) => !isScopeName(name))
+  if (names.length === 0) return invalid('The scope is empty.')
+  if (unknown !== -1)
+    return invalid(`Scope ${unknown + 1} in the list does not exist. There are: ${issuable.join(', ')}.`)
   const known = names.filter(isScopeName)
-  if (names.length === 0 || known.length !== names.length) return { kind: 'refused', code: 'invalid_scope' }
-  if (known.some((name) => !isIssuable(name))) return { kind: 'refused', code: 'scope_not_available' }
+  const unavailable = known.find((name) => !isIssuable(name))
+  if (unavailable !== undefined) {
+    const message = `The scope ${unavailable} is planned or restricted and cannot be issued.`
+    return { kind: 'refused', code: 'scope_not_available', message }
+  }
   return { kind: 'scopes', scopes: ordered(known) }
 })
+
+/** The refusal of scopes that are not all among those allowed; null if they are. */
+export const refuseBeyond = (
+  asked: readonly ScopeName[],
+  allowed: readonly ScopeName[],
+  param: string,
+): PlatformError | null => {
+  const beyond = asked.find((name) => !allowed.includes(name))
+  return beyond === undefined
+    ? null
+    : refuse('scope_not_allowed', { param, message: `The app may not ask for the scope ${beyond}.` })
+}
 
 /** Scopes from the store. `formatScope` wrote them, so every name was known then. */
 export const parseStoredScope = remembered(
@@ -93,6 +119,8 @@ const isIssuable = (name: ScopeName): boolean => {
   const { availability } = scopeCatalogue[name]
   return availability !== 'planned' && availability !== 'restricted'
 }
+/** The names that can be issued, in the order of messages. */
+export const issuable: readonly ScopeName[] = sortedNames.filter(isIssuable)
 const namesFor = (caller: ScopeCaller) =>
   entries
     .filter(([, entry]) => entry.callers.includes(caller))

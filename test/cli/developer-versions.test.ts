@@ -140,7 +140,9 @@ test('the refusal of an unregistered scope says where to register it', async () 
     '--version',
     '1.0.0',
   ])
-  expect(stderr).toMatch(/^error: The app may not ask for this scope\. .+ in the console, .+ Request ID: req_/)
+  expect(stderr).toMatch(
+    /^error: The app may not ask for the scope store:read\. .+ in the console, .+ Request ID: req_/,
+  )
 })
 
 test('without a login, create fails before it packs anything', async () => {

@@ -8,6 +8,7 @@ import {
   readAuthorizationParameters,
   stateOf,
 } from '../../src/domain/authorization-request.ts'
+import { refuse } from '../../src/domain/errors.ts'
 
 const resource = 'https://platform.example/api/app-platform'
 const good = {
@@ -181,11 +182,11 @@ test('refusals about the client, the user or the idempotency key never reach an 
     'internal_error',
     'rate_limited',
   ] as const) {
-    expect(authorizationErrorOf(code)).toBeNull()
+    expect(authorizationErrorOf(refuse(code))).toBeNull()
   }
-  expect(authorizationErrorOf('app_inactive')?.error).toBe('unauthorized_client')
+  expect(authorizationErrorOf(refuse('app_inactive'))?.error).toBe('unauthorized_client')
   for (const code of ['invalid_scope', 'scope_not_allowed', 'scope_not_available'] as const) {
-    expect(authorizationErrorOf(code)?.error).toBe('invalid_scope')
+    expect(authorizationErrorOf(refuse(code))?.error).toBe('invalid_scope')
   }
 })
 

@@ -12,8 +12,13 @@ import {
 
 const issuable = ['profile.email:read', 'profile:read', 'site.content:write', 'site:read', 'store:read'] as const
 const unavailable = ['customers:read', 'store.orders:read', 'store.products:read'] as const
-const invalid = { kind: 'refused', code: 'invalid_scope' } as const
-const notAvailable = { kind: 'refused', code: 'scope_not_available' } as const
+const invalid = (message: string) => ({ kind: 'refused', code: 'invalid_scope', message }) as const
+const unknown = (place: number) =>
+  invalid(`Scope ${place} in the list does not exist. There are: ${issuable.join(', ')}.`)
+const notAvailable = (name: string) => {
+  const message = `The scope ${name} is planned or restricted and cannot be issued.`
+  return { kind: 'refused', code: 'scope_not_available', message } as const
+}
 
 describe('a scope string', () => {
   test('is read sorted and without repeats, however it is written', () => {
@@ -27,39 +32,39 @@ describe('a scope string', () => {
   })
 
   test('that is empty is refused', () => {
-    for (const text of ['', ' ', '     ']) expect(parseScope(text)).toEqual(invalid)
+    for (const text of ['', ' ', '     ']) expect(parseScope(text)).toEqual(invalid('The scope is empty.'))
   })
 
-  test('with an unknown name is refused', () => {
-    const unknown = ['site:write', 'SITE:READ', 'site', 'site:read,', 'constructor', '__proto__', 'toString']
-    for (const name of unknown) {
-      expect(parseScope(name)).toEqual(invalid)
-      expect(parseScope(`site:read ${name}`)).toEqual(invalid)
+  test('with an unknown name is refused by its place, since no answer repeats a text of its caller', () => {
+    const names = ['site:write', 'SITE:READ', 'site', 'site:read,', 'constructor', '__proto__', 'toString']
+    for (const name of names) {
+      expect(parseScope(name)).toEqual(unknown(1))
+      expect(parseScope(`site:read ${name}`)).toEqual(unknown(2))
     }
   })
 
   test('with a planned or restricted name is refused as not available', () => {
     for (const name of unavailable) {
-      expect(parseScope(name)).toEqual(notAvailable)
-      expect(parseScope(`site:read ${name}`)).toEqual(notAvailable)
+      expect(parseScope(name)).toEqual(notAvailable(name))
+      expect(parseScope(`site:read ${name}`)).toEqual(notAvailable(name))
     }
   })
 
   test('with an unknown and a planned name is invalid', () => {
-    expect(parseScope('customers:read site:write')).toEqual(invalid)
-    expect(parseScope('site:write customers:read')).toEqual(invalid)
+    expect(parseScope('customers:read site:write')).toEqual(unknown(2))
+    expect(parseScope('site:write customers:read')).toEqual(unknown(1))
   })
 
   test('separates its names by spaces only', () => {
     for (const separator of ['\t', '\n', '\r\n', '\u00a0', '\u2003', ',', '+', '\0']) {
-      expect(parseScope(`site:read${separator}store:read`)).toEqual(invalid)
-      expect(parseScope(`site:read${separator}`)).toEqual(invalid)
+      expect(parseScope(`site:read${separator}store:read`)).toEqual(unknown(1))
+      expect(parseScope(`site:read${separator}`)).toEqual(unknown(1))
     }
   })
 
   test('has at most 1000 characters', () => {
     expect(parseScope('site:read'.padEnd(1000)).kind).toBe('scopes')
-    expect(parseScope('site:read'.padEnd(1001))).toEqual(invalid)
+    expect(parseScope('site:read'.padEnd(1001))).toEqual(invalid('The scope has more than 1000 characters.'))
   })
 
   test('is read without an error, whatever the text is', () => {

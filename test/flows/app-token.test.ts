@@ -110,6 +110,17 @@ describe('POST /token', () => {
     expect(seen.size).toBe(1)
   })
 
+  test('names the scope that it refuses, or its place if there is none of that name', async () => {
+    const app = await addApp(world.platform, world.user, 'site:read')
+    const told = async (scope: string) => (await issue({ ...app.development, scope })).body.error.message
+    expect(await told('site:read store:read')).toBe('The app may not ask for the scope store:read.')
+    expect(await told('customers:read')).toBe('The scope customers:read is planned or restricted and cannot be issued.')
+    for (const odd of ['sites:read', '<script>', app.development.clientSecret])
+      expect(await told(`site:read ${odd}`)).toBe(
+        'Scope 2 in the list does not exist. There are: profile.email:read, profile:read, site.content:write, site:read, store:read.',
+      )
+  })
+
   test('says nothing about the scope to a caller with a wrong secret', async () => {
     expectRefusal(await issue({ ...world.app.development, clientSecret: 'wrong', scope: 'nothing' }), 'invalid_client')
   })

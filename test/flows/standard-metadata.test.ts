@@ -40,7 +40,7 @@ describe('discovery', () => {
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
       protected_resources: [`${issuer}/api/app-platform`],
-      service_documentation: `${issuer}/docs`,
+      service_documentation: `${issuer}/docs/guides/oauth-libraries`,
     })
   })
 
@@ -52,7 +52,7 @@ describe('discovery', () => {
       authorization_servers: [issuer],
       scopes_supported: scopes,
       bearer_methods_supported: ['header'],
-      resource_documentation: `${issuer}/docs`,
+      resource_documentation: `${issuer}/docs/guides/first-app`,
     })
   })
 
@@ -63,7 +63,11 @@ describe('discovery', () => {
     for (const name of ['token_endpoint', 'revocation_endpoint', 'introspection_endpoint']) {
       expect((await sendForm(url, local(body[name]), '')).status).toBe(401)
     }
-    expect((await send(url, 'GET', `~${local(body.service_documentation)}`)).status).toBe(200)
+    const { resource_documentation } = (await send(url, 'GET', resourcePath)).body
+    for (const guide of [body.service_documentation, resource_documentation]) {
+      const shown = await fetch(url + local(guide))
+      expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    }
     expect((await send(url, 'GET', `~${local(body.protected_resources[0])}/me`)).status).toBe(401)
   })
 

@@ -87,7 +87,7 @@ describe('before the user is asked', () => {
   test('every other fault redirects to the verified URI, with state and issuer', async () => {
     expect(answerIn(await prepare({ scope: 'profile:read nothing' }))).toEqual({
       error: 'invalid_scope',
-      error_description: 'The scope is empty or names a scope that does not exist.',
+      error_description: expect.stringMatching(/^Scope 2 in the list does not exist\. There are: /),
       state: 'af0ifjsldkj',
       iss: 'http://localhost',
     })

@@ -158,7 +158,7 @@ describe('creating an app', () => {
     [{ name: 'Fine', slug: 'Not a slug' }, 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
     [{ name: 'Fine', slug: 'new' }, 'This slug is reserved.'],
     [{ name: 'Fine', slug: 'good', scopes: [] as string[] }, 'Choose at least one scope.'],
-    [{ name: 'Fine', slug: 'good', scopes: ['customers:read'] }, 'A scope is planned or restricted'],
+    [{ name: 'Fine', slug: 'good', scopes: ['customers:read'] }, 'The scope customers:read is planned or restricted'],
   ])('with %j is refused in words next to the field, and keeps what was typed', async (change, sentence) => {
     const answer = await owner.submit('/console/new', '/console/new', { ...fields, ...change })
     expect(answer.status).toBe(400)
@@ -344,7 +344,7 @@ describe('scopes and names', () => {
     expect(text).toContain('customers:read')
     expect(text).not.toContain('value="customers:read"')
     const forced = await send(app, '/scopes', '/scopes', { scopes: ['site:read', 'customers:read'] })
-    expect(forced.text).toContain('A scope is planned or restricted and cannot be registered yet.')
+    expect(forced.text).toContain('is planned or restricted and cannot be issued.')
     const saved = await send(app, '/scopes', '/scopes', { scopes: ['store:read'] })
     expect(locationOf(saved)).toBe(pathOf(app, '/scopes?done=scopes'))
     expect((await ownedApp(world.platform, world.user.id, app.slug)).scopes).toEqual(['store:read'])

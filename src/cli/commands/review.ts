@@ -35,17 +35,6 @@ const addSteps = (group: Command): void => {
   operator('reject <app> <version>', 'Reject a submitted version for good, saying why.', reject)
     .requiredOption('--message <text>', 'why')
     .option('--item <path=message>', 'one thing to fix; may be given several times', readItem, [])
-  const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) =>
-    listAnswer(await listEveryVersion(platform, requiredApp(app, flags)), {
-      Version: 'version',
-      Status: 'status',
-      Revision: 'revision',
-      Scopes: 'scopes',
-      'In development': 'current.development',
-      'In production': 'current.production',
-      Created: 'createdAt',
-      ID: 'id',
-    })
   addAppFlag(operator('list [app]', 'List the versions of an app, newest first.', list))
 }
 
@@ -68,3 +57,15 @@ const readItem = (text: string, before: readonly RejectionItem[]): readonly Reje
   }
   return [...before, { path, message }]
 }
+
+const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) =>
+  listAnswer(await listEveryVersion(platform, requiredApp(app, flags)), {
+    Version: 'version',
+    Status: 'status',
+    Revision: 'revision',
+    Scopes: 'scopes',
+    'In development': 'current.development',
+    'In production': 'current.production',
+    Created: 'createdAt',
+    ID: 'id',
+  })

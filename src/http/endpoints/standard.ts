@@ -217,7 +217,7 @@ const serverMetadata = (issuer: string) => ({
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: true,
   protected_resources: [issuer + contractPath],
-  service_documentation: `${issuer}/docs`,
+  service_documentation: `${issuer}/docs/guides/oauth-libraries`,
 })
 
 /** RFC 9728 section 2: the endpoints of the contract, as one resource. */
@@ -226,7 +226,7 @@ const resourceMetadata = (issuer: string) => ({
   authorization_servers: [issuer],
   scopes_supported: scopes,
   bearer_methods_supported: ['header'],
-  resource_documentation: `${issuer}/docs`,
+  resource_documentation: `${issuer}/docs/guides/first-app`,
 })
 
 const metadata = (path: string, details: Pick<Details, 'id' | 'summary'>, contentFor: (issuer: string) => object) =>

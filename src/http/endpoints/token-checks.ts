@@ -55,7 +55,7 @@ export const checkToken = endpoint({
   isHot: true,
   run: (door, call, { caller, query }) => {
     const parsed = parseScope(query.scope)
-    if (parsed.kind === 'refused') throw refuse(parsed.code, { param: 'scope' })
+    if (parsed.kind === 'refused') throw refuse(parsed.code, { param: 'scope', message: parsed.message })
     if (caller.kind !== 'app' && caller.kind !== 'user') throw refuse('token_type_not_allowed')
     const asked = {
       scopes: parsed.scopes,

@@ -91,12 +91,5 @@ export const refusalIfQuotaFull = async (
 export const readScopes = (text: string): { readonly scopes: readonly ScopeName[]; readonly fault: string | null } => {
   if (text.trim() === '') return { scopes: [], fault: 'Choose at least one scope.' }
   const parsed = parseScope(text)
-  return parsed.kind === 'scopes'
-    ? { scopes: parsed.scopes, fault: null }
-    : { scopes: [], fault: scopeFaults[parsed.code] }
+  return parsed.kind === 'scopes' ? { scopes: parsed.scopes, fault: null } : { scopes: [], fault: parsed.message }
 }
-
-const scopeFaults = {
-  invalid_scope: 'One of the scopes does not exist.',
-  scope_not_available: 'A scope is planned or restricted and cannot be registered yet.',
-} as const

@@ -3,7 +3,15 @@ import { accessDenied, type AuthorizationError, type AuthorizationRequest } from
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isCodeChallenge } from '../../domain/pkce.ts'
 import { redirectTarget } from '../../domain/registered-url.ts'
-import { formatScope, isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
+import {
+  commonTo,
+  formatScope,
+  parseScope,
+  parseStoredScope,
+  refuseBeyond,
+  type ScopeName,
+  scopesFor,
+} from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded } from '../acting-as.ts'
@@ -132,13 +140,10 @@ export const checkAsked = (app: App, request: AuthorizationRequest): readonly Sc
   }
   if (!isCodeChallenge(request.codeChallenge)) return refuse('invalid_request', { param: 'codeChallenge' })
   const asked = parseScope(request.scope)
-  if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope' })
+  if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope', message: asked.message })
   if (app.status !== 'active') return refuse('app_inactive')
-  const registered = parseStoredScope(app.scopes)
-  if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {
-    return refuse('scope_not_allowed', { param: 'scope' })
-  }
-  return asked.scopes
+  const possible = commonTo(parseStoredScope(app.scopes), scopesFor('user'))
+  return refuseBeyond(asked.scopes, possible, 'scope') ?? asked.scopes
 }
 
 /** Checks an authorization request: the user's session, the client, the redirect URI, the form, then the scopes. */

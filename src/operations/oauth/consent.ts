@@ -65,7 +65,7 @@ export const prepareConsent = async (
   const asked = authorizationRequestOf(parameters)
   const scopes = checkAsked(asking.app, asked)
   if (scopes instanceof PlatformError) {
-    const error = authorizationErrorOf(scopes.code)
+    const error = authorizationErrorOf(scopes)
     if (error === null) throw scopes
     return await answer(error)
   }
@@ -142,7 +142,7 @@ export const decideConsent = async (
     const issued = await authorize(acting, trace, session, request, true)
     return { redirectTo: issued.redirectTo, issued }
   } catch (refusal) {
-    const error = refusal instanceof PlatformError ? authorizationErrorOf(refusal.code) : null
+    const error = refusal instanceof PlatformError ? authorizationErrorOf(refusal) : null
     if (error === null) throw refusal
     return { redirectTo: errorTarget(platform, request, error), issued: null }
   }

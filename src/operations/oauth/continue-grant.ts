@@ -262,8 +262,9 @@ const faultOf = (presented: Presented, { grant, code, redirectClientId }: Found)
   if (presented.kind === 'refresh_token') {
     const { asked } = presented
     if (asked === null) return null
-    const narrows = asked.kind === 'scopes' && isSubset(asked.scopes, parseStoredScope(grant.scopes))
-    return narrows ? null : refuse('invalid_scope', { param: 'scope' })
+    if (asked.kind === 'refused') return refuse('invalid_scope', { param: 'scope', message: asked.message })
+    const isWithin = isSubset(asked.scopes, parseStoredScope(grant.scopes))
+    return isWithin ? null : refuse('invalid_scope', { param: 'scope', message: widened })
   }
   const isRight =
     code !== null &&
@@ -273,6 +274,9 @@ const faultOf = (presented: Presented, { grant, code, redirectClientId }: Found)
     verifierMatches(presented.codeVerifier, code.codeChallenge)
   return isRight ? null : refuse('invalid_grant')
 }
+
+/** RFC 6749 section 6. */
+const widened = 'A refresh cannot ask for scopes that the user has not allowed.'
 
 /** The scopes of the access token. */
 const scopesOf = (presented: Presented, grant: Grant): string =>

@@ -1,7 +1,14 @@
 import type { Environment } from '../../domain/app.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { formatScope, isSubset, type ParsedScope, ownScopes, parseScope, type ScopeName } from '../../domain/scope.ts'
+import {
+  formatScope,
+  type ParsedScope,
+  ownScopes,
+  parseScope,
+  refuseBeyond,
+  type ScopeName,
+} from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
 import {
@@ -78,9 +85,10 @@ const action = 'app_token.issue'
 
 /** The scopes of the token: those that were asked for, or all that the app may have for itself. */
 const tokenScopes = (client: AuthenticatedClient, asked: ParsedScope | null): readonly ScopeName[] | PlatformError => {
-  if (asked?.kind === 'refused') return refuse(asked.code, { param: 'scope' })
+  if (asked?.kind === 'refused') return refuse(asked.code, { param: 'scope', message: asked.message })
   if (client.appStatus !== 'active') return refuse('app_inactive')
   const possible = ownScopes(client.appScopes)
   const scopes = asked?.scopes ?? possible
-  return scopes.length > 0 && isSubset(scopes, possible) ? scopes : refuse('scope_not_allowed', { param: 'scope' })
+  if (scopes.length === 0) return refuse('scope_not_allowed', { param: 'scope' })
+  return refuseBeyond(scopes, possible, 'scope') ?? scopes
 }

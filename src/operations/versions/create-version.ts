@@ -3,7 +3,7 @@ import { embedUrlFault } from '../../domain/registered-url.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
+import { formatScope, type ParsedScope, parseScope, parseStoredScope, refuseBeyond } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
@@ -126,7 +126,8 @@ type CheckedUpload = ReturnType<typeof checkUpload>
 const checkUpload = (upload: VersionUpload) => {
   if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
   const asked = scopesOf(upload)
-  if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
+  if (asked.kind === 'refused' && asked.code === 'invalid_scope')
+    throw refuse('invalid_scope', { param: 'scopes', message: asked.message })
   const embedFault = embedUrlFault(upload.manifest)
   if (embedFault !== null) throw refuse('invalid_request', { param: 'manifest.embedUrl', message: embedFault })
   const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
@@ -152,7 +153,8 @@ const placeOf = async (
 ): Promise<Version | PlatformError | null> => {
   const app = await q.apps.byId(appId)
   if (app === null) return refuse('invalid_token')
-  if (!isSubset(scopes, parseStoredScope(app.scopes))) return refuse('scope_not_allowed', { param: 'scopes' })
+  const beyond = refuseBeyond(scopes, parseStoredScope(app.scopes), 'scopes')
+  if (beyond !== null) return beyond
   const existing = await q.versions.byName(appId, version)
   if (existing !== null && existing.status !== 'draft') return locked(existing)
   return (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
@@ -204,14 +206,14 @@ const untouched = {
 const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
   if (scopes.length === 0) return { kind: 'scopes', scopes: [] }
   return scopes.some((name) => name.includes(' '))
-    ? { kind: 'refused', code: 'invalid_scope' }
+    ? { kind: 'refused', code: 'invalid_scope', message: 'A scope has no space in it.' }
     : parseScope(scopes.join(' '))
 }
 
 /** The refusal of what no upload may ask for, whatever scopes the app has registered. */
 const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): PlatformError | null => {
   if (movedOnBy !== undefined) return refuse('activation_not_allowed', { param: movedOnBy })
-  return asked.kind === 'refused' ? refuse(asked.code, { param: 'scopes' }) : null
+  return asked.kind === 'refused' ? refuse(asked.code, { param: 'scopes', message: asked.message }) : null
 }
 
 /** The manifest in the form in which it is stored. @throws payload_too_large */
