@@ -1,7 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { addApp, addUser, type Desk, openDesk, password } from './support/run.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let desk: Desk
 beforeAll(async () => {
