@@ -10,6 +10,7 @@ import { addCompletionCommand } from './commands/completion.ts'
 import { addCredentialCommands } from './commands/credential.ts'
 import { addCheckCommand, addMigrateCommand, addPurgeCommand } from './commands/database.ts'
 import { addDevCommand } from './commands/dev.ts'
+import { addHealthCommand } from './commands/health.ts'
 import { addHelpCommand } from './commands/help.ts'
 import { addInstallCommands } from './commands/install.ts'
 import { addLoginCommand, addLogoutCommand, addWhoamiCommand } from './commands/login.ts'
@@ -59,6 +60,7 @@ export const createProgram = (): Command => {
   program.commandsGroup('Server:')
   addServeCommand(program)
   addDevCommand(program)
+  addHealthCommand(program)
   addPrintCommands(program)
   addCompletionCommand(program)
   program.commandsGroup('Database:')

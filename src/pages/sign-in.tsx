@@ -6,8 +6,10 @@ import { authorizationPath } from '../http/paths.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere } from '../http/sign-in-limit.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
+import { hasAccounts } from '../operations/users/find-user.ts'
 import { Field, Form, Problem } from './design/field.tsx'
 import { Layout } from './design/shell.tsx'
+import { CodeBlock } from './design/values.tsx'
 import {
   answerForm,
   emptyForm,
@@ -92,7 +94,8 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   }
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
-  return showForm(door, request, { returnTo, email: '', error: null, form: formIn(request) }, deleted)
+  const isFresh = !(await hasAccounts(door.platform))
+  return showForm(door, request, { returnTo, email: '', error: null, form: formIn(request), isFresh }, deleted)
 }
 
 const signInForm = formOf({ email: text, password: secretText, return_to: text })
@@ -103,7 +106,8 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   const values = await readValues(call, signInForm)
   const { email, password, return_to } = fieldsOf(signInForm, values)
   const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
-  const refused = (error: PlatformError) => showForm(door, request, { returnTo, email, error, form: null })
+  const refused = (error: PlatformError) =>
+    showForm(door, request, { returnTo, email, error, form: null, isFresh: false })
   if (ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values) === null) {
     return refused(refuse('origin_not_allowed', { message: staleForm }))
   }
@@ -119,6 +123,8 @@ type Shown = {
   readonly error: PlatformError | null
   /** What happened to a form that was sent after its session had ended; null without one. */
   readonly form: keyof typeof formWords | null
+  /** Nobody has an account yet. */
+  readonly isFresh: boolean
 }
 
 const formWords = {
@@ -131,7 +137,7 @@ const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'fo
 const showForm = (
   door: Door,
   request: Request,
-  { returnTo, email, error, form }: Shown,
+  { returnTo, email, error, form, isFresh }: Shown,
   more: readonly string[] = [],
 ) => {
   const { tickets, cookies } = visitorOf(door, request)
@@ -146,6 +152,7 @@ const showForm = (
           {formWords[form]}
         </p>
       )}
+      {isFresh ? <FirstAccount /> : null}
       {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
       {hasPasswordForm(signIn) ? <PasswordForm tickets={tickets} returnTo={returnTo} email={email} /> : null}
       <OtherWays rules={signIn} returnTo={returnTo} />
@@ -157,6 +164,19 @@ const showForm = (
     },
   )
 }
+
+/** The page is public, so it names no file of this machine; the server prints the whole command when it starts. */
+const FirstAccount = () => (
+  <>
+    <p>Nobody has an account here yet. On the machine of the server, with its settings, this makes the first one:</p>
+    <CodeBlock
+      id="first-account"
+      label="Make the first account"
+      code={'app-platform user invite --operator \\\n  --name "Your Name" you@example.com'}
+    />
+    <p>It prints a link with which you set your password. Then sign in here.</p>
+  </>
+)
 
 type PasswordFormProps = Pick<Shown, 'returnTo' | 'email'> & { readonly tickets: TicketBook }
 

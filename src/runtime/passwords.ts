@@ -19,13 +19,29 @@ export type Passwords = {
 /** Passwords cannot be hashed, so no user could sign in. The message is a sentence for the operator. */
 export class PasswordsUnusable extends Error {
   constructor(cause: unknown) {
+    const library = missingLibraryIn(cause)
     super(
-      'Passwords cannot be hashed: the folder for temporary files (TMPDIR) must allow executable files. ' +
-        'Name a folder that does in BUN_TMPDIR.',
+      library === null
+        ? 'Passwords cannot be hashed: the folder for temporary files (TMPDIR) must allow executable files. Name a folder that does in BUN_TMPDIR.'
+        : `Passwords cannot be hashed: this machine has no ${library}. Install the package that contains it: ${packageOf(library)}.`,
       { cause },
     )
   }
 }
+
+/** The shared library that the loader of glibc or of musl did not find for bcrypt; small container images lack some. */
+const missingLibraryIn = (error: unknown): string | null => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const [, library] = /(lib[\w+-]+\.so[.\d]*): (?:cannot open shared|No such file)/.exec(cause.message) ?? []
+    if (library !== undefined) return library
+  }
+  return null
+}
+
+const packageOf = (library: string): string =>
+  library.startsWith('libgcc_s')
+    ? 'libgcc-s1 on Debian, libgcc on Alpine and Fedora'
+    : 'libc6 on Debian, glibc on Fedora'
 
 const loadBcrypt = async () => {
   try {

@@ -17,7 +17,7 @@ const expected: readonly (readonly [line: string, offers: readonly string[]])[] 
   ['credential create newsletter --environment ', ['development', 'production']],
   ['credential create newsletter --', ['--database', '--environment', '--help', '--json', '--label']],
   ['completion ', ['bash', 'fish', 'zsh']],
-  ['print ', ['alerts', 'backup-timer', 'caddy', 'nginx', 'systemd']],
+  ['print ', ['alerts', 'backup-timer', 'caddy', 'container', 'nginx', 'systemd']],
   ['print nginx --p', ['--port', '--public-url']],
   ['backup ', ['one.db', 'two words.db']],
   ['check --database o', ['one.db']],

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../clients/support/free-port.ts'
+import type { Json } from '../support/call.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -90,6 +91,11 @@ test('settings that cannot be printed are refused in one sentence', async () => 
     [['systemd', '--port', '0'], /PORT is 0/],
     [['systemd', '--database', '/home/ada/x.db'], /cannot see a database in \/home\/ada/],
     [['caddy'], /PUBLIC_URL is not set/],
+    [['container'], /PUBLIC_URL is not set/],
+    [
+      ['container', '--public-url', 'https://a.example', '--database', '/srv/x.db'],
+      /In a container the database is in/,
+    ],
     [['nginx'], /PUBLIC_URL is not set/],
     [['systemd', '--port', 'many'], /--port must be a whole number/],
   ]
@@ -204,4 +210,52 @@ needs('systemd-analyze').test('systemd accepts the backup timer and its service'
     expect(service).toContain('--keep 14 --check')
     expect(service).toMatch(/^Environment="DATABASE_URL=file:\//m)
   }
+})
+
+/** The three files that `print container` prints. */
+const printContainer = async (env: Readonly<Record<string, string>>) => {
+  const [steps = '', image = '', compose = '', site = ''] = (await print('container', env)).split(/^# ---- .*\n/m)
+  const parsed: Json = Bun.YAML.parse(compose)
+  const { services, volumes, networks } = parsed
+  return { steps, image, services, volumes, networks, site }
+}
+
+test('the container runs as a user of its own on a read-only file system, and only its folder is kept', async () => {
+  const { PORT, PUBLIC_URL, RATE_LIMIT_TOKEN } = settings
+  const env = { PUBLIC_URL, RATE_LIMIT_TOKEN, PLATFORM_NAME: 'A $HOME "b": #c' }
+  const { image, services, volumes, networks } = await printContainer({ ...env, PORT, TRUSTED_PROXIES: '127.0.0.1' })
+  expect(image).toMatch(/^USER 10001:10001$/m)
+  expect(image).toMatch(/^ENV HOST=0\.0\.0\.0 PORT=8443 DATABASE_URL=file:\/var\/lib\/app-platform\/app-platform\.db$/m)
+  expect(image).toContain('VOLUME ["/var/lib/app-platform"]')
+  expect(image).toContain('CMD ["app-platform", "health"]')
+  expect(image.match(/^ENTRYPOINT (.+)$/m)?.[1]).toBe('["tini", "--", "app-platform"]')
+  const server = services['app-platform']
+  expect(server).toMatchObject({ read_only: true, user: '10001:10001', volumes: ['data:/var/lib/app-platform'] })
+  expect(server.ports).toBeUndefined() // only Caddy is reached from outside
+  // compose writes a dollar sign as two, and Caddy is in the network that is trusted
+  expect(server.environment).toEqual({
+    ...env,
+    PLATFORM_NAME: 'A $$HOME "b": #c',
+    TRUSTED_PROXIES: networks.inside.ipam.config[0].subnet,
+  })
+  expect(services.caddy.ports).toEqual(['80:80', '443:443'])
+  expect(Object.keys(volumes)).toEqual(['data', 'caddy-data'])
+})
+
+test('with PostgreSQL the container has no volume, and the URL is in a file of its own', async () => {
+  const env = { PUBLIC_URL: 'https://apps.example.com:8443', DATABASE_URL: 'postgres://app:canary@db/apps' }
+  expect(await print('container', env)).not.toContain('canary')
+  const { image, services, volumes, steps } = await printContainer(env)
+  expect(image).not.toMatch(/VOLUME|DATABASE_URL/)
+  expect(services['app-platform']).toMatchObject({ env_file: 'app-platform.env' })
+  expect(steps).toContain('app-platform.env')
+  expect(services.caddy.ports).toEqual(['80:80', '8443:8443'])
+  expect(Object.keys(volumes)).toEqual(['caddy-data'])
+})
+
+caddy('Caddy finds the site of the container valid and well formatted', async () => {
+  const file = join(temporaryFolder(), 'Caddyfile')
+  await Bun.write(file, (await printContainer({ PUBLIC_URL: 'https://apps.example.com' })).site)
+  expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
+  expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
 })

@@ -1,9 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { openDesk } from './support/run.ts'
+import { addUser, openDesk, run } from './support/run.ts'
 
 setDefaultTimeout(30_000)
 
@@ -36,23 +37,72 @@ test('a port in use exits 1 with one plain line', async () => {
   expect(await server.stop()).toBe(0)
 })
 
-/** The first line of `serve`, with its port replaced by 1. */
-const firstLine = async (words: readonly string[]): Promise<string> => {
-  const { file } = await openDesk()
+/** What `serve` prints before its log, with its port replaced by 1, on a database that has no accounts or one. */
+const printedAtStart = async (words: readonly string[], { accounts }: { readonly accounts: 0 | 1 }) => {
+  const desk = await openDesk()
+  if (accounts === 1) await addUser(desk)
+  const { file } = desk
   const child = Bun.spawn([...programCommand, 'serve', '--port', '0', '--database', await databaseOf(file), ...words], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdout: 'pipe',
     stderr: 'ignore',
   })
-  const { value } = await child.stdout.getReader().read()
+  const reader = child.stdout.getReader()
+  const decoder = new TextDecoder()
+  let printed = decoder.decode((await reader.read()).value)
   child.kill('SIGTERM')
+  for (let part = await reader.read(); !part.done; part = await reader.read()) printed += decoder.decode(part.value)
   expect(await child.exited).toBe(0)
-  return new TextDecoder().decode(value).replaceAll(/:\d+/g, ':1')
+  return { file, printed: printed.replaceAll(/:\d+/g, ':1') }
 }
+
+const firstLine = async (words: readonly string[]) => (await printedAtStart(words, { accounts: 1 })).printed
 
 test('the first line names the public URL and, if different, the listening address', async () => {
   expect(await firstLine([])).toBe('App Platform is at http://localhost:1\n')
   const proxied = await firstLine(['--public-url', 'https://apps.example.com'])
   expect(proxied).toBe('App Platform is at https://apps.example.com and listens on http://127.0.0.1:1\n')
   expect(await firstLine(['--json', '--public-url', 'https://apps.example.com'])).toBe('{"url":"http://127.0.0.1:1"}\n')
+})
+
+onSqlite('place of the file')(
+  'a first start prints the command that makes the first account, and that command works',
+  async () => {
+    const desk = await openDesk()
+    const server = await startServer({ database: desk.file, ownProcess: true })
+    const { printed, file } = await printedAtStart([], { accounts: 0 })
+    const [, line = ''] = /^ {2}(PUBLIC_URL=.*)$/m.exec(printed) ?? []
+    expect(line).toContain(`user invite you@example.com --name "Your Name" --operator --database "${file}"`)
+    const shell = Bun.spawnSync(['sh', '-c', line.replaceAll(file, desk.file)], { cwd: join(import.meta.dir, '../..') })
+    const [, link = ''] = /^link +(\S+)$/m.exec(shell.stdout.toString()) ?? []
+    expect(link).toStartWith('http://localhost:1/')
+    expect((await fetch(link.replace(/^http:..[^/]+/, server.url))).status).toBe(200)
+    await server.stop()
+    expect(await firstLine(['--json'])).not.toContain('invite')
+  },
+)
+
+test('health says in one sentence whether the server is ready, also through no proxy, and exits 0 or 1', async () => {
+  const server = await startServer()
+  const { port, host } = new URL(server.url)
+  const env = { PORT: port, HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' }
+  expect(await run(['health'], { env })).toEqual({
+    exitCode: 0,
+    stdout: `The server on ${host} is ready.\n`,
+    stderr: '',
+  })
+  expect(await server.stop()).toBe(0)
+  const stopped = await run(['health', '--port', port])
+  expect(stopped).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(stopped.stderr).toMatch(/^error: No server answers at http:\/\/127\.0\.0\.1:\d+\/readyz: [^\n]+\.\n$/)
+  using notReady = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => Response.json({ error: { details: { conditions: ['disk_full', 'clock_ahead'] } } }, { status: 503 }),
+  })
+  expect(await run(['health', '--port', String(notReady.port)])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `error: The server on 127.0.0.1:${notReady.port} is not ready: disk_full, clock_ahead.\n`,
+  })
 })

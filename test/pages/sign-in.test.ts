@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
 import { needs } from '../support/needs.ts'
+import { startServer } from '../support/running-server.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
@@ -186,4 +187,13 @@ const told = async (returnTo: string) =>
 test('the sign-in page mentions an app only when an app sent the person', async () => {
   expect(await told('/oauth/authorize?client_id=x')).toBe(true)
   expect([await told('/account'), await told('https://evil.example/oauth/authorize?x')]).toEqual([false, false])
+})
+
+test('the sign-in page of a server without accounts shows the command that makes one, and no file of the machine', async () => {
+  const fresh = await startServer()
+  const { text } = await plainBrowser(fresh.url).get('/sign-in')
+  expect(text).toContain('app-platform user invite --operator')
+  expect(text).not.toContain(fresh.database)
+  expect((await plainBrowser(url).get('/sign-in')).text).not.toContain('user invite')
+  await fresh.stop()
 })

@@ -70,6 +70,8 @@ const programs = {
   promtool: { find: () => which('promtool'), packages: 'prometheus' },
   strace: { find: () => which('strace'), packages: 'strace' },
   setpriv: { find: () => which('setpriv'), packages: 'util-linux' },
+  /** Only root may mount file systems. */
+  'unshare as root': { find: () => (process.getuid?.() === 0 ? which('unshare') : null), packages: 'util-linux' },
   mkfifo: { find: () => which('mkfifo'), packages: 'coreutils' },
   script: { find: () => which('script'), packages: 'bsdutils' },
   faketime: { find: findFaketime, packages: 'faketime' },

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { programEnvironment } from '../../config.ts'
-import type { ConfigFlags } from '../../config/setting.ts'
+import type { ConfigFlags, EnvironmentVariables } from '../../config/setting.ts'
 import alertRules from '../print/alert-rules.yml' with { type: 'text' }
+import { containerFiles, containerSettings, containerUpstream } from '../print/container.ts'
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
 import { caddyfile, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
 import { backupTimer, systemdUnit } from '../print/systemd.ts'
@@ -9,7 +10,7 @@ import { backupTimer, systemdUnit } from '../print/systemd.ts'
 export const addPrintCommands = (program: Command): void => {
   const group = program
     .command('print')
-    .description('Print configuration for systemd, proxies and alerts that matches the settings.')
+    .description('Print configuration for systemd, containers, proxies and alerts that matches the settings.')
   printCommand(group, 'systemd', 'A hardened systemd service.', systemdUnit)
   printCommand(
     group,
@@ -23,6 +24,16 @@ export const addPrintCommands = (program: Command): void => {
   printCommand(group, 'nginx', 'An nginx site that ends TLS.', async (deployment) =>
     nginxSite(await termsOf(deployment)),
   )
+  printCommand(
+    group,
+    'container',
+    'A Containerfile, and a compose file that runs it behind Caddy.',
+    async (deployment) => {
+      const upstream = containerUpstream(deployment)
+      return containerFiles(deployment, await termsOf({ ...deployment, upstream }))
+    },
+    containerSettings,
+  )
   group
     .command('alerts')
     .description('Alerting rules for Prometheus.')
@@ -34,6 +45,7 @@ const printCommand = (
   name: string,
   description: string,
   render: (deployment: Deployment) => string | Promise<string>,
+  fixed: EnvironmentVariables = {},
 ): void => {
   group
     .command(name)
@@ -48,7 +60,7 @@ const printCommand = (
     .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
     .action(async (flags: ConfigFlags) => {
       const executable = Bun.isStandaloneExecutable ? process.execPath : null
-      const deployment = deploymentOf(flags, programEnvironment(), executable)
+      const deployment = deploymentOf(flags, { ...programEnvironment(), ...fixed }, executable)
       const text = await render(deployment)
       for (const warning of deployment.warnings) process.stderr.write(`warning: ${warning}\n`)
       process.stdout.write(text)

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { lookup } from 'node:dns/promises'
-import { readConfig } from '../../config.ts'
+import { relative } from 'node:path'
+import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
+import { hasAccounts } from '../../operations/users/find-user.ts'
 import type { PlatformServer } from '../../server.ts'
 import { CommandFailed } from '../output.ts'
 
@@ -49,6 +51,26 @@ const addressText = ({ url, publicUrl }: PlatformServer): string => {
   return `App Platform is at ${publicUrl}${isSame ? '' : ` and listens on ${url}`}`
 }
 
+/** The command that makes the first account of this server. The URL of a PostgreSQL database may have a password. */
+const firstAccountText = ({ database, publicUrl }: Config, server: PlatformServer): string => {
+  const isDefault = database.kind === 'sqlite' && database.path === defaultDatabasePath
+  const address = publicUrl === null && server.url.endsWith(':3000') ? '' : `PUBLIC_URL=${server.publicUrl} `
+  const file = isDefault || database.kind === 'postgres' ? '' : ` --database ${Bun.$.escape(database.path)}`
+  const same = database.kind === 'postgres' ? ' with the same DATABASE_URL' : ''
+  return `Nobody has an account yet. This makes the first one${same}, and prints a link to set its password:
+  ${address}${programWords()} user invite you@example.com --name "Your Name" --operator${file}
+`
+}
+
+/** How this program is called from the current folder. Without Bun on the path, npx has put it into a folder of its own. */
+const programWords = (): string => {
+  const { execPath } = process
+  if (Bun.isStandaloneExecutable)
+    return Bun.which('app-platform') === execPath ? 'app-platform' : Bun.$.escape(execPath)
+  const bun = execPath.includes('/_npx/') ? `npx -y --allow-scripts=bun bun@${Bun.version}` : 'bun'
+  return `${bun} ${Bun.$.escape(relative('.', Bun.main))}`
+}
+
 const isOfListening = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'listen'
 
@@ -83,6 +105,9 @@ export const addServeCommand = (program: Command): void => {
       const { url, metricsUrl } = server
       const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
       process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)
+      if (flags.json !== true && !(await hasAccounts(server.platform))) {
+        process.stdout.write(firstAccountText(config, server))
+      }
       await serveUntil(signal, server)
     })
 }

@@ -61,6 +61,10 @@ export const userSummary = (user: User) => ({
   hasPassword: user.passwordHash !== noPassword,
 })
 
+/** Whether anybody has an account: on a fresh server nobody can sign in. */
+export const hasAccounts = async ({ database: { queries: q } }: Platform): Promise<boolean> =>
+  (await q.users.listPage({ email: null, status: null }, '', 1)).length > 0
+
 /** All users, by address. */
 export const listUsers = async (platform: Platform): Promise<User[]> => await platform.database.queries.users.list()
 
