@@ -7,6 +7,7 @@ import {
   settingReader,
   wholeNumber,
 } from './config/setting.ts'
+import { readMail } from './config/mail.ts'
 import { readIdentityProvider, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { installApprovalRules } from './domain/install.ts'
@@ -50,6 +51,7 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     port: read('PORT', 3000, wholeNumber(0, 65_535), 'port'),
     database: read('DATABASE_URL', defaultDatabase, databaseOf, 'database'),
     trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
+    mail: readMail(read, faults),
     /** Private networks that webhooks may call. */
     webhookNetworks: read('WEBHOOK_ALLOWED_NETWORKS', [], networksOf),
     rateLimits: readRateLimits(read),

@@ -17,6 +17,7 @@ import {
   announceDeprecationsJob,
   keepTimeJob,
   purgeJob,
+  sendMailsJob,
   shareLimitsJob,
   tellAllRefusals,
   tellRefusalsJob,
@@ -34,6 +35,7 @@ import { refusalPage } from './pages/refusal-page.tsx'
 import { systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
 import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
+import { createMailer } from './runtime/mailer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createIdentityProvider } from './runtime/identity-provider.ts'
 import { createPasswords } from './runtime/passwords.ts'
@@ -124,6 +126,8 @@ export const startPlatformServer = async (
   for (const reason of config.warnings) log.warn('config.warning', { reason })
   log.flush() // before the sentence of a start that is refused
 
+  const { mail, platformName } = config
+  const mailer = mail === null ? null : createMailer(mail, { platformName })
   const refusal = refusalFor(config.platformName)
   const parts = {
     database,
@@ -137,6 +141,7 @@ export const startPlatformServer = async (
     quotas: config.quotas,
     auditRetention: config.auditRetention,
     webhooks,
+    mailer,
     observe: metrics.tokens,
     refusals: createRefusalLog(),
     running: new Set<string>(),
@@ -195,6 +200,7 @@ export const startPlatformServer = async (
     announceDeprecationsJob(platform),
     tellRefusalsJob(platform),
     watchConditions,
+    ...(mailer === null ? [] : [sendMailsJob(platform, mailer)]),
     ...(cluster === null ? [] : [shareLimitsJob(async () => await limiter.share(cluster.mergeLimits))]),
   ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause, ...outageIn(database, cause) })

@@ -15,6 +15,8 @@ const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConf
   }
 }
 
+const mailOf = (url: string, from = 'apps@example.com') => readConfig({}, { SMTP_URL: url, MAIL_FROM: from }).mail
+
 const digests = (env: Record<string, string>) => sharedSettings(readConfig({}, env))
 
 describe('settings', () => {
@@ -47,6 +49,7 @@ describe('settings', () => {
       'METRICS_LISTEN',
       'LOG_LEVEL',
       'OIDC_CLIENT_SECRET',
+      'SMTP_URL',
     ]
     const names = new Set<string>()
     readConfig({}, new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
@@ -68,6 +71,7 @@ describe('settings', () => {
       REQUIRE_SECOND_FACTOR: 'everyone',
       STRONG_SIGN_IN: 'oidc',
       OIDC_STRONG_ACR: 'phr',
+      MAIL_FROM: 'Others <others@example.com>',
     }
     const oidc = { SIGN_IN: 'oidc', OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' }
     /** What another setting must be for this one to be valid. */
@@ -75,6 +79,7 @@ describe('settings', () => {
       SIGN_IN: { SIGN_IN_URL: 'https://builder.example/sign-in' },
       OIDC_ISSUER: oidc,
       OIDC_CLIENT_ID: oidc,
+      MAIL_FROM: { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'apps@example.com' },
       PASSWORD_FOR: { SIGN_IN: 'handover', SIGN_IN_URL: 'https://builder.example/sign-in' },
     }
     for (const name of Object.keys(digests({})).filter((each) => each !== 'RATE_LIMIT')) {
@@ -97,6 +102,51 @@ describe('settings', () => {
     for (const away of ['http://id.example', 'http://localhost.evil.example', 'http://10.0.0.1']) {
       expect(faultsOf({ OIDC_ISSUER: away }).map((fault) => fault.split(' ')[0])).toEqual(['OIDC_ISSUER'])
     }
+  })
+
+  test('mail is sent with TLS, except to this machine or if it is turned off, and needs a sender', () => {
+    const from = { name: null, address: 'apps@example.com' }
+    expect(mailOf('smtp://a%40b:p%3Aw@mail.example')).toEqual({
+      host: 'mail.example',
+      port: 587,
+      tls: 'starttls',
+      login: { user: 'a@b', password: 'p:w' },
+      from,
+    })
+    expect(mailOf('smtps://mail.example/')).toMatchObject({ port: 465, tls: 'implicit', login: null })
+    for (const url of [
+      'smtp://localhost:25',
+      'smtp://127.0.0.1:25',
+      'smtp://[::1]:25',
+      'smtp://mail.example:25?tls=off',
+    ]) {
+      expect(mailOf(url)).toMatchObject({ port: 25, tls: 'none' })
+    }
+    expect(mailOf('smtp://localhost', 'The "Apps" <APPS@example.com>')?.from).toEqual({ ...from, name: 'The "Apps"' })
+    expect(readConfig({}, {}).mail).toBeNull()
+    expect(faultsOf({ SMTP_URL: 'smtp://localhost' })).toEqual([expect.stringContaining('MAIL_FROM')])
+    expect(faultsOf({ MAIL_FROM: 'apps@example.com' })).toEqual([expect.stringContaining('SMTP_URL')])
+    const wrong = [
+      'mail.example:25',
+      'http://mail.example',
+      'smtp://',
+      'smtp://mail.example/x',
+      'smtps://mail.example?tls=off',
+    ]
+    for (const url of [
+      ...wrong,
+      'smtp://a:canary%ff@mail.example',
+      'smtp://a%0d%0a:b@mail.example',
+      'smtp://mail.example:0',
+    ]) {
+      expect(faultsOf({ SMTP_URL: url, MAIL_FROM: 'apps@example.com' })[0]).toMatch(/^SMTP_URL must be (?!.*canary)/)
+    }
+    for (const sender of ['Apps', 'a@b, c@d', 'A\r\nBcc: b <apps@example.com>', '<a@b> c']) {
+      expect(faultsOf({ SMTP_URL: 'smtp://localhost', MAIL_FROM: sender })[0]).toMatch(/^MAIL_FROM must be/)
+    }
+    expect(readConfig({}, { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'apps@example.com' }).warnings).toEqual([
+      expect.stringContaining('PUBLIC_URL'),
+    ])
   })
 
   test('a flag wins over the environment', () => {

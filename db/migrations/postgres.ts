@@ -12,6 +12,7 @@ import identities from './postgres/0010_identities.sql' with { type: 'text' }
 import stagedResources from './postgres/0011_staged_resources.sql' with { type: 'text' }
 import secondFactors from './postgres/0012_second_factors.sql' with { type: 'text' }
 import passwordLinks from './postgres/0013_password_links.sql' with { type: 'text' }
+import mails from './postgres/0014_mails.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -78,4 +79,5 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     sql: passwordLinks,
     sha256: '73693ed4ae7ab5988a6a33836087163a2d2e624f84240c998896f9594c46ac07',
   },
+  { id: 14, name: 'mails', sql: mails, sha256: 'b8055d6fbe7a47b33ec349d6bfb1d28e85960b8b1ff9de66ef94443cad88e1f4' },
 ]

@@ -17,6 +17,7 @@ export const importedTables = [
   'totp_keys',
   'recovery_codes',
   'password_links',
+  'mails',
   'apps',
   'clients',
   'credentials',

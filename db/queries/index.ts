@@ -14,6 +14,7 @@ import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
 import { recoveryCodeQueries, totpKeyQueries } from './factors.ts'
 import { passwordLinkQueries } from './password-links.ts'
+import { mailQueries } from './mails.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
 import { grantQueries } from './grants.ts'
 import { identityQueries } from './identities.ts'
@@ -38,6 +39,7 @@ export type { CountsOf, HourlyCount } from './counts.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, User, UserOrder, UserQuestion } from './users.ts'
 export type { RecoveryCode, TotpKey } from './factors.ts'
+export type { Mail } from './mails.ts'
 export type { PasswordLink } from './password-links.ts'
 export type { Counted, Place, SearchWindow } from './places.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
@@ -78,6 +80,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   identities: identityQueries(db),
   installs: installQueries(db),
   keys: keyQueries(db),
+  mails: mailQueries(db),
   names: nameQueries(db),
   passwordLinks: passwordLinkQueries(db),
   recoveryCodes: recoveryCodeQueries(db),

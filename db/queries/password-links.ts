@@ -1,5 +1,6 @@
-import { and, asc, eq, isNull, lt } from 'drizzle-orm'
-import { passwordLinks } from '../tables/sqlite.ts'
+import { and, asc, eq, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import { linkMails } from '../../src/domain/mail.ts'
+import { mails, passwordLinks } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { oldestKey } from './keys.ts'
@@ -19,12 +20,17 @@ export const passwordLinkQueries = (db: DrizzleConnection) => {
     /** Uses a link up. True for exactly one of any number of racing calls. */
     use: async (id: string, now: number) =>
       await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
-    /** Ends those of a user that work. */
-    endAll: async (userId: string, now: number) =>
-      void (await db
+    /** Ends those of a user that work, and drops the mails that would bring one. */
+    endAll: async (userId: string, now: number): Promise<void> => {
+      await db
         .update(passwordLinks)
         .set({ endedAt: now })
-        .where(and(eq(passwordLinks.userId, userId), isNull(passwordLinks.endedAt)))),
+        .where(and(eq(passwordLinks.userId, userId), isNull(passwordLinks.endedAt)))
+      await db
+        .update(mails)
+        .set({ state: 'dropped', nextAttemptAt: null, address: null })
+        .where(and(eq(mails.userId, userId), isNotNull(mails.nextAttemptAt), inArray(mails.kind, [...linkMails])))
+    },
     /** Removes every trace of them. */
     forget: async (userId: string) => void (await db.delete(passwordLinks).where(eq(passwordLinks.userId, userId))),
     /** Removes up to `limit` links made before the ID, and returns how many. */

@@ -23,14 +23,13 @@ export const endedColumns = {
   embeddedSessions: { table: 'embedded_sessions', column: 'ended_at' },
 } as const satisfies Readonly<Record<string, Ended>>
 
-/** The next start makes new keys, so that nothing that was signed with the old ones is valid. A link could have been used since. */
-export const emptiedTables = ['server_keys', 'devices', 'password_links'] as const
+/** The next start makes new keys, so that nothing that was signed with the old ones is valid. A link could have been used since, and a mail sent. */
+export const emptiedTables = ['server_keys', 'devices', 'password_links', 'mails'] as const
 
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a
- * frame. The rows stay, as the record of what was issued. The server's keys, the known browsers and links to set a password are
- * removed. Returns how
- * much of what ended had not expired.
+ * frame. The rows stay, as the record of what was issued. The server's keys, the known browsers, links to set a password
+ * and waiting mails are removed. Returns how much of what ended had not expired.
  */
 export const endEverythingIssued = (connection: Connection, at: number): EndedByRestore => {
   const end = ({ table, column, alsoSet = '' }: Ended): number => {

@@ -7,6 +7,7 @@ import { appStatuses, environments } from '../../src/domain/app.ts'
 import { countKinds } from '../../src/domain/count.ts'
 import { noAppId, recordId, type RecordPrefix, uuidOfRecordId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
+import { mailFaults, mailKinds, mailStates } from '../../src/domain/mail.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
@@ -119,6 +120,22 @@ export const passwordLinks = sqliteTable('password_links', {
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   endedAt: integer('ended_at'),
+})
+
+/**
+ * The outbox. The ID has the digits of the audit event that a mail tells. `nextAttemptAt` is set while it is pending, `fault` since
+ * an attempt has failed.
+ */
+export const mails = sqliteTable('mails', {
+  id: text().primaryKey(),
+  kind: text({ enum: mailKinds }).notNull(),
+  userId: text('user_id'),
+  address: text(),
+  state: text({ enum: mailStates }).notNull(),
+  attempts: integer().notNull(),
+  nextAttemptAt: integer('next_attempt_at'),
+  fault: text({ enum: mailFaults }),
+  createdAt: integer('created_at').notNull(),
 })
 
 /** Random keys that stay on the server: 32 bytes each. `restore` and `recover` replace them. */

@@ -9,6 +9,7 @@ import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
 import { localTrace, type Platform, type Trace } from '../operations/platform.ts'
+import { createMailer } from '../runtime/mailer.ts'
 import { actAsOwnerOfFolder, systemUser } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
@@ -112,6 +113,7 @@ export const asOperator = async <T>(
       quotas: config.quotas,
       auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks),
+      mailer: config.mail === null ? null : createMailer(config.mail, config),
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       refusals: createRefusalLog(),
       running: new Set(),

@@ -14,6 +14,7 @@ import { addHealthCommand } from './commands/health.ts'
 import { addHelpCommand } from './commands/help.ts'
 import { addInstallCommands } from './commands/install.ts'
 import { addLoginCommand, addLogoutCommand, addWhoamiCommand } from './commands/login.ts'
+import { addMailCommands } from './commands/mail.ts'
 import { addMoveCommand } from './commands/move.ts'
 import { addPrintCommands } from './commands/print.ts'
 import { addRecoverCommand } from './commands/recover.ts'
@@ -83,6 +84,7 @@ export const createProgram = (): Command => {
   addReviewCommands(program)
   addWebhookCommands(program)
   addServiceKeyCommands(program)
+  addMailCommands(program)
   addAuditCommands(program)
   program.commandsGroup('For app developers, over HTTP:')
   addLoginCommand(program)

@@ -2,6 +2,7 @@ import type { SignInRules } from '../domain/sign-in-rules.ts'
 import { createHash } from 'node:crypto'
 import type { InstallApprovalRule } from '../domain/install.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
+import type { MailSettings } from '../domain/mail.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
 import type { AuditRetention, Quotas, RateLimits } from '../domain/limits.ts'
 
@@ -12,6 +13,7 @@ type Settings = {
   readonly signIn: SignInRules
   readonly identityProvider: Readonly<Record<'issuer' | 'clientId', string>> | null
   readonly installApproval: InstallApprovalRule
+  readonly mail: MailSettings | null
   readonly webhookNetworks: readonly IpNetwork[]
   readonly lifetimes: Lifetimes
   readonly rateLimits: RateLimits | null
@@ -41,6 +43,7 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
     OIDC_ISSUER: config.identityProvider?.issuer ?? null,
     OIDC_CLIENT_ID: config.identityProvider?.clientId ?? null,
     INSTALL_APPROVAL: config.installApproval,
+    MAIL_FROM: config.mail?.from ?? null,
     WEBHOOK_ALLOWED_NETWORKS: config.webhookNetworks,
     LIFETIME_CODE: lifetimes.code,
     LIFETIME_APP_TOKEN: lifetimes.appToken,

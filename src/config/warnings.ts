@@ -1,14 +1,16 @@
 import { type IpNetwork, isMapped } from '../domain/ip-address.ts'
+import type { MailSettings } from '../domain/mail.ts'
 import type { EnvironmentVariables } from './setting.ts'
 
 type Warned = {
   readonly host: string
   readonly publicUrl: string | null
+  readonly mail: MailSettings | null
   readonly trustedProxies: readonly IpNetwork[]
 }
 
 /** Sentences about settings that are allowed but probably a mistake. */
-export const warningsAbout = ({ host, publicUrl, trustedProxies }: Warned): readonly string[] => {
+export const warningsAbout = ({ host, publicUrl, trustedProxies, mail }: Warned): readonly string[] => {
   const url = publicUrl === null ? null : new URL(publicUrl)
   const isPlain = url?.protocol === 'http:' && !isLoopback(url.hostname)
   const isProxied = url?.protocol === 'https:' // the server itself speaks plain HTTP
@@ -21,6 +23,10 @@ export const warningsAbout = ({ host, publicUrl, trustedProxies }: Warned): read
     [
       trustedProxies.some(coversEverything),
       'TRUSTED_PROXIES trusts every address: clients can choose the address that limits and audit log see. Name the addresses of the proxies.',
+    ],
+    [
+      url === null && mail !== null,
+      'SMTP_URL is set and PUBLIC_URL is not: links in mails name localhost. Set PUBLIC_URL to the origin that people open.',
     ],
     [
       url === null && !isLoopback(host),

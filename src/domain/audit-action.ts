@@ -107,6 +107,7 @@ export const auditActions = [
   'user.password_suspended',
   'user.renamed',
   'user.reset_link_created',
+  'user.reset_link_mailed',
   'user.sessions_ended',
   'user.use_link',
   'user_tokens.issued',

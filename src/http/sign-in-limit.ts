@@ -69,6 +69,17 @@ export const withSignInLimit = async <T>(
 }
 
 /**
+ * Asks for a link by mail, within limits for this address at this network and for the network. So nobody elsewhere uses up what
+ * the person may ask for.
+ * @throws rate_limited, and what the work throws
+ */
+export const withLinkLimit = async <T>(door: Door, call: Call, email: string, work: () => Promise<T>): Promise<T> => {
+  takeShare(door, call, 'sign_in', `link ${email.toLowerCase().slice(0, 254)} ${call.addressKey}`)
+  hold(call, door.limiter.take('failed', `link ${call.addressKey}`))
+  return await work()
+}
+
+/**
  * Checks a password, within the limits. A browser in which this user has signed in before has its own place in the line for
  * hashing; its cookie gives no access.
  * @throws rate_limited, unavailable, invalid_login

@@ -5,9 +5,11 @@ import { PlatformError } from '../domain/errors.ts'
 import { tellRepeatedRefusals } from '../operations/audit/tell-repeated-refusals.ts'
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/conditions.ts'
+import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'
 import { localTrace, type Platform } from '../operations/platform.ts'
 import { purgeAll } from '../operations/purge/purge.ts'
 import { announceDeprecations } from '../operations/webhooks/events.ts'
+import type { Mailer } from '../runtime/mailer.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Job } from './scheduler.ts'
 
@@ -30,6 +32,19 @@ export const purgeJob = (platform: Platform, purged: (kind: string, rows: number
     run: async (stopped) =>
       void (await purgeAll(platform, localTrace(platform), async () => await Bun.sleep(pauseMs), stopped, purged)),
   })
+
+/** Sends the mails that are due, one after the other. */
+export const sendMailsJob = (platform: Platform, mailer: Mailer): Job => ({
+  name: 'send-mails',
+  periodMs: 1_000,
+  run: async (stopped) => {
+    if (!platform.database.health().writable) return
+    await noticeMailTrouble(platform, mailer)
+    while (!stopped() && (await sendNextMail(platform, localTrace(platform), mailer))) {
+      await noticeMailTrouble(platform, mailer)
+    }
+  },
+})
 
 /** Announces deprecated versions of the contract within the hour, also to endpoints that were added since the last run. */
 export const announceDeprecationsJob = (platform: Platform): Job =>

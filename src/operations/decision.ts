@@ -11,6 +11,7 @@ import {
   followingStamp,
   recordEvent,
 } from './audit/event.ts'
+import { tellByMail } from './mails/outbox.ts'
 import type { Platform, TokenKind, Trace } from './platform.ts'
 
 /** What the body of a transaction works with. */
@@ -19,7 +20,7 @@ export type OpenChange = {
   /** Epoch milliseconds, read before the transaction. */
   readonly now: number
   /**
-   * Writes the audit row of what was done or refused, and the webhook events that it causes. The actor is that of the
+   * Writes the audit row of what was done or refused, and the webhook events and the mail that it causes. The actor is that of the
    * change unless the facts name another.
    */
   readonly record: (facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'>) => Promise<void>
@@ -27,12 +28,15 @@ export type OpenChange = {
 
 /** Prepares everything for a change that a transaction must not make itself. The result opens the change inside it. */
 export const prepareChange = (platform: Platform, trace: Trace, actor: Actor, now = platform.clock.now()) => {
+  const { mailer } = platform
   const stamp = auditStamp(platform, trace, now)
   return (q: Queries): OpenChange => {
     let recorded = 0
     const record: OpenChange['record'] = async (facts) => {
       recorded += 1
-      await recordEvent(q, followingStamp(stamp, recorded - 1), { actor, ...facts })
+      const ownStamp = followingStamp(stamp, recorded - 1)
+      await recordEvent(q, ownStamp, { actor, ...facts })
+      if (mailer !== null) await tellByMail(q, ownStamp, { actor, ...facts })
     }
     return { q, now, record }
   }

@@ -5,6 +5,7 @@ import type { AuditRetention, Quotas } from '../domain/limits.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
 import type { SignInRules } from '../domain/sign-in-rules.ts'
 import type { Clock } from '../runtime/clock.ts'
+import type { Mailer } from '../runtime/mailer.ts'
 import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
 import type { WebhookSender } from '../runtime/webhook-sender.ts'
@@ -47,6 +48,8 @@ export type Platform = {
   readonly auditRetention: AuditRetention
   /** Calls the webhook endpoints of apps. */
   readonly webhooks: WebhookSender
+  /** Sends mails; null if no mail server is set, and then no mail is written. */
+  readonly mailer: Mailer | null
   readonly observe: TokenObserver
   /** Decides which refusals get an audit event of their own. */
   readonly refusals: RefusalLog
@@ -55,7 +58,7 @@ export type Platform = {
 }
 
 /** The part of the platform that health and metrics need. */
-export type Observed = Pick<Platform, 'database' | 'clock'>
+export type Observed = Pick<Platform, 'database' | 'clock' | 'mailer'>
 
 /** Where a call came from. Every audit row has it. */
 export type Trace = { readonly requestId: string; readonly address: string }

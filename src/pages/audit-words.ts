@@ -168,6 +168,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.invited': ({ who, user }) => tell`${who} invited ${user}`,
   'user.password_set': ({ who }) => tell`${who} set a password with a link`,
   'user.reset_link_created': ({ who, user }) => tell`${who} created a link for ${user} to set a new password`,
+  'user.reset_link_mailed': ({ user }) =>
+    tell`A link to set a new password was mailed to ${user}, who had asked for it`,
   'user.use_link': ({ who }) => tell`${who} tried to set a password with a link that does not work`,
   'user.password_reset': ({ who, user }) => tell`${who} gave ${user} a new password`,
   'user.password_suspended': ({ who, user }) => tell`${who} suspended the password of ${user} because data was lost`,

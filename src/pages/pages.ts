@@ -57,6 +57,7 @@ import { serviceKeySteps } from './desk/service-key-steps.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
 import { userSteps } from './desk/user-steps.tsx'
 import { deskUsersRoutes } from './desk/users.tsx'
+import { forgotPasswordRoutes } from './forgot-password.tsx'
 import { consentRoutes } from './front-door/consent.tsx'
 import { decisionRoutes } from './front-door/decision.tsx'
 import { guideRoutes } from './guides/guides.tsx'
@@ -79,6 +80,7 @@ export const pages = (door: Door) =>
     .use(signInRoutes(door))
     .use(secondStepRoutes(door))
     .use(setPasswordRoutes(door))
+    .use(forgotPasswordRoutes(door))
     .use(consentRoutes(door))
     .use(decisionRoutes(door))
     .use(account(door))

@@ -7,6 +7,7 @@ import { openPasswordLink, usePasswordLink } from '../operations/users/password-
 import { Field, Form, Problem } from './design/field.tsx'
 import { Layout } from './design/shell.tsx'
 import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
+import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { visitorOf } from './visit.ts'
@@ -80,7 +81,13 @@ const showDead = (door: Door, error: PlatformError): Response =>
     <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
       <p>
         It was used, is older than 24 hours, or was replaced by a newer one, or the password has changed since. Nothing
-        was changed now. Ask the operator who gave it to you for a new link.
+        was changed now.{' '}
+        {mailsLinks(door) ? (
+          <a href={forgotPasswordPath}>Have a new link mailed to you</a>
+        ) : (
+          'Ask the operator who gave it to you for a new link'
+        )}
+        .
       </p>
       <p>
         <a href="/sign-in">Sign in</a>

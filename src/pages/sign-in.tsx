@@ -22,6 +22,7 @@ import {
   text,
   ticketKey,
 } from './form.ts'
+import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
@@ -155,6 +156,11 @@ const showForm = (
       {isFresh ? <FirstAccount /> : null}
       {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
       {hasPasswordForm(signIn) ? <PasswordForm tickets={tickets} returnTo={returnTo} email={email} /> : null}
+      {mailsLinks(door) ? (
+        <p>
+          <a href={forgotPasswordPath}>Forgot your password?</a>
+        </p>
+      ) : null}
       <OtherWays rules={signIn} returnTo={returnTo} />
     </Layout>,
     {

@@ -14,6 +14,8 @@ export type Figures = {
   readonly writable: boolean
   /** Of SQLite, or of PostgreSQL. */
   readonly engineVersion: string
+  /** Null if no mail server is set. */
+  readonly mailsWaiting: number | null
   /** Positive when the machine's clock is behind the trusted time. */
   readonly clockOffsetSeconds: number
   /** Servers that share the database, and how far this machine's clock is ahead of the database's; null where there is one. */
@@ -63,6 +65,7 @@ const readings: Readonly<Record<string, readonly [help: string, read: (reading: 
   nodes: ['Servers that share the database, heard in the last minute.', (r) => r.nodes],
   node_leads: ['1 on the server that purges for all, otherwise 0.', (r) => Number(r.leads)],
   purge_lag_seconds: ['How long the oldest expired row has waited for the purge.', (r) => r.purgeLagSeconds],
+  mails_waiting: ['Mails that are not sent yet; counted up to 10000.', (r) => r.mailsWaiting],
   webhook_deliveries_due: ['Webhook deliveries whose time has come; counted up to 10000.', (r) => r.dueDeliveries],
   open_connections: ['Open connections: of clients, and to webhook endpoints.', (r) => r.openConnections],
   process_open_fds: ['Open file descriptors.', (r) => r.openDescriptors],

@@ -38,6 +38,7 @@ onSqlite('place of the file')(
         'staged_resources',
         'second_factors',
         'password_links',
+        'mails',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
@@ -102,6 +103,7 @@ test('purge reports what it removed', async () => {
     formTickets: 0,
     signInRequests: 0,
     passwordLinks: 0,
+    mails: 0,
     stagedResources: 0,
     installSessionCodes: 0,
     embeddedSessions: 0,

@@ -220,6 +220,7 @@ describe('a purge', () => {
       devices: 0,
       form_tickets: 700,
       sign_in_requests: 0,
+      mails: 0,
       password_links: 0,
       staged_resources: 0,
       install_session_codes: 0,

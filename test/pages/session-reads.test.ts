@@ -65,6 +65,7 @@ const expectedReads = (method: string, pattern: string): number =>
     '/sign-in/complete',
     '/sign-in/code',
     '/sign-in/factor',
+    '/forgot-password',
     '/set-password',
   ].includes(pattern) ||
   (method === 'POST' && ['/sign-in', '/oauth/authorize'].includes(pattern))

@@ -17,6 +17,7 @@ export const idleFigures: Figures = {
   leads: true,
   purgeLagSeconds: 0,
   backupAgeSeconds: null,
+  mailsWaiting: null,
   dueDeliveries: 0,
   disabledEndpoints: {},
   conditions: {},

@@ -51,6 +51,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   quotas: defaultQuotas,
   auditRetention: defaultAuditRetention,
   webhooks: openWebhookSender([]),
+  mailer: null,
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
   refusals: createRefusalLog(),
   running: new Set(),

@@ -38,7 +38,7 @@ export const addUserCommands = (program: Command): void => {
     'Print a link with which a user sets a new password.',
     async (session, email: string) => {
       const { id } = await userAt(session[0], email)
-      return linkAnswer(await createResetLink(...session, id))
+      return linkAnswer(session, await createResetLink(...session, id))
     },
   ).addHelpText('after', aboutLinks)
   operator('disable <email>', 'Disable a user: sessions end, grants stop, their apps are suspended.', disable)
@@ -136,9 +136,13 @@ const aboutLinks =
 type InviteFlags = { readonly name: string; readonly operator?: boolean }
 
 const invite = async (session: OperatorSession, email: string, { name, operator: isOperator = false }: InviteFlags) =>
-  linkAnswer(await inviteUser(...session, { email, name, isOperator }))
+  linkAnswer(session, await inviteUser(...session, { email, name, isOperator }))
 
-const linkAnswer = ({ user, link, expiresAt }: MadeLink) => recordAnswer({ ...userRecord(user), link, expiresAt })
+const linkAnswer = ([{ mailer }]: OperatorSession, { user, link, expiresAt }: MadeLink) =>
+  recordAnswer(
+    { ...userRecord(user), link, expiresAt },
+    mailer === null ? undefined : [`The server also mails a link of its own to ${user.email}.`],
+  )
 
 /** A user without the password hash. */
 const userRecord = ({

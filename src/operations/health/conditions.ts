@@ -15,6 +15,7 @@ export const conditionNames = [
   'settings_differ',
   'no_synchronous_standby',
   'several_standbys',
+  'mail_fails',
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
@@ -34,7 +35,9 @@ export const readConditions = async (platform: Observed): Promise<readonly Condi
   const ofStore = storeCondition(platform)
   // A clock that differs from that of PostgreSQL is one problem, whatever it is ahead of.
   const ofClock = ofStore?.name === 'clock_wrong' ? null : clockCondition(platform)
-  return [ofStore, ofClock, ...sharingConditions(platform.database.sharing())].filter((condition) => condition !== null)
+  return [ofStore, ofClock, ...sharingConditions(platform.database.sharing()), mailCondition(platform)].filter(
+    (condition) => condition !== null,
+  )
 }
 
 const nameOf = {
@@ -54,6 +57,11 @@ const storeCondition = ({ database }: Observed): Condition | null => {
 const clockCondition = ({ clock }: Observed): Condition | null => {
   const sentence = clockFault(clock)
   return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
+}
+
+const mailCondition = ({ mailer }: Observed): Condition | null => {
+  const sentence = mailer?.trouble() ?? null
+  return sentence === null ? null : warning('mail_fails', sentence)
 }
 
 /** How far clocks may differ without a warning. Beyond 30 s, the store takes no writes, and says so (`clock_wrong`). */

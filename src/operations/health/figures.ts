@@ -7,12 +7,12 @@ import type { Observed, Platform } from '../platform.ts'
 import { conditionNames, readConditions } from './conditions.ts'
 import { decide, type Operation } from '../decision.ts'
 
-/** Due deliveries are counted up to this number. */
+/** Due deliveries and waiting mails are counted up to this number. */
 const mostDeliveries = 10_000
 
 /** Reads the figures of the metrics. Each is cheap, however large the store is. A figure that cannot be read is null. */
 export const readFigures = async (platform: Observed): Promise<Figures> => {
-  const { database, clock } = platform
+  const { database, clock, mailer } = platform
   const q = database.queries
   const now = clock.now()
   const holding = new Set((await readConditions(platform)).map(({ name }) => name))
@@ -28,6 +28,7 @@ export const readFigures = async (platform: Observed): Promise<Figures> => {
     purgeLagSeconds: await known(purgeLagSeconds(platform)),
     backupAgeSeconds: await known(backupAgeSeconds(platform)),
     dueDeliveries: await known(q.webhookEndpoints.countDue(now, mostDeliveries)),
+    mailsWaiting: mailer === null ? null : await known(q.mails.countWaiting(mostDeliveries)),
     disabledEndpoints: disabled ?? {},
     conditions: Object.fromEntries(conditionNames.map((name) => [name, holding.has(name)])),
   }
@@ -66,7 +67,7 @@ export const readHealth = async (platform: Platform) => {
 }
 
 /** How long ago the last backup was made, in whole seconds; null when there is none. */
-const backupAgeSeconds = async ({ database, clock }: Observed): Promise<number | null> => {
+const backupAgeSeconds = async ({ database, clock }: Pick<Observed, 'database' | 'clock'>): Promise<number | null> => {
   const at = await database.queries.watermarks.find('backed_up')
   return at === null ? null : Math.max(0, Math.floor((clock.now() - at) / 1000))
 }
@@ -82,7 +83,7 @@ export const recordBackup: Operation<number, void> = async (platform, trace, act
  * For how many whole seconds the oldest expired app token or session has been waiting for the purge; 0 when the purge is
  * up to date. Reads two keys.
  */
-export const purgeLagSeconds = async (platform: Observed): Promise<number> => {
+export const purgeLagSeconds = async (platform: Pick<Observed, 'database' | 'clock'>): Promise<number> => {
   const q = platform.database.queries
   const now = platform.clock.purgeBefore()
   const overdue = (issuedAt: number, lifetimeSeconds: number) =>

@@ -4,6 +4,7 @@ import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import type { AuditRetention } from '../../domain/limits.ts'
 import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
+import { mailHistoryMs } from '../../domain/mail.ts'
 import { passwordLinkSeconds } from '../../domain/password-link.ts'
 import { signInRequestSeconds } from '../../domain/sign-in-request.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
@@ -21,6 +22,7 @@ const nothing = {
   form_tickets: 0,
   sign_in_requests: 0,
   password_links: 0,
+  mails: 0,
   staged_resources: 0,
   install_session_codes: 0,
   embedded_sessions: 0,
@@ -117,6 +119,8 @@ const removeBatch = async (
       return await q.signInRequests.purge(keyOfUuidTime(before - signInRequestSeconds * 1000), purgeBatchRows)
     case 'password_links':
       return await q.passwordLinks.purge(recordIdOfTime('lnk_', before - passwordLinkSeconds * 1000), purgeBatchRows)
+    case 'mails':
+      return await q.mails.purge(recordIdOfTime('eml_', before - mailHistoryMs), purgeBatchRows)
     case 'staged_resources':
       return await q.stagedResources.purge(keyOfUuidTime(before - dayMs), purgeBatchRows)
     case 'audit_positions':

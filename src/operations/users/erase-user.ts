@@ -29,6 +29,7 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     const { q, now, record } = change
     const refusal = await whyNot(change, found.id)
     if (refusal !== null) return refusal
+    await q.mails.forget(found.id, found.email)
     await q.users.erase(found.id, now)
     await q.sessions.endAllOfUser(found.id, now)
     await q.sessions.forgetOrigins(found.id)

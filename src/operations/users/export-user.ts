@@ -52,6 +52,7 @@ export const exportUser = async (platform: Platform, address: string) => {
       expiresAt,
       endedAt,
     })),
+    mails: (await q.mails.everyOfUser(id)).map(({ kind, state, createdAt }) => ({ kind, state, createdAt })),
     recoveryCodes: (await q.recoveryCodes.everyOfUser(id)).map(({ createdAt, endedAt }) => ({ createdAt, endedAt })),
     grants: (await q.grants.everyOfUser(id)).map(
       ({ id: grantId, appId, clientId, scopes, createdAt, expiresAt, revokedAt }) => ({

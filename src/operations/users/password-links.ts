@@ -27,17 +27,21 @@ import { newUser } from './builder-users.ts'
 /** A new link. The answer that makes it is the only place that has it. */
 export type MadeLink = { readonly user: User; readonly link: string; readonly expiresAt: number }
 
+export type MintedLink = ReturnType<typeof mintLink>
+
 /** A link made before the transaction that stores its hash. `now` is epoch milliseconds. */
-const mintLink = (platform: Platform, now: number) => {
+export const mintLink = (platform: Platform, now: number) => {
   const key = rowKey(platform.random.uuid(now))
   const secret = mintSecret({ kind: 'passwordLink', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(secret)
   const expiresAt = now + passwordLinkSeconds * 1000
+  const id = recordIdOfKey('lnk_', key)
   return {
+    id,
     link: `${platform.publicUrl}${passwordLinkPath}?${new URLSearchParams({ link: secret }).toString()}`,
     expiresAt,
     rowFor: (userId: string): PasswordLink => ({
-      id: recordIdOfKey('lnk_', key),
+      id,
       userId,
       hash,
       createdAt: now,
@@ -95,6 +99,22 @@ export const createResetLink: Operation<string, MadeLink> = async (platform, tra
     await q.passwordLinks.insert(rowFor(user.id))
     await record({ action: 'user.reset_link_created', target: user.id })
     return { user, link, expiresAt }
+  })
+}
+
+/**
+ * Asks for a link by mail. Whether the address has a user, and whether they get a link, is decided when the mail is sent, so every
+ * address gets the same answer after the same work.
+ * @throws invalid_request for a malformed address
+ */
+export const askForLink = async (platform: Platform, trace: Trace, address: string): Promise<void> => {
+  const email = normalizeEmail(address)
+  if (email === null) throw badInput('email', 'The email address is malformed.')
+  const now = platform.clock.now()
+  const id = recordId('eml_', platform.random.uuid(now))
+  const attempt = { state: 'pending', attempts: 0, nextAttemptAt: now, fault: null } as const
+  await decideAt(platform, trace, { kind: 'anonymous' }, now, async ({ q }) => {
+    await q.mails.insert({ id, kind: 'reset_asked', userId: null, address: email, ...attempt, createdAt: now })
   })
 }
 

@@ -76,6 +76,7 @@ export const healthRoutes = (door: Door) =>
               'App tokens': live(health.live.appTokens),
               Sessions: live(health.live.sessions),
               'User authorizations': live(health.live.grants),
+              ...(health.mailsWaiting !== null && { 'Mails that wait': count(health.mailsWaiting) }),
             }}
           />
         </section>
@@ -122,6 +123,7 @@ const jobWords: Readonly<Record<string, string>> = {
   'tell-refusals': 'Adds repeated refusals to the audit log',
   'watch-conditions': 'Notices problems that a person has to solve',
   'share-limits': 'Shares rate limits with the other servers',
+  'send-mails': 'Sends mails',
   webhooks: 'Delivers webhooks',
 }
 

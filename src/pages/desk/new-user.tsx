@@ -48,8 +48,9 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
           input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
         />
         <p class="muted">
-          The next page shows a link with which the user sets a password. Operator rights are given on the page of the
-          user, where you confirm it.
+          The next page shows a link with which the user sets a password
+          {visit.door.platform.mailer === null ? '' : ', and one is mailed to them'}. Operator rights are given on the
+          page of the user, where you confirm it.
         </p>
         <button type="submit" class="primary">
           Make the invitation
@@ -93,6 +94,9 @@ const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
           Send this link to <bdi>{user.name}</bdi> over a channel that you trust. With it they set a password and can
           then sign in with {user.email}. It works once, for 24 hours.
         </p>
+        {visit.door.platform.mailer === null ? null : (
+          <p>A mail with a link of its own is also on its way to {user.email}. Both work until one is used.</p>
+        )}
         <Secret label="Link" value={link} />
       </>
     )}

@@ -67,6 +67,7 @@ export const siteMap: readonly Site[] = [
   // Without a sign-in that waits they lead to the first page; `second-factors.test.ts` looks at them.
   { pattern: '/sign-in/code', who: 'visitor', paths: () => ['/sign-in/code'], leadsOn: true },
   { pattern: '/sign-in/factor', who: 'visitor', paths: () => ['/sign-in/factor'], leadsOn: true },
+  { pattern: '/forgot-password', who: 'visitor', paths: () => ['/forgot-password'] },
   { pattern: '/set-password', who: 'visitor', paths: () => ['/set-password?done=set'] },
   { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
   { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },

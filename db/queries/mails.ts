@@ -1,0 +1,63 @@
+import { asc, desc, eq, isNotNull, lt, lte, or } from 'drizzle-orm'
+import type { MailFault } from '../../src/domain/mail.ts'
+import { mails } from '../tables/sqlite.ts'
+import { changeOne, removeSome } from './changes.ts'
+import { type DrizzleConnection, given, givenLimit } from './connection.ts'
+import { finder, inserter, lazyReader } from './reader.ts'
+
+export type Mail = typeof mails.$inferSelect
+
+/** Every change of a mail after an attempt has this condition: the attempt must still be the last one. */
+const isAfter = ({ id, attempts }: Attempted) =>
+  [eq(mails.id, id), eq(mails.attempts, attempts), isNotNull(mails.nextAttemptAt)] as const
+
+/** The outbox of mails. */
+export const mailQueries = (db: DrizzleConnection) => {
+  const byId = finder(db, mails, 'id')
+  const nextDue = lazyReader(() =>
+    db
+      .select()
+      .from(mails)
+      .where(lte(mails.nextAttemptAt, given('now')))
+      .orderBy(asc(mails.nextAttemptAt))
+      .limit(givenLimit('limit')),
+  )
+  return {
+    insert: inserter(db, mails),
+    find: (id: string) => byId({ id }),
+    nextDue: (now: number) => nextDue().first({ now, limit: 1 }),
+    /** Counts an attempt before it is made. True for one of any number of racing servers; the others leave the mail alone. */
+    begin: async ({ id, attempts }: Attempted, userId: string | null, nextAttemptAt: number): Promise<boolean> =>
+      await changeOne(db, mails, { attempts: attempts + 1, nextAttemptAt, userId }, ...isAfter({ id, attempts })),
+    /** The mail will not be sent again. */
+    settle: async (mail: Attempted, state: 'sent' | 'failed' | 'dropped', fault: MailFault | null): Promise<boolean> =>
+      await changeOne(db, mails, { state, fault, nextAttemptAt: null, address: null }, ...isAfter(mail)),
+    noteFault: async (mail: Attempted, fault: MailFault): Promise<boolean> =>
+      await changeOne(db, mails, { fault }, ...isAfter(mail)),
+    /** The last fault of a waiting mail, of those whose next attempt is last; null if they have none. */
+    latestFaults: async (limit: number): Promise<MailFault[]> => {
+      const rows = await db
+        .select({ fault: mails.fault })
+        .from(mails)
+        .where(isNotNull(mails.nextAttemptAt))
+        .orderBy(desc(mails.nextAttemptAt))
+        .limit(limit)
+      return rows.flatMap(({ fault }) => (fault === null ? [] : [fault]))
+    },
+    everyOfUser: async (userId: string): Promise<Mail[]> =>
+      await db.select().from(mails).where(eq(mails.userId, userId)).orderBy(asc(mails.id)),
+    /** Removes every trace of a person, also of what was asked for their address. */
+    forget: async (userId: string, email: string) =>
+      void (await db.delete(mails).where(or(eq(mails.userId, userId), eq(mails.address, email)))),
+    countWaiting: async (limit: number): Promise<number> =>
+      await db.$count(
+        db.select({ id: mails.id }).from(mails).where(isNotNull(mails.nextAttemptAt)).limit(limit).as('waiting'),
+      ),
+    /** Removes up to `limit` mails made before the ID, and returns how many. */
+    purge: async (before: string, limit: number) =>
+      await removeSome(db, mails.id, lt(mails.id, before), limit, asc(mails.id)),
+  }
+}
+
+/** A mail, and how often it has been tried. */
+type Attempted = Pick<Mail, 'id' | 'attempts'>

@@ -1,0 +1,128 @@
+import type { AuditAction } from './audit-action.ts'
+
+/**
+ * What a mail is about. `reset_asked` is for an address that somebody typed, so whether it has a user is decided when the mail is
+ * sent, and not while they wait for the answer.
+ */
+export const mailKinds = ['invitation', 'reset', 'reset_asked'] as const
+export type MailKind = (typeof mailKinds)[number]
+
+/** Those with a link to set a password. They are dropped when such links end. */
+export const linkMails: readonly MailKind[] = mailKinds
+
+/** The actions of the audit that are also told by mail. */
+const kindsOfActions: Partial<Record<AuditAction, MailKind>> = {
+  'user.invited': 'invitation',
+  'user.reset_link_created': 'reset',
+}
+
+/** The mail about an action; null for most. */
+export const mailToldBy = (action: AuditAction): MailKind | null => kindsOfActions[action] ?? null
+
+/** Waiting, taken by the mail server, given up, or without a reason to be sent any more. */
+export const mailStates = ['pending', 'sent', 'failed', 'dropped'] as const
+
+/** Why a mail was not sent. */
+export const mailFaults = [
+  'unknown_host',
+  'not_connected',
+  'timed_out',
+  'tls',
+  'login',
+  'sender',
+  'recipient',
+  'recipient_later',
+  'refused',
+] as const
+export type MailFault = (typeof mailFaults)[number]
+
+/** How to reach the mail server, and as whom mails are sent. */
+export type MailSettings = {
+  readonly host: string
+  readonly port: number
+  /** From the first byte; by STARTTLS, without which nothing is sent; or none. */
+  readonly tls: 'implicit' | 'starttls' | 'none'
+  readonly login: { readonly user: string; readonly password: string } | null
+  readonly from: { readonly name: string | null; readonly address: string }
+}
+
+/** What is wrong, in one sentence with the remedy. It names no recipient and no password. */
+export const mailFaultSentence = (fault: MailFault, { host, port }: Pick<MailSettings, 'host' | 'port'>): string =>
+  `The mail server ${host}:${port} ${faultWords[fault]}`
+
+const faultWords: Readonly<Record<MailFault, string>> = {
+  unknown_host: 'cannot be found: check the host in SMTP_URL, and that this machine resolves names.',
+  not_connected: 'cannot be reached: check host and port in SMTP_URL, firewalls, and that it is running.',
+  timed_out: 'did not answer in time: check the port in SMTP_URL (465 needs smtps://), firewalls, and its log.',
+  tls: 'offers no TLS that can be trusted: give the name that its certificate has, smtps:// for port 465, and NODE_EXTRA_CA_CERTS for an authority of your own.',
+  login: 'refuses the login: check user and password in SMTP_URL, with special characters written as %40.',
+  sender: 'refuses the sender: set MAIL_FROM to an address that it may send from.',
+  recipient: 'refuses the recipient: check the address.',
+  recipient_later: 'takes no mail for the recipient now: it is tried again; see its log if this lasts.',
+  refused: 'refuses the mail: see its log.',
+}
+
+/** Whether it concerns this mail alone, and not the server or its settings. */
+export const isOfRecipient = (fault: MailFault): boolean => fault === 'recipient' || fault === 'recipient_later'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/**
+ * The pause after each attempt: ten attempts in a day. An attempt takes less than the first pause, so a mail is sent by one server
+ * at a time.
+ */
+const pauses = [minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 8 * hour, 8 * hour]
+export const mostMailAttempts = pauses.length + 1
+/** The pause after this many attempts. */
+export const pauseAfterMail = (attempts: number): number => pauses[attempts - 1] ?? 8 * hour
+/** How long an attempt may take. */
+export const mailTimeoutMs = 30_000
+/** How long the outbox remembers a mail, without its address and content. */
+export const mailHistoryMs = 7 * 24 * hour
+
+/** Of the links that people ask for themselves, so many may be live. The newest one they have works, so nobody is locked out. */
+export const mostAskedLinks = 5
+/** How long one must wait for another one. */
+export const askedLinkPauseMs = 10 * minute
+
+/** A mail without its address: plain sentences, and a link. */
+export type Letter = {
+  readonly subject: string
+  readonly paragraphs: readonly string[]
+  readonly link: { readonly words: string; readonly url: string } | null
+  /** What comes after the link. */
+  readonly after: readonly string[]
+}
+
+/** One line without control characters, whatever a name has: a header must not end early. */
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+
+/** The two forms of a letter. */
+export const writtenLetter = ({ subject, paragraphs, link, after }: Letter) => ({
+  subject: oneLine(subject),
+  text: [
+    ...paragraphs.map(oneLine),
+    ...(link === null ? [] : [`${link.words}:\n${link.url}`]),
+    ...after.map(oneLine),
+    '',
+  ].join('\n\n'),
+  html: [
+    '<!doctype html><html lang="en"><body style="font:16px/1.5 system-ui,sans-serif;max-width:36em">',
+    ...paragraphs.map(paragraph),
+    ...(link === null ? [] : [`<p><a href="${escaped(link.url)}">${escaped(link.words)}</a></p>`]),
+    ...after.map(paragraph),
+    '</body></html>',
+  ].join('\n'),
+})
+
+const paragraph = (text: string): string => `<p>${escaped(oneLine(text))}</p>`
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')

@@ -1,0 +1,112 @@
+import type { Mail, User } from '../../../db/database.ts'
+import {
+  askedLinkPauseMs,
+  isOfRecipient,
+  mostAskedLinks,
+  mostMailAttempts,
+  pauseAfterMail,
+  writtenLetter,
+} from '../../domain/mail.ts'
+import { noPassword } from '../../domain/password.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'
+import { system } from '../audit/event.ts'
+import { decide, decideAt, type OpenChange } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
+import { mintLink, type MintedLink } from '../users/password-links.ts'
+import { letterOf } from './letters.ts'
+
+/**
+ * Sends the mail that has been due longest; false if none is due. An attempt is counted before it is made: of several servers one
+ * makes it, and after a crash the mail is sent again after the pause.
+ */
+export const sendNextMail = async (platform: Platform, trace: Trace, mailer: Mailer): Promise<boolean> => {
+  const now = platform.clock.now()
+  const due = await platform.database.queries.mails.nextDue(now)
+  if (due === null) return false
+  const link = mintLink(platform, now)
+  const mail = await decideAt(
+    platform,
+    trace,
+    system,
+    now,
+    async (change) => await prepareMail(platform, change, due, link),
+  )
+  if (mail === null) return true
+  const fault = await mailer.send(mail)
+  const attempts = due.attempts + 1
+  const attempted = { id: due.id, attempts }
+  await decide(platform, trace, system, async ({ q, now: at }) => {
+    if (fault === null) await q.mails.settle(attempted, 'sent', null)
+    else if (fault === 'recipient' || attempts >= mostMailAttempts) await q.mails.settle(attempted, 'failed', fault)
+    else await q.mails.noteFault(attempted, fault)
+    // After a time-out the mail may have arrived all the same.
+    if (fault !== null && fault !== 'timed_out') await q.passwordLinks.use(link.id, at)
+  })
+  return true
+}
+
+/** Reads from the store why mails are not sent, for `readConditions`: another server may have tried last. */
+export const noticeMailTrouble = async ({ database }: Pick<Platform, 'database'>, mailer: Mailer): Promise<void> => {
+  const faults = await database.queries.mails.latestFaults(lookedAt)
+  mailer.noticeTrouble(faults.find((fault) => !isOfRecipient(fault)) ?? null)
+}
+
+/** Of the waiting mails. Those that have failed most often are first. */
+const lookedAt = 20
+
+/** Counts the attempt, and stores the hash of the link. Null if there is nothing to send. */
+const prepareMail = async (
+  platform: Platform,
+  change: OpenChange,
+  mail: Mail,
+  link: MintedLink,
+): Promise<OutgoingMail | null> => {
+  const { q, now, record } = change
+  if (mail.attempts >= mostMailAttempts) {
+    await q.mails.settle(mail, 'failed', mail.fault) // a crash kept the last attempt from being settled
+    return null
+  }
+  const user = await recipientOf(platform, change, mail)
+  if (user === null) {
+    await q.mails.settle(mail, 'dropped', mail.fault)
+    return null
+  }
+  if (!(await q.mails.begin(mail, user.id, now + pauseAfterMail(mail.attempts + 1)))) return null
+  await q.passwordLinks.insert(link.rowFor(user.id))
+  if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
+  return { to: user.email, ...writtenLetter(letterOf(platform, mail.kind, user, link.link)) }
+}
+
+/** Who gets the mail; null if nobody does any more. */
+const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail): Promise<User | null> => {
+  const { q } = change
+  const id = mail.userId ?? (await findUser(q, mail.address ?? ''))?.id
+  const user = id === undefined ? null : await q.users.byId(id) // locked, so that a link that ends meanwhile stays ended
+  if (user?.status !== 'active' || !mayUsePassword(signIn, user.isOperator)) return null
+  switch (mail.kind) {
+    case 'reset':
+      return user
+    case 'invitation':
+      return user.passwordHash === noPassword ? user : null
+    case 'reset_asked':
+      return mail.attempts > 0 || (await mayHaveLink(change, user)) ? user : null
+    default:
+      return mail.kind satisfies never
+  }
+}
+
+/**
+ * Whether somebody who asked for a link gets one by mail. Not those who sign in through another service only, nor operators whose
+ * password a recovery has suspended. Those who have some links already use the newest one: nobody can flood a mailbox.
+ */
+const mayHaveLink = async ({ q, now }: OpenChange, user: User): Promise<boolean> => {
+  if (user.passwordSuspendedAt !== null) return false
+  const comesFromElsewhere = user.externalId !== null || (await q.identities.ofUser(user.id)).length > 0
+  if (user.passwordHash === noPassword && comesFromElsewhere) return false
+  const live = (await q.passwordLinks.everyOfUser(user.id)).filter(
+    ({ endedAt, expiresAt }) => endedAt === null && expiresAt > now,
+  )
+  return live.length < mostAskedLinks && live.every(({ createdAt }) => now - createdAt >= askedLinkPauseMs)
+}

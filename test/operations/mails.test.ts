@@ -1,0 +1,330 @@
+import { mailTimeoutMs, pauseAfterMail } from '../../src/domain/mail.ts'
+import { readConditions } from '../../src/operations/health/conditions.ts'
+import { readHealth } from '../../src/operations/health/figures.ts'
+import { noticeMailTrouble, sendNextMail } from '../../src/operations/mails/send-mails.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { purgeAll } from '../../src/operations/purge/purge.ts'
+import { eraseUser } from '../../src/operations/users/erase-user.ts'
+import { exportUser } from '../../src/operations/users/export-user.ts'
+import {
+  askForLink,
+  createResetLink,
+  inviteUser,
+  openPasswordLink,
+  usePasswordLink,
+} from '../../src/operations/users/password-links.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { changePassword } from '../../src/operations/users/passwords.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { auditEvents } from '../support/audit-events.ts'
+import { linkIn, startMailServer } from '../support/mail-server.ts'
+import { operator, trace } from '../support/operator.ts'
+import { platformOfFile } from '../support/platform-of-file.ts'
+import { addUser, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+
+const withoutMail = await platformOfFile()
+const server = await startMailServer()
+afterAll(async () => await server.down())
+const mailer = server.mailer()
+let passed = 0
+const now = () => withoutMail.clock.now() + passed
+const platform: Platform = {
+  ...withoutMail,
+  mailer,
+  clock: { ...withoutMail.clock, now, purgeBefore: now },
+}
+const { queries: q } = platform.database
+const next = 'four unrelated words here'
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+
+/** Sends everything that is due, as the job does, and returns what has arrived since. */
+const deliver = async (by = mailer) => {
+  const before = server.received.length
+  while (await sendNextMail(platform, trace, by));
+  await noticeMailTrouble(platform, by)
+  return server.received.slice(before)
+}
+
+let user: Login
+beforeEach(async () => {
+  await server.down()
+  await server.up()
+  server.behave({})
+  passed += 40 * day
+  await deliver()
+  user = await addUser(platform)
+})
+
+const mailsOf = async (id = user.id) => await q.mails.everyOfUser(id)
+const isLive = async (link: string) =>
+  await openPasswordLink(platform, trace, link).then(
+    () => true,
+    () => false,
+  )
+const use = async (link: string) => await usePasswordLink(platform, trace, { link, password: next, repeated: next })
+const invite = async (email: string) =>
+  await inviteUser(platform, trace, operator, { email, name: 'Grace', isOperator: false })
+const ask = async (email = user.email) => await askForLink(platform, trace, email)
+
+describe('an invitation', () => {
+  test('is mailed with a link of its own, which sets the password once', async () => {
+    const email = `invited-${user.email}`
+    const { link, user: invited } = await invite(email)
+    const [mail, ...more] = await deliver()
+    expect(more).toEqual([])
+    expect(mail).toMatchObject({ to: [email], from: 'apps@example.com' })
+    const secret = linkIn(mail ?? { text: '' })
+    expect(link).not.toContain(secret)
+    expect(mail?.text).toContain(`http://localhost/set-password?link=${secret}`)
+    expect(mail?.html).toContain(`<a href="http://localhost/set-password?link=${secret}">`)
+    await use(secret)
+    expect(await isLive(secret)).toBe(false)
+    expect(await isLive(new URL(link).searchParams.get('link') ?? '')).toBe(false)
+    expect(await mailsOf(invited.id)).toMatchObject([{ state: 'sent', attempts: 1, address: null }])
+  })
+
+  test('is mailed no more once the person has set a password', async () => {
+    const { link } = await invite(`invited-${user.email}`)
+    await use(new URL(link).searchParams.get('link') ?? '')
+    expect(await deliver()).toEqual([])
+  })
+
+  test('leaves no mail without a mail server, nor when it is refused', async () => {
+    const email = `invited-${user.email}`
+    const { user: invited } = await inviteUser(withoutMail, trace, operator, {
+      email,
+      name: 'Grace',
+      isOperator: false,
+    })
+    expect(await refusalOf(invite(email))).toBe('invalid_request')
+    expect(await mailsOf(invited.id)).toEqual([])
+  })
+})
+
+test('the secret of a mailed link is nowhere in the database, before and after it was sent', async () => {
+  await createResetLink(platform, trace, operator, user.id)
+  const before = JSON.stringify([await mailsOf(), await q.passwordLinks.everyOfUser(user.id)])
+  const [mail] = await deliver()
+  const secret = linkIn(mail ?? { text: '' })
+  expect(secret).not.toBe('')
+  const rows = [await mailsOf(), await q.passwordLinks.everyOfUser(user.id), await auditEvents(platform)]
+  expect(before + JSON.stringify(rows)).not.toContain(secret)
+})
+
+describe('who asks for a link', () => {
+  test('leaves the same row for every address, and only people who sign in with a password get a mail', async () => {
+    const disabled = await addUser(platform)
+    const choice = { email: disabled.email, status: 'disabled', apps: { kind: 'keep' } } as const
+    await setUserStatus(platform, trace, operator, choice)
+    const invited = (await invite(`invited-${user.email}`)).user
+    await deliver()
+    passed += hour
+    const elsewhere = await addUser(platform)
+    await q.users.byId(elsewhere.id)
+    await platform.database.transaction(async (t) => {
+      await t.users.change(elsewhere.id, { externalId: `b-${elsewhere.id}` }, now())
+      await t.users.replacePassword(elsewhere.id, (await t.users.byId(elsewhere.id))?.passwordHash ?? '', '', now())
+    })
+    const addresses = ['nobody@example.com', disabled.email, elsewhere.email, invited.email, user.email]
+    const rows: unknown[] = []
+    for (const address of addresses) {
+      expect(await ask(address.toUpperCase())).toBeUndefined()
+      const {
+        id: _id,
+        createdAt: _at,
+        nextAttemptAt: _next,
+        address: written,
+        ...row
+      } = (await q.mails.nextDue(now())) ?? {}
+      expect(addresses).toContain(String(written))
+      rows.push(row)
+    }
+    expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(1)
+    const arrived = await deliver()
+    expect(arrived.map(({ to }) => to[0]).toSorted()).toEqual([invited.email, user.email].toSorted())
+    const told = (await auditEvents(platform)).filter(({ action }) => action === 'user.reset_link_mailed')
+    expect(
+      told
+        .slice(-2)
+        .map(({ target }) => target)
+        .toSorted(),
+    ).toEqual([invited.id, user.id].toSorted())
+    expect(await q.mails.nextDue(now() + day)).toBeNull()
+  })
+
+  test('keeps the password and the sessions until the link is used, and the link works once', async () => {
+    const caller = await sessionOf(platform, user)
+    await ask()
+    const secret = linkIn((await deliver())[0] ?? { text: '' })
+    expect((await q.sessions.find(caller.sessionKey))?.session.endedAt).toBeNull()
+    await use(secret)
+    expect((await q.sessions.find(caller.sessionKey))?.session.endedAt).not.toBeNull()
+    expect(await refusalOf(use(secret))).toBe('version_not_eligible')
+  })
+
+  test('cannot flood a mailbox, and the newest mail works for somebody who asks again', async () => {
+    const secrets: string[] = []
+    for (let minutes = 0; minutes < 120; minutes += 5) {
+      await ask()
+      secrets.push(...(await deliver()).map(linkIn))
+      passed += 5 * minute
+    }
+    expect(secrets).toHaveLength(5)
+    expect(await isLive(secrets.at(-1) ?? '')).toBe(true)
+    await use(secrets.at(-1) ?? '')
+    await ask()
+    expect(await deliver()).toHaveLength(1)
+  })
+
+  test('gets no link that outlives a change of the password', async () => {
+    await ask()
+    const secret = linkIn((await deliver())[0] ?? { text: '' })
+    passed += hour
+    server.behave({ data: 451 })
+    await ask()
+    expect(await deliver()).toEqual([]) // it waits for its next attempt
+    server.behave({})
+    const caller = await sessionOf(platform, user)
+    await changePassword(platform, trace, caller, { current: user.password, next, repeated: next })
+    expect(await isLive(secret)).toBe(false)
+    passed += day
+    expect(await deliver()).toEqual([])
+  })
+
+  test('is told when the address is malformed', async () => {
+    for (const address of ['', 'a', 'a@b\r\nBcc: c@d.example', 'a@b.example,c@d.example', '<a@b.example>']) {
+      expect(await refusalOf(ask(address))).toBe('invalid_request')
+    }
+  })
+})
+
+describe('a mail server that fails', () => {
+  test('gets the mail later, with a new link, and is a condition until then', async () => {
+    await server.down()
+    await createResetLink(platform, trace, operator, user.id)
+    expect(await deliver()).toEqual([])
+    const [condition, ...others] = await readConditions(platform)
+    expect(others).toEqual([])
+    expect(condition).toMatchObject({ name: 'mail_fails', endsReadiness: false })
+    expect(condition?.sentence).toContain(`The mail server localhost:${server.port} cannot be reached`)
+    expect(await readHealth(platform)).toMatchObject({ mailsWaiting: 1 })
+    await server.up()
+    expect(await deliver()).toEqual([]) // not before its time
+    passed += pauseAfterMail(1)
+    const [mail] = await deliver()
+    expect(await isLive(linkIn(mail ?? { text: '' }))).toBe(true)
+    // That of the operator and the new one. The link that was not sent has ended.
+    expect((await q.passwordLinks.everyOfUser(user.id)).filter(({ endedAt }) => endedAt === null)).toHaveLength(2)
+    expect(await readConditions(platform)).toEqual([])
+  })
+
+  test('is tried ten times within a day, and then the mail is given up', async () => {
+    server.behave({ data: 554 })
+    await createResetLink(platform, trace, operator, user.id)
+    const began = now()
+    let attempts = 0
+    for (let at = (await q.mails.nextDue(now()))?.nextAttemptAt; at !== undefined && at !== null;) {
+      passed += at - now() + 1
+      await deliver()
+      attempts += 1
+      at = (await mailsOf())[0]?.nextAttemptAt
+      if (at !== null) expect((at ?? 0) - now()).toBeGreaterThan(mailTimeoutMs) // or two servers could send it at once
+    }
+    expect(attempts).toBe(10)
+    expect(now() - began).toBeLessThan(day)
+    expect(await mailsOf()).toMatchObject([{ state: 'failed', fault: 'refused' }])
+    expect(server.received.filter(({ to }) => to.includes(user.email))).toEqual([])
+  })
+
+  test('that refuses the recipient for good gets the mail no second time, and that is no condition', async () => {
+    server.behave({ rcptTo: 550 })
+    await createResetLink(platform, trace, operator, user.id)
+    await deliver()
+    expect(await mailsOf()).toMatchObject([{ state: 'failed', fault: 'recipient', attempts: 1 }])
+    server.behave({ rcptTo: 451 })
+    await createResetLink(platform, trace, operator, user.id)
+    await deliver()
+    expect((await mailsOf())[1]).toMatchObject({ state: 'pending', fault: 'recipient_later' })
+    expect(await readConditions(platform)).toEqual([])
+  })
+
+  test('that hangs does so for a limited time', async () => {
+    const waiting: (() => void)[] = []
+    const silent = await startMailServer({
+      authOptional: true,
+      onConnect: (_session, done) => void waiting.push(() => done()),
+    })
+    const slow = silent.mailer({}, { timeoutMs: 50 })
+    await createResetLink(platform, trace, operator, user.id)
+    await deliver(slow)
+    expect(await mailsOf()).toMatchObject([{ state: 'pending', fault: 'timed_out' }])
+    expect(slow.trouble()).toContain('did not answer in time')
+    for (const done of waiting) done()
+    await silent.down()
+  })
+})
+
+test('of several servers one sends each mail', async () => {
+  for (let index = 0; index < 3; index += 1) {
+    await invite(`many-${index}-${user.email}`)
+  }
+  const before = server.received.length
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (await sendNextMail(platform, trace, mailer));
+    }),
+  )
+  const to = server.received.slice(before).map(({ to: [address] }) => address)
+  expect(to).toHaveLength(3)
+  expect(new Set(to).size).toBe(3)
+})
+
+test('names and addresses add no header, no recipient and no markup', async () => {
+  const email = `o'neil+tag/{x}%${user.email}`
+  const { id } = await createUser(platform, trace, operator, { email, name: 'Eve', password: next, isOperator: false })
+  const name = 'Eve\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script>'
+  await platform.database.transaction(async (t) => await t.users.change(id, { name }, now()))
+  const hostile: Platform = { ...platform, platformName: 'Apps\r\nBcc: victim@example.com' }
+  await createResetLink(platform, trace, operator, id)
+  const before = server.received.length
+  await sendNextMail(
+    hostile,
+    trace,
+    server.mailer({ from: { name: 'A", <victim@example.com>\r\nBcc: b', address: 'apps@example.com' } }),
+  )
+  const [mail, ...more] = server.received.slice(before)
+  expect(more).toEqual([])
+  expect(mail?.to).toEqual([email])
+  const names = (mail?.head ?? '').split('\r\n').flatMap((line) => /^([\w-]+):/.exec(line)?.[1] ?? [])
+  expect(names.toSorted()).toEqual(
+    ['Auto-Submitted', 'Content-Type', 'Date', 'From', 'MIME-Version', 'Message-ID', 'Subject', 'To'].toSorted(),
+  )
+  expect(mail?.html).toContain('&lt;script&gt;')
+  expect(mail?.html).not.toContain('<script')
+  expect(mail?.text).toContain('Hello Eve Bcc: victim@example.com')
+})
+
+test('the outbox forgets a mail after a week, a person at once, and the person can read what it has', async () => {
+  await createResetLink(platform, trace, operator, user.id)
+  await deliver()
+  expect((await exportUser(platform, user.email)).mails).toMatchObject([{ kind: 'reset', state: 'sent' }])
+  const other = await addUser(platform)
+  await ask(other.email)
+  await eraseUser(platform, trace, operator, { email: other.email })
+  expect(await deliver()).toEqual([])
+  passed += 6 * day
+  const purge = async () =>
+    await purgeAll(
+      platform,
+      trace,
+      async () => undefined,
+      () => false,
+    )
+  await purge()
+  expect(await mailsOf()).toHaveLength(1)
+  passed += 2 * day
+  await purge()
+  expect(await mailsOf()).toEqual([])
+})
