@@ -17,6 +17,7 @@ import stagedResources from './0015_staged_resources.sql' with { type: 'text' }
 import secondFactors from './0016_second_factors.sql' with { type: 'text' }
 import passwordLinks from './0017_password_links.sql' with { type: 'text' }
 import mails from './0018_mails.sql' with { type: 'text' }
+import passkeys from './0019_passkeys.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   step(16, 'second_factors', secondFactors, 'b551e8344b58e13bb12e4b7049044ac5624c69d938f989701484a0e81b7a810f'),
   step(17, 'password_links', passwordLinks, '1542a9309ba723a315eb567ad8d18fd5f0ef213c5115f674892ce0cb02b2be17'),
   step(18, 'mails', mails, '2263436bab7203aa46f3d0e716ae7b0008661c62cf7c5282e1694fb04b4914dd'),
+  step(19, 'passkeys', passkeys, '084104558646d4000177529d057a98a8c3fef73fae850af69ccc707adcbe9de1'),
 ]

@@ -13,6 +13,7 @@ import stagedResources from './postgres/0011_staged_resources.sql' with { type: 
 import secondFactors from './postgres/0012_second_factors.sql' with { type: 'text' }
 import passwordLinks from './postgres/0013_password_links.sql' with { type: 'text' }
 import mails from './postgres/0014_mails.sql' with { type: 'text' }
+import passkeys from './postgres/0015_passkeys.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -80,4 +81,10 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     sha256: '73693ed4ae7ab5988a6a33836087163a2d2e624f84240c998896f9594c46ac07',
   },
   { id: 14, name: 'mails', sql: mails, sha256: 'b8055d6fbe7a47b33ec349d6bfb1d28e85960b8b1ff9de66ef94443cad88e1f4' },
+  {
+    id: 15,
+    name: 'passkeys',
+    sql: passkeys,
+    sha256: 'b3b4db96a7fdd9044f4b0b5a793245de334784234dbd7939d405a5c0df7f8fcd',
+  },
 ]

@@ -15,6 +15,7 @@ export const importedTables = [
   'sign_in_requests',
   'identities',
   'totp_keys',
+  'passkeys',
   'recovery_codes',
   'password_links',
   'mails',

@@ -1,14 +1,16 @@
-import { and, asc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import type { SecretHash } from '../../src/domain/secret.ts'
-import { recoveryCodes, totpKeys } from '../tables/sqlite.ts'
+import { passkeys, recoveryCodes, totpKeys } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, only } from './connection.ts'
 import { inserter } from './reader.ts'
 
 export type TotpKey = typeof totpKeys.$inferSelect
+export type Passkey = typeof passkeys.$inferSelect
 export type RecoveryCode = typeof recoveryCodes.$inferSelect
 
 const liveKey = (userId: string) => and(eq(totpKeys.userId, userId), isNull(totpKeys.endedAt))
+const livePasskeys = (userId: string) => and(eq(passkeys.userId, userId), isNull(passkeys.endedAt))
 const liveCodes = (userId: string) => and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.endedAt))
 
 /** Authenticator apps, of which a user has at most one. */
@@ -42,6 +44,56 @@ export const totpKeyQueries = (db: DrizzleConnection) => {
       ).length === 1,
     /** Removes every trace of them. */
     forget: async (userId: string) => void (await db.delete(totpKeys).where(eq(totpKeys.userId, userId))),
+  }
+}
+
+/** Passkeys, of which a user can have several. */
+export const passkeyQueries = (db: DrizzleConnection) => {
+  return {
+    insert: inserter(db, passkeys),
+    /** Those that work, the oldest first. */
+    ofUser: async (userId: string): Promise<Passkey[]> =>
+      await db.select().from(passkeys).where(livePasskeys(userId)).orderBy(asc(passkeys.id)),
+    /** How many of the user work. */
+    countOfUser: async (userId: string) => await db.$count(passkeys, livePasskeys(userId)),
+    /** The one that works; null without one. */
+    byCredentialId: async (credentialId: string): Promise<Passkey | null> =>
+      only(
+        await db
+          .select()
+          .from(passkeys)
+          .where(and(eq(passkeys.credentialId, credentialId), isNull(passkeys.endedAt))),
+      ),
+    everyOfUser: async (userId: string): Promise<Passkey[]> =>
+      await db.select().from(passkeys).where(eq(passkeys.userId, userId)).orderBy(asc(passkeys.id)),
+    /**
+     * Uses the challenge of this time up, with all earlier ones. True for exactly one of any number of racing calls; false if the
+     * authenticator has not counted upwards.
+     */
+    use: async (id: string, used: Pick<Passkey, 'counter' | 'challengeAt'>, now: number) =>
+      await changeOne(
+        db,
+        passkeys,
+        { ...used, lastUsedAt: now },
+        eq(passkeys.id, id),
+        isNull(passkeys.endedAt),
+        lt(passkeys.challengeAt, used.challengeAt),
+        or(lt(passkeys.counter, used.counter), sql`${passkeys.counter} = 0 and ${used.counter} = 0`) ?? sql`false`,
+      ),
+    /** Ends one of the user. False if it does not work any more. */
+    end: async (userId: string, id: string, now: number) =>
+      await changeOne(
+        db,
+        passkeys,
+        { endedAt: now },
+        eq(passkeys.id, id),
+        eq(passkeys.userId, userId),
+        isNull(passkeys.endedAt),
+      ),
+    endAll: async (userId: string, now: number) =>
+      void (await db.update(passkeys).set({ endedAt: now }).where(livePasskeys(userId))),
+    /** Removes every trace of them. */
+    forget: async (userId: string) => void (await db.delete(passkeys).where(eq(passkeys.userId, userId))),
   }
 }
 

@@ -12,7 +12,7 @@ import { credentialQueries } from './credentials.ts'
 import { dashboardQueries } from './dashboards.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
-import { recoveryCodeQueries, totpKeyQueries } from './factors.ts'
+import { passkeyQueries, recoveryCodeQueries, totpKeyQueries } from './factors.ts'
 import { passwordLinkQueries } from './password-links.ts'
 import { mailQueries } from './mails.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
@@ -38,7 +38,7 @@ export type { AuditEvent, AuditFinds, AuditListing, AuditQuestion, AuditStretch 
 export type { CountsOf, HourlyCount } from './counts.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, User, UserOrder, UserQuestion } from './users.ts'
-export type { RecoveryCode, TotpKey } from './factors.ts'
+export type { Passkey, RecoveryCode, TotpKey } from './factors.ts'
 export type { Mail } from './mails.ts'
 export type { PasswordLink } from './password-links.ts'
 export type { Counted, Place, SearchWindow } from './places.ts'
@@ -93,6 +93,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   signInRequests: signInRequestQueries(db),
   stagedResources: stagedResourceQueries(db),
   totpKeys: totpKeyQueries(db),
+  passkeys: passkeyQueries(db),
   users: userQueries(db),
   versions: versionQueries(db),
   watermarks: watermarkQueries(db),

@@ -34,6 +34,7 @@ export type Told = {
     | 'webhook_endpoints'
     | 'service_keys'
     | 'totp_keys'
+    | 'passkeys'
     | 'recovery_codes'
     | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the time of the restore. */

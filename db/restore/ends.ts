@@ -43,7 +43,7 @@ const userErased: End = {
     where: 'm.erased_at IS NULL',
   }),
   first: [
-    ...['identities', 'totp_keys', 'recovery_codes', 'password_links'].map(
+    ...['identities', 'totp_keys', 'passkeys', 'recovery_codes', 'password_links'].map(
       (table) => `DELETE FROM main.${table} WHERE user_id IN ${erasedUsers}`,
     ),
     `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,
@@ -150,6 +150,15 @@ const factorEnds: readonly End[] = [
     needs: { table: 'totp_keys' },
     told: 'SELECT id, ended_at, NULL FROM present.totp_keys WHERE ended_at IS NOT NULL',
     set: "key = x'', ended_at = c.at",
+    where: 'm.ended_at IS NULL',
+  }),
+  rowEnd({
+    kind: 'passkey',
+    counts: 'factors',
+    of: 'passkeys',
+    needs: { table: 'passkeys' },
+    told: 'SELECT id, ended_at, NULL FROM present.passkeys WHERE ended_at IS NOT NULL',
+    set: 'ended_at = c.at',
     where: 'm.ended_at IS NULL',
   }),
   rowEnd({

@@ -103,6 +103,25 @@ export const totpKeys = sqliteTable('totp_keys', {
   endedAt: integer('ended_at'),
 })
 
+/**
+ * Passkeys (WebAuthn). `challengeAt` is the time of the last challenge that was accepted, and `counter` what the authenticator said
+ * then: 0 if it does not count.
+ */
+export const passkeys = sqliteTable('passkeys', {
+  id: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  /** base64url */
+  credentialId: text('credential_id').notNull(),
+  /** COSE */
+  publicKey: bytes('public_key').notNull(),
+  counter: integer().notNull(),
+  challengeAt: integer('challenge_at').notNull(),
+  name: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastUsedAt: integer('last_used_at'),
+  endedAt: integer('ended_at'),
+})
+
 /** Recovery codes. Each ends when it is used or replaced. */
 export const recoveryCodes = sqliteTable('recovery_codes', {
   id: text().primaryKey(),

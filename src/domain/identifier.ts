@@ -26,6 +26,7 @@ export type RecordPrefix =
   | 'att_'
   | 'svk_'
   | 'fct_'
+  | 'psk_'
   | 'rcc_'
   | 'lnk_'
   | 'eml_'

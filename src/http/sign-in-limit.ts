@@ -3,6 +3,7 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
 import { isTotpCode } from '../domain/second-factor.ts'
+import type { PasskeyAnswer } from '../operations/factors/passkeys.ts'
 import type { Platform } from '../operations/platform.ts'
 import {
   findKnownDevice,
@@ -10,7 +11,7 @@ import {
   type SignedIn,
   type SigningBrowser,
 } from '../operations/sessions/entry.ts'
-import { finishSignIn, signIn } from '../operations/sessions/sign-in.ts'
+import { finishSignIn, type SecondProof, signIn, signInWithPasskey } from '../operations/sessions/sign-in.ts'
 import type { Call } from './call.ts'
 import type { Door } from './door.ts'
 import { hold, leave, takeShare } from './limits.ts'
@@ -102,18 +103,23 @@ export const signInHere = async (
 }
 
 /**
- * Goes on with a code, within the limits. Wrong codes count like wrong passwords, and those of the authenticator app also for the
+ * Goes on with a second proof, within the limits. Wrong ones count like wrong passwords, and codes of the authenticator app also for the
  * account, at all addresses together: somebody who knows the password must not guess the six digits. Browsers that are known to
- * the user count by themselves, and recovery codes cannot be guessed. So nobody else locks the user out.
+ * the user count by themselves, and the others cannot be guessed. So nobody else locks the user out.
  * @throws rate_limited, unavailable, invalid_login
  */
-export const finishHere = async (door: Door, call: Call, pending: PendingSignIn, code: string): Promise<SignedIn> => {
+export const finishHere = async (
+  door: Door,
+  call: Call,
+  pending: PendingSignIn,
+  proof: SecondProof,
+): Promise<SignedIn> => {
   const { email } = pending
   const { agent, device: claimed } = browserOf(door, call.request)
   const device = await findKnownDevice(door.platform, claimed, email)
-  const finish = async (platform: Platform) => await finishSignIn(platform, call, pending, code, { agent, device })
+  const finish = async (platform: Platform) => await finishSignIn(platform, call, pending, proof, { agent, device })
   const key = `code ${pending.userId} ${device ?? ''}`
-  const isGuessable = isTotpCode(code)
+  const isGuessable = proof.kind === 'code' && isTotpCode(proof.code)
   if (isGuessable) hold(call, door.limiter.take('code', key))
   try {
     const signedIn = await withSignInLimit(door, call, { email, knownAs: async () => device }, finish)
@@ -124,6 +130,18 @@ export const finishHere = async (door: Door, call: Call, pending: PendingSignIn,
     if (isGuessable && !isWrong) door.limiter.giveBack('code', key)
     throw error
   }
+}
+
+/** Signs in with a passkey alone, within the limits of the address. @throws rate_limited, invalid_login */
+export const signInWithPasskeyHere = async (door: Door, call: Call, answer: PasskeyAnswer): Promise<SignedIn> => {
+  const browser = browserOf(door, call.request)
+  const caller = { email: 'passkey', knownAs: async () => null } // nobody's address: who it is, is known when it is checked
+  return await withSignInLimit(
+    door,
+    call,
+    caller,
+    async (platform) => await signInWithPasskey(platform, call, answer, browser),
+  )
 }
 
 /** The browser that signs in. `device` is what it claims. */

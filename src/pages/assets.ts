@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { staticFile } from '../http/packed.ts'
 import embed from './assets/embed.js' with { type: 'text' }
 import icon from './assets/favicon.svg' with { type: 'text' }
+import passkey from './assets/passkey.js' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
 import script from './assets/site.js' with { type: 'text' }
 import upload from './assets/upload.js' with { type: 'text' }
@@ -27,7 +28,10 @@ export const embedScript = asset('embed', 'js', 'text/javascript; charset=utf-8'
 /** Shows how far an upload is, on the pages that have one. */
 export const uploadScript = asset('upload', 'js', 'text/javascript; charset=utf-8', upload)
 
-const assets = [siteStylesheet, favicon, siteScript, embedScript, uploadScript]
+/** Asks the browser for a passkey, on the pages that take one. */
+export const passkeyScript = asset('passkey', 'js', 'text/javascript; charset=utf-8', passkey)
+
+const assets = [siteStylesheet, favicon, siteScript, embedScript, uploadScript, passkeyScript]
 
 /** The stylesheet, the icon and the scripts, embedded in the program. */
 export const assetRoutes = () => {

@@ -200,7 +200,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${who} rotated the secret of ${endpoint} of ${app}${where}; the old one ${graceWords(number('graceHours'))}`,
 }
 
-const factorWords = (kind: string): string => (kind === 'totp' ? 'an authenticator app' : kind)
+const factorWords = (kind: string): string => (kind === 'totp' ? 'an authenticator app' : 'a passkey')
 const listed = (before: string, names: string): string => (names === '' ? '' : before + names)
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`

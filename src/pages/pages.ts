@@ -10,6 +10,7 @@ import { ownInstallRoutes } from './account/installs.tsx'
 import { openAppRoutes } from './account/open-app.tsx'
 import { accountOverviewRoutes } from './account/overview.tsx'
 import { factorRoutes } from './account/factors.tsx'
+import { passkeyRoutes } from './account/passkeys.tsx'
 import { proveRoutes } from './account/prove.tsx'
 import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
@@ -94,6 +95,7 @@ const account = (door: Door) =>
     .use(accountOverviewRoutes(door))
     .use(passwordRoutes(door))
     .use(factorRoutes(door))
+    .use(passkeyRoutes(door))
     .use(proveRoutes(door))
     .use(ownSessionRoutes(door))
     .use(connectedAppsRoutes(door))

@@ -9,6 +9,8 @@ import type { Visit } from './visit.ts'
 
 /** The forms that need it, by the pattern of their route. A test knows every form, so that a new one must decide. */
 export const provedForms: ReadonlySet<string> = new Set([
+  '/account/factors/passkeys/new',
+  '/account/factors/passkeys/:id/remove',
   '/account/factors/totp',
   '/account/factors/totp/remove',
   '/account/factors/recovery-codes',

@@ -6,13 +6,16 @@ import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { browserOf, enteredCookies, finishHere } from '../http/sign-in-limit.ts'
+import { allowsPasskeys, requestOptions } from '../operations/factors/passkeys.ts'
+import { factorsOf } from '../operations/factors/factors.ts'
 import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
 import { Form, Problem } from './design/field.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, readValues, staleForm, ticketKey } from './form.ts'
+import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
 import { appOrigins, page, seeOther } from './page.ts'
+import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
 import { shownCookie } from './shown-once.ts'
 import { CodeField, newTotpKey, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
 import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
@@ -23,6 +26,7 @@ import { Elysia } from 'elysia'
 // A sign-in whose first proof was right waits in a cookie that only this server can read, and only together with the visit cookie
 // of the same browser. The server stores nothing, and no page of the account opens with it.
 
+const passkeyStep = '/sign-in/code/passkey'
 export const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as const
 
 /** Pages of the account that a sign-in may lead to: setting up a second factor, and new recovery codes. */
@@ -99,6 +103,7 @@ export const secondStepRoutes = (door: Door) =>
   new Elysia()
     .get(signInSteps.code, ({ request }) => begin(door, request, 'code', (step) => showCode(step, null)))
     .post(signInSteps.code, async ({ request }) => await sendCode(door, request))
+    .post(passkeyStep, async ({ request }) => await sendPasskey(door, request))
     .get(signInSteps.enrolment, ({ request }) =>
       begin(door, request, 'enrolment', (step) => showEnrolment(step, newTotpKey(step), null)),
     )
@@ -122,10 +127,29 @@ const begin = (
 const sendCode = async (door: Door, request: Request): Promise<Response> =>
   await begin(door, request, 'code', async (step) => {
     const { code } = await received(step)
-    if (code === null) return showCode(step, stale())
-    return await answerForm(finishHere(door, callOf(request), step.pending, code), {
+    if (code === null) return await showCode(step, stale())
+    return await answerForm(finishHere(door, callOf(request), step.pending, { kind: 'code', code }), {
       done: async (signedIn) => await goOn(door, request, signedIn, step.returnTo),
-      refused: (error) => showCode(step, error),
+      refused: async (error) => await showCode(step, error),
+    })
+  })
+
+const passkeyForm = formOf({ passkey: secretText })
+const challengeOf = ({ door, visitor, pending }: Step) => ({ door, secret: visitor.secret, place: pending.userId })
+
+const sendPasskey = async (door: Door, request: Request): Promise<Response> =>
+  await begin(door, request, 'code', async (step) => {
+    const call = callOf(request)
+    const values = await readValues(call, passkeyForm)
+    const finished = async () => {
+      if (ticketKey(door, call, step.visitor.tickets, passkeyForm, values) === null) throw stale()
+      const response = assertionIn(fieldsOf(passkeyForm, values).passkey)
+      const answer = { response, readChallenge: challengeReader(challengeOf(step)) }
+      return await finishHere(door, call, step.pending, { kind: 'passkey', answer })
+    }
+    return await answerForm(finished(), {
+      done: async (signedIn) => await goOn(door, request, signedIn, step.returnTo),
+      refused: async (error) => await showCode(step, error),
     })
   })
 
@@ -170,20 +194,38 @@ const frameOf = ({ door, visitor, returnTo }: Step, error: PlatformError | null)
   visit: { platformName: door.platform.platformName },
 })
 
-const showCode = (step: Step, error: PlatformError | null): Response => {
+const showCode = async (step: Step, error: PlatformError | null): Promise<Response> => {
   const { visit, ...options } = frameOf(step, error)
+  const { door, pending } = step
+  const { totp, passkeys } = await factorsOf(door.platform, pending.userId)
+  const hasPasskey = passkeys.length > 0 && allowsPasskeys(door.platform)
+  const asked = hasPasskey ? await requestOptions(door.platform, pending.userId, newChallenge(challengeOf(step))) : null
   return page(
-    <Layout title="Enter your code" visit={visit} width="narrow">
+    <Layout title={hasPasskey ? 'Prove that it is you' : 'Enter your code'} visit={visit} width="narrow">
       <Problem error={error} />
-      <p>Open your authenticator app and type the six digits that it shows.</p>
+      {asked === null ? null : (
+        <>
+          <PasskeyForm action={passkeyStep} visit={step.visitor} kind="get" options={asked}>
+            <button type="submit" class="primary">
+              Use a passkey
+            </button>
+          </PasskeyForm>
+          <p data-without-passkey>Passkeys need JavaScript and a browser that knows them. Here, type a code instead.</p>
+        </>
+      )}
+      {totp === null ? null : <p>Open your authenticator app and type the six digits that it shows.</p>}
       <Form action={signInSteps.code} visit={step.visitor}>
-        <CodeField label="Code" hint="Without the device, type one of your recovery codes." error={error} />
-        <button type="submit" class="primary">
+        {totp === null ? (
+          <CodeField label="Recovery code" hint="For a day on which you have no passkey with you." error={error} />
+        ) : (
+          <CodeField label="Code" hint="Without the device, type one of your recovery codes." error={error} />
+        )}
+        <button type="submit" class={hasPasskey ? undefined : 'primary'}>
           Sign in
         </button>
       </Form>
       <p class="muted">
-        If you have lost both, ask the operator of this server to reset your second factor.{' '}
+        If you have lost them all, ask the operator of this server to reset your second factor.{' '}
         <a href="/sign-in">Sign in as somebody else</a>
       </p>
     </Layout>,

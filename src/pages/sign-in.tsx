@@ -4,7 +4,8 @@ import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
-import { signInHere } from '../http/sign-in-limit.ts'
+import { signInHere, signInWithPasskeyHere } from '../http/sign-in-limit.ts'
+import { allowsPasskeys, requestOptions } from '../operations/factors/passkeys.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
 import { Field, Form, Problem } from './design/field.tsx'
@@ -26,9 +27,10 @@ import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
 import { appOrigins, page, seeOther } from './page.ts'
+import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
 import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
-import { findVisit, safeReturnTo, type TicketBook, visitorOf } from './visit.ts'
+import { findVisit, safeReturnTo, type TicketBook, type Visitor, visitorOf } from './visit.ts'
 import { Elysia } from 'elysia'
 
 /** Signing in to the pages, and signing out. */
@@ -36,6 +38,7 @@ export const signInRoutes = (door: Door) =>
   new Elysia()
     .get('/sign-in', async ({ request }) => await ask(door, request))
     .post('/sign-in', async ({ request }) => await signIn(door, request))
+    .post(passkeyPath, async ({ request }) => await signInByPasskey(door, request))
     .post('/sign-out', async ({ request }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       await signOut(door.platform, visit.call, visit.session)
@@ -96,7 +99,7 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
   const isFresh = !(await hasAccounts(door.platform))
-  return showForm(door, request, { returnTo, email: '', error: null, form: formIn(request), isFresh }, deleted)
+  return await showForm(door, request, { returnTo, email: '', error: null, form: formIn(request), isFresh }, deleted)
 }
 
 const signInForm = formOf({ email: text, password: secretText, return_to: text })
@@ -107,14 +110,37 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   const values = await readValues(call, signInForm)
   const { email, password, return_to } = fieldsOf(signInForm, values)
   const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
-  const refused = (error: PlatformError) =>
-    showForm(door, request, { returnTo, email, error, form: null, isFresh: false })
+  const refused = async (error: PlatformError) =>
+    await showForm(door, request, { returnTo, email, error, form: null, isFresh: false })
   if (ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values) === null) {
-    return refused(refuse('origin_not_allowed', { message: staleForm }))
+    return await refused(refuse('origin_not_allowed', { message: staleForm }))
   }
   return await answerForm(signInHere(door, call, { email, password }), {
     done: async (entry) => await goOn(door, request, entry, returnTo),
     refused,
+  })
+}
+
+const passkeyPath = '/sign-in/passkey'
+const passkeyForm = formOf({ passkey: secretText, return_to: text })
+const challengeOf = (door: Door, { secret }: Visitor) => ({ door, secret, place: 'sign-in' })
+
+const signInByPasskey = async (door: Door, request: Request): Promise<Response> => {
+  const call = callOf(request)
+  const visitor = visitorOf(door, request)
+  const values = await readValues(call, passkeyForm)
+  const { passkey, return_to } = fieldsOf(passkeyForm, values)
+  const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
+  const entered = async () => {
+    if (ticketKey(door, call, visitor.tickets, passkeyForm, values) === null) {
+      throw refuse('origin_not_allowed', { message: staleForm })
+    }
+    const readChallenge = challengeReader(challengeOf(door, visitor))
+    return await signInWithPasskeyHere(door, call, { response: assertionIn(passkey), readChallenge })
+  }
+  return await answerForm(entered(), {
+    done: async (entry) => await goOn(door, request, entry, returnTo),
+    refused: async (error) => await showForm(door, request, { returnTo, email: '', error, form: null, isFresh: false }),
   })
 }
 
@@ -135,16 +161,19 @@ const formWords = {
 
 const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost'] as const)
 
-const showForm = (
+const showForm = async (
   door: Door,
   request: Request,
   { returnTo, email, error, form, isFresh }: Shown,
   more: readonly string[] = [],
 ) => {
-  const { tickets, cookies } = visitorOf(door, request)
+  const visitor = visitorOf(door, request)
+  const { tickets, cookies } = visitor
   // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)
   const { platformName, signIn } = door.platform
+  const byPasskey = hasPasswordForm(signIn) && allowsPasskeys(door.platform)
+  const options = byPasskey ? await requestOptions(door.platform, null, newChallenge(challengeOf(door, visitor))) : null
   return page(
     <Layout title="Sign in" visit={{ platformName }} width="narrow">
       <Problem error={error} />
@@ -161,6 +190,11 @@ const showForm = (
           <a href={forgotPasswordPath}>Forgot your password?</a>
         </p>
       ) : null}
+      {options === null ? null : (
+        <PasskeyForm action={passkeyPath} visit={visitor} kind="get" options={options} hidden={{ return_to: returnTo }}>
+          <button type="submit">Use a passkey instead</button>
+        </PasskeyForm>
+      )}
       <OtherWays rules={signIn} returnTo={returnTo} />
     </Layout>,
     {

@@ -15,6 +15,10 @@ declare module '*/upload.js' {
   const text: string
   export default text
 }
+declare module '*/passkey.js' {
+  const text: string
+  export default text
+}
 declare module '*/site.js' {
   const text: string
   export default text

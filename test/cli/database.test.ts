@@ -39,6 +39,7 @@ onSqlite('place of the file')(
         'second_factors',
         'password_links',
         'mails',
+        'passkeys',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

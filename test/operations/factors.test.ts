@@ -40,7 +40,7 @@ const pendingFor = async (login = user, on = platform): Promise<PendingSignIn> =
   return entry
 }
 const finish = async (pending: PendingSignIn, code: string, on = platform) =>
-  await finishSignIn(on, trace, pending, code, browser)
+  await finishSignIn(on, trace, pending, { kind: 'code', code }, browser)
 const callerOf = async ({ sessionToken }: { readonly sessionToken: string }) => {
   const caller = await authenticateSession(platform, sessionToken)
   if (caller === null) throw new Error('There is no session.')

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Platform } from '../../src/operations/platform.ts'
 import { provedForms } from '../../src/pages/proof.ts'
 import { setOperator } from '../../src/operations/users/change-user.ts'
 import { auditEvents } from '../support/audit-events.ts'
@@ -8,6 +7,7 @@ import { operator, trace } from '../support/operator.ts'
 import { signIn } from '../support/sign-in.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { earlier } from './support/earlier.ts'
 import { pageTable } from './support/page-table.ts'
 import { plainBrowser, type PlainBrowser, type Seen } from './support/plain-browser.ts'
 
@@ -25,22 +25,10 @@ beforeEach(async () => {
   app = await addApp(platform, user)
 })
 
-const earlier = (minutes: number): Platform => ({
-  ...platform,
-  clock: { ...platform.clock, now: () => platform.clock.now() - minutes * 60_000 },
-  random: { ...platform.random, uuid: uuidAt }, // the platform's own never goes back
-})
-
-const uuidAt = (at: number): Uint8Array<ArrayBuffer> => {
-  const uuid = crypto.getRandomValues(new Uint8Array(16))
-  new DataView(uuid.buffer).setBigUint64(0, (BigInt(at) << 16n) | 0x7000n)
-  return uuid
-}
-
 /** A browser with a session that began some minutes ago. */
 const signedInSince = async (minutes: number, login = user): Promise<PlainBrowser> => {
   const browser = plainBrowser(url)
-  browser.cookies.set('session', (await signIn(earlier(minutes), trace, login)).sessionToken)
+  browser.cookies.set('session', (await signIn(earlier(platform, minutes), trace, login)).sessionToken)
   return browser
 }
 const uris = () => `/console/${app.slug}/redirect-uris`

@@ -64,10 +64,11 @@ const expectedReads = (method: string, pattern: string): number =>
     '/sign-in/oidc/callback',
     '/sign-in/complete',
     '/sign-in/code',
+    '/sign-in/code/passkey',
     '/sign-in/factor',
     '/forgot-password',
     '/set-password',
   ].includes(pattern) ||
-  (method === 'POST' && ['/sign-in', '/oauth/authorize'].includes(pattern))
+  (method === 'POST' && ['/sign-in', '/sign-in/passkey', '/oauth/authorize'].includes(pattern))
     ? 0
     : 1

@@ -61,7 +61,7 @@ const masked = async (email: string) => {
   const answer = await browser.post('/sign-in', { ...fields, email, password: 'wrong password' })
   return {
     status: answer.status,
-    text: answer.text.replaceAll(email, 'EMAIL').replaceAll(/[\w-]{22}\.[\w-]{43}/g, ''),
+    text: answer.text.replaceAll(email, 'EMAIL').replaceAll(/[\w-]{22}\.[\w-]{43}|data-options="[^"]*"/g, ''),
   }
 }
 

@@ -90,10 +90,10 @@ for (const who of everybody) {
   )
 }
 
-/** Everything that a person can press, in order. */
+/** Everything that a person can press, in order, but for passkeys, which need JavaScript. */
 const linksAndForms = `JSON.stringify(
   [...document.querySelectorAll('a[href], form, button:not([data-copy]), input, select, textarea')]
-    .filter((element) => element.checkVisibility())
+    .filter((element) => element.checkVisibility() && element.closest('[data-passkey]') === null)
     .map((element) => [element.localName, element.getAttribute('href') ?? element.getAttribute('action') ?? element.name]),
 )`
 

@@ -53,7 +53,7 @@ const withCode = async (
 ): Promise<SignedIn> => {
   if (pending.need === 'enrolment') throw refuse('second_factor_required', { message: setUpFirst })
   if (code === undefined) throw refuse('second_factor_required', { param: 'code' })
-  return await finishHere(door, call, pending, code)
+  return await finishHere(door, call, pending, { kind: 'code', code })
 }
 
 const setUpFirst = 'A second factor is required of this account: sign in on the pages to set one up.'

@@ -56,7 +56,12 @@ export const storeEnrolment = async (
 
 const hasOne = 'You already have an authenticator app. Remove it before you set up another one.'
 
-const storeFirstCodes = async (q: OpenChange['q'], userId: string, { codes, rows }: MintedRecoveryCodes) => {
+/** Stores recovery codes with the first factor. Returns those to show: none if earlier ones still work. */
+export const storeFirstCodes = async (
+  q: OpenChange['q'],
+  userId: string,
+  { codes, rows }: MintedRecoveryCodes,
+): Promise<readonly string[]> => {
   if ((await q.recoveryCodes.countOfUser(userId)) > 0) return []
   await q.recoveryCodes.insertAll(rows)
   return codes
@@ -159,6 +164,7 @@ export const resetFactors: Operation<string, ResetFactors> = async (platform, tr
     if (user instanceof PlatformError) return user
     await q.users.byId(user.id) // locked, so that a sign-in waits, and its session ends here
     await q.totpKeys.end(user.id, now)
+    await q.passkeys.endAll(user.id, now)
     await q.recoveryCodes.endAll(user.id, now)
     const endedSessions = await q.sessions.endAllOfUser(user.id, now)
     await record({ action: 'user.factors_reset', target: user.id })

@@ -11,7 +11,7 @@ import type { SignInWay } from '../../domain/sign-in-rules.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { system } from '../audit/event.ts'
 import type { OpenChange } from '../decision.ts'
-import { hasFactor, type UsedCode } from '../factors/factors.ts'
+import { hasFactor, type UsedFactor } from '../factors/factors.ts'
 import type { Platform } from '../platform.ts'
 import type { MintedSession } from './sign-in.ts'
 
@@ -104,7 +104,7 @@ export const enter = async (
   { q, now, record }: OpenChange,
   { session, way, agent, detail, device }: PreparedEntry,
   { id, name, email }: User,
-  factor: UsedCode | null,
+  factor: UsedFactor | null,
   factorDueAt: number | null,
 ): Promise<SignedIn> => {
   const row = session.rowFor(id, agent)

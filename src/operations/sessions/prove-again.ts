@@ -6,22 +6,28 @@ import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideAt } from '../decision.ts'
 import { useCode } from '../factors/factors.ts'
+import { checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** What a person proves it with. Recovery codes are for the sign-in alone. */
-export type ProofGiven = { readonly kind: 'password' | 'code'; readonly text: string }
+export type ProofGiven =
+  | { readonly kind: 'password' | 'code'; readonly text: string }
+  | { readonly kind: 'passkey'; readonly answer: PasskeyAnswer }
 
 /**
- * Checks that the caller is still the person who signed in: by their password, or by a code of their authenticator app, which is
- * used up.
+ * Checks that the caller is still the person who signed in: by their password, a passkey, or a code of their authenticator
+ * app. The last two are used up.
  * @throws invalid_login, login_required
  */
 export const proveAgain = async (
   platform: Platform,
   trace: Trace,
   caller: SessionCaller,
-  { kind, text }: ProofGiven,
+  proof: ProofGiven,
 ): Promise<void> => {
+  const { kind } = proof
+  const text = proof.kind === 'passkey' ? '' : proof.text
+  const checked = proof.kind === 'passkey' ? await checkPasskey(platform, caller.user.id, proof.answer) : null
   const user = await platform.database.queries.users.byId(caller.user.id)
   const isPassword = kind === 'password' && mayUsePassword(platform.signIn, caller.user.isOperator)
   const checkable = isPassword && passwordFault(text) === null && user?.passwordSuspendedAt === null
@@ -33,14 +39,18 @@ export const proveAgain = async (
     if (ended !== null) return ended
     const isSame = matches && (await q.users.byId(caller.user.id))?.passwordHash === hash
     const isCode = kind === 'code' && isTotpCode(text.replaceAll(/\s/g, ''))
-    if (isSame || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
+    const isPasskey = checked !== null && (await usePasskey(change, checked))
+    if (isSame || isPasskey || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
       await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: kind } })
       return undefined
     }
     await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login' })
-    return refuse('invalid_login', { param: kind, message: kind === 'code' ? wrongCode : wrongPassword })
+    return refuse('invalid_login', { param: kind, message: wrong[kind] })
   })
 }
 
-const wrongPassword = 'The password is wrong.'
-const wrongCode = 'The code is wrong, or it was used before. Wait for the next one.'
+const wrong = {
+  password: 'The password is wrong.',
+  code: 'The code is wrong, or it was used before. Wait for the next one.',
+  passkey: 'This passkey was not accepted. Try again, or prove it in another way.',
+} as const

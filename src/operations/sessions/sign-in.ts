@@ -7,7 +7,8 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
-import { useCode } from '../factors/factors.ts'
+import { useCode, type UsedFactor } from '../factors/factors.ts'
+import { checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import {
@@ -90,16 +91,52 @@ export const mintSession = (platform: Platform, trace: Trace, now: number) => {
 }
 
 /**
- * Signs in with a code of the authenticator app, or a recovery code. Each code is accepted once.
- * @throws invalid_login, about `code` unless the sign-in has to begin again
+ * Signs in with a passkey alone, for which the authenticator must have verified the person. It needs no second factor. Whoever may not
+ * use a password here may not use this either: their builder or identity provider decides who signs in.
+ * @throws invalid_login
+ */
+export const signInWithPasskey = async (
+  platform: Platform,
+  trace: Trace,
+  answer: PasskeyAnswer,
+  browser: SigningBrowser,
+): Promise<SignedIn> => {
+  const checked = await checkPasskey(platform, null, answer)
+  const now = platform.clock.now()
+  const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'password')
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await guardedTransaction(platform, async (q) => {
+    const change = open(q)
+    const user = await q.users.byId(checked?.passkey.userId ?? nobody)
+    const allowed = user?.status === 'active' && mayUsePassword(platform.signIn, user.isOperator)
+    if (checked === null || !allowed || !(await usePasskey(change, checked))) {
+      const actor: Actor = user === null ? { kind: 'anonymous' } : { kind: 'user', id: user.id }
+      const error = refuse('invalid_login', { param: 'passkey', message: wrongPasskey })
+      return new CountedRefusal(error, { actor, action: 'session.create', detail: { factor: 'passkey' } })
+    }
+    return await enter(change, entry, user, 'passkey', null)
+  })
+  return await settle<SignedIn>(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+const wrongPasskey = 'This passkey was not accepted. Try again, or sign in in another way.'
+
+/** What is proved in addition to the first proof. */
+export type SecondProof =
+  { readonly kind: 'code'; readonly code: string } | { readonly kind: 'passkey'; readonly answer: PasskeyAnswer }
+
+/**
+ * Signs in with a passkey, a code of the authenticator app, or a recovery code. Each is accepted once.
+ * @throws invalid_login, about `code` or `passkey` unless the sign-in has to begin again
  */
 export const finishSignIn = async (
   platform: Platform,
   trace: Trace,
   pending: PendingSignIn,
-  code: string,
+  proof: SecondProof,
   browser: SigningBrowser,
 ): Promise<SignedIn> => {
+  const checked = proof.kind === 'passkey' ? await checkPasskey(platform, pending.userId, proof.answer) : null
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
@@ -107,10 +144,13 @@ export const finishSignIn = async (
     const change = open(q)
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
-    const factor = await useCode(change, user.id, code)
+    const isUsed = checked !== null && (await usePasskey(change, checked))
+    const passkey: UsedFactor | null = isUsed ? 'passkey' : null
+    const factor = proof.kind === 'code' ? await useCode(change, user.id, proof.code) : passkey
     if (factor === null) {
       await countDeviceFailure(change, user, browser.device)
-      return refusedEntry(user.id, refuse('invalid_login', { param: 'code', message: wrongCode }))
+      const message = proof.kind === 'code' ? wrongCode : wrongPasskey
+      return refusedEntry(user.id, refuse('invalid_login', { param: proof.kind, message }), proof.kind)
     }
     if (factor === 'recovery_code') {
       const actor = { kind: 'user', id: user.id } as const
@@ -167,9 +207,9 @@ const stillPending = async (
 
 const beginAgain = (): PlatformError => refuse('invalid_login', { message: 'This took too long. Sign in again.' })
 
-const refusedEntry = (userId: string, error: PlatformError): CountedRefusal =>
+const refusedEntry = (userId: string, error: PlatformError, factor: SecondProof['kind'] = 'code'): CountedRefusal =>
   new CountedRefusal(error, {
     actor: { kind: 'user', id: userId },
     action: 'session.create',
-    detail: { factor: 'code' },
+    detail: { factor },
   })

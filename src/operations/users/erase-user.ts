@@ -36,6 +36,7 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     await q.grants.revokeOfUser(found.id, null, now, { after: '', limit: 10_000 })
     await q.identities.forget(found.id)
     await q.totpKeys.forget(found.id)
+    await q.passkeys.forget(found.id)
     await q.recoveryCodes.forget(found.id)
     await q.passwordLinks.forget(found.id)
     await q.auditReading.forgetPerson(found.id)

@@ -47,6 +47,12 @@ export const exportUser = async (platform: Platform, address: string) => {
       lastUsedAt,
       endedAt,
     })),
+    passkeys: (await q.passkeys.everyOfUser(id)).map(({ name, createdAt, lastUsedAt, endedAt }) => ({
+      name,
+      createdAt,
+      lastUsedAt,
+      endedAt,
+    })),
     passwordLinks: (await q.passwordLinks.everyOfUser(id)).map(({ createdAt, expiresAt, endedAt }) => ({
       createdAt,
       expiresAt,

@@ -9,6 +9,8 @@ export const accountPaths = {
   password: '/account/password',
   factors: '/account/factors',
   totp: '/account/factors/totp',
+  passkeys: '/account/factors/passkeys',
+  addPasskey: '/account/factors/passkeys/new',
   removeTotp: '/account/factors/totp/remove',
   recoveryCodes: '/account/factors/recovery-codes',
   ...afterSignIn,

@@ -20,11 +20,14 @@ import { showOnce, takeShown } from '../shown-once.ts'
 import { newTotpKey, openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
 import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
+import { AddPasskeyRow, PasskeyRow } from './passkeys.tsx'
 import { Elysia } from 'elysia'
 
 const notices = {
   added: 'The authenticator app is set up. Signing in needs a code of it from now on.',
   removed: 'The authenticator app is removed.',
+  passkey_added: 'The passkey is added. Signing in needs it, or another second factor, from now on.',
+  passkey_removed: 'The passkey is removed.',
 } as const
 
 const back = () => ({ href: accountPaths.factors, name: 'Second factors' })
@@ -49,8 +52,8 @@ export const factorRoutes = (door: Door) =>
           title: 'Remove your authenticator app?',
           says: (
             <p>
-              Your password alone is then enough to sign in, and your recovery codes stop working. You stay signed in
-              where you are.
+              Without a passkey, your password alone is then enough to sign in, and your recovery codes stop working.
+              You stay signed in where you are.
             </p>
           ),
           button: 'Remove it',
@@ -97,7 +100,12 @@ const showAll = async (visit: Visit): Promise<Response> => {
     >
       <RowList
         label="Your second factors"
-        rows={[<TotpRow factors={factors} />, ...(factors.totp === null ? [] : [<CodesRow factors={factors} />])]}
+        rows={[
+          <TotpRow factors={factors} />,
+          ...factors.passkeys.map((passkey) => <PasskeyRow passkey={passkey} />),
+          <AddPasskeyRow />,
+          ...(factors.totp === null && factors.passkeys.length === 0 ? [] : [<CodesRow factors={factors} />]),
+        ]}
         row={(row) => row}
       />
       <p class="muted">
@@ -150,7 +158,7 @@ const CodesRow = ({ factors: { recoveryCodes } }: FactorsProps) => (
     avatar={<IconTile name="key" />}
     title="Recovery codes"
     badge={recoveryCodes < 3 ? <Badge tone="waiting">{`${recoveryCodes} left`}</Badge> : undefined}
-    facts={[`${recoveryCodes} of ${recoveryCodeCount} left. Each signs you in once without the app.`]}
+    facts={[`${recoveryCodes} of ${recoveryCodeCount} left. Each signs you in once without your other factors.`]}
     actions={
       <a class="button small" href={accountPaths.recoveryCodes}>
         Make new codes
@@ -219,8 +227,8 @@ const showCodes = (visit: Visit): Response => {
       ) : (
         <>
           <p>
-            Each of these codes signs you in once when you do not have your authenticator app. Keep them where you keep
-            your passwords, or print them. Only their hashes are stored, so they cannot be shown again.
+            Each of these codes signs you in once when you do not have your other second factors. Keep them where you
+            keep your passwords, or print them. Only their hashes are stored, so they cannot be shown again.
           </p>
           <CodeBlock id="recovery-codes" label="Your recovery codes" code={codes} />
         </>
@@ -238,13 +246,13 @@ const showCodes = (visit: Visit): Response => {
 /** Asks a person of whom a second factor will be required. They can put it off until then. */
 const showOffer = async (visit: Visit): Promise<Response> => {
   const returnTo = returnToIn(visit)
-  const { totp, dueAt } = await factorsOf(visit.door.platform, visit.userId)
-  if (totp !== null) return seeOther(returnTo)
+  const { totp, passkeys, dueAt } = await factorsOf(visit.door.platform, visit.userId)
+  if (totp !== null || passkeys.length > 0) return seeOther(returnTo)
   return page(
     <Layout title="Protect your account with a second factor" visit={visit} section="account" width="narrow">
       <p>
-        With a second factor, somebody who learns your password still cannot sign in. You need an authenticator app on
-        your phone, or a password manager that has one.
+        With a second factor, somebody who learns your password still cannot sign in. You need a passkey, an
+        authenticator app on your phone, or a password manager that has either.
       </p>
       {dueAt === null ? null : (
         <p>
@@ -253,7 +261,10 @@ const showOffer = async (visit: Visit): Promise<Response> => {
       )}
       <p class="beside">
         <a class="button primary" href={withReturn(accountPaths.totp, returnTo)}>
-          Set it up now
+          Set up an authenticator app
+        </a>
+        <a class="button" href={accountPaths.addPasskey}>
+          Add a passkey
         </a>
         <a class="button" href={returnTo}>
           Not now

@@ -5,20 +5,23 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
-import { proveAgain } from '../../operations/sessions/prove-again.ts'
+import { allowsPasskeys, requestOptions } from '../../operations/factors/passkeys.ts'
+import { type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Layout } from '../design/shell.tsx'
 import { answerForm, formOf, optionalText, receiveFromUser, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { assertionIn, challengeReader, newChallenge, PasskeyForm } from '../passkey.tsx'
 import { provedCookie, provePath } from '../proof.ts'
 import { CodeField } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
 
-/** One of the two, and where to go then. Neither is ever kept. */
+/** One of the three, and where to go then. None is ever kept. */
 const proveForm = formOf({
   password: Type.Optional(secretText),
   code: Type.Optional(secretText),
+  passkey: Type.Optional(secretText),
   kind: text,
   return_to: optionalText,
 })
@@ -39,11 +42,20 @@ export const proveRoutes = (door: Door) =>
       })
     })
 
-type Given = { readonly kind: string; readonly password?: string; readonly code?: string }
+type Given = Partial<Readonly<Record<'kind' | 'password' | 'code' | 'passkey', string>>>
+
+const challengeOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, place: userId })
+
+const proofIn = (visit: Visit, { kind, password = '', code = '', passkey = '' }: Given): ProofGiven => {
+  if (kind === 'code') return { kind, text: code }
+  if (kind !== 'passkey') return { kind: 'password', text: password }
+  return { kind, answer: { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(visit)) } }
+}
 
 /** Guesses count together with those on the sign-in page, and codes also for the account. */
-const prove = async ({ door, call, session, userId }: Visit, { kind, password = '', code = '' }: Given) => {
-  const proof = kind === 'code' ? ({ kind, text: code } as const) : ({ kind: 'password', text: password } as const)
+const prove = async (visit: Visit, given: Given) => {
+  const { door, call, session, userId } = visit
+  const proof = proofIn(visit, given)
   const key = `prove ${userId}`
   if (proof.kind === 'code') hold(call, door.limiter.take('code', key))
   await withSignInLimit(
@@ -60,6 +72,10 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
   const returnTo = safeReturnTo(to, platform.publicUrl)
   const { hasPassword, factors, email } = await inspectUser(platform, visit.userId)
   const byPassword = hasPassword && mayUsePassword(platform.signIn, visit.session.user.isOperator)
+  const asked =
+    factors.passkeys.length > 0 && allowsPasskeys(platform)
+      ? await requestOptions(platform, visit.userId, newChallenge(challengeOf(visit)))
+      : null
   const ways = platform.signIn.ways.filter((way) => way !== 'password')
   const query = new URLSearchParams({ return_to: returnTo }).toString()
   return page(
@@ -88,6 +104,17 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
           <CodeField label={byPassword ? 'Or a code from your app' : 'Code from your app'} error={error} />
           <button type="submit">Go on with the code</button>
         </Form>
+      )}
+      {asked === null ? null : (
+        <PasskeyForm
+          action={provePath}
+          visit={visit}
+          kind="get"
+          options={asked}
+          hidden={{ kind: 'passkey', return_to: returnTo }}
+        >
+          <button type="submit">Go on with a passkey</button>
+        </PasskeyForm>
       )}
       {byPassword || factors.totp !== null
         ? null

@@ -5,10 +5,13 @@ import { type KeptForm, KeptValues } from '../kept-form.ts'
 import type { TicketBook } from '../visit.ts'
 import { refusalInWords } from '../words.ts'
 
+/** What a form takes from the page it stands on. */
+export type FormVisit = { readonly tickets: TicketBook; readonly kept?: KeptForm | null }
+
 type FormProps = {
   /** The path that the form is sent to; its ticket is valid for this path only. */
   readonly action: string
-  readonly visit: { readonly tickets: TicketBook; readonly kept?: KeptForm | null }
+  readonly visit: FormVisit
   /** Hidden fields. They tell apart forms that are sent to one path. */
   readonly hidden?: Readonly<Record<string, string>>
   /** Values that the ticket binds: they must come back as this page shows them. */

@@ -22,7 +22,7 @@ test('factors that were reset and recovery codes that were used do not come back
   const browser = { agent: null, device: null }
   const pending = await signIn(platform, trace, user)
   if (pending.kind !== 'pending') throw new Error('No code is asked for.')
-  await finishSignIn(platform, trace, pending, codes[0] ?? '', browser)
+  await finishSignIn(platform, trace, pending, { kind: 'code', code: codes[0] ?? '' }, browser)
   await resetFactors(platform, trace, operator, other.email)
   await platform.database.close()
   await restoreAt(file, `${file}.older`)
@@ -33,7 +33,7 @@ test('factors that were reset and recovery codes that were used do not come back
   expect(row?.key).toHaveLength(0)
   const again = await signIn(restored, trace, user)
   if (again.kind !== 'pending') throw new Error('The factor is lost.')
-  const use = async (code = '') => await finishSignIn(restored, trace, again, code, browser)
+  const use = async (code = '') => await finishSignIn(restored, trace, again, { kind: 'code', code }, browser)
   await expect(use(codes[0])).rejects.toMatchObject({ code: 'invalid_login' })
   expect(await use(codes[1])).toMatchObject({ kind: 'signed_in' })
   await restored.database.close()

@@ -81,6 +81,9 @@ export const siteMap: readonly Site[] = [
   { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
   { pattern: '/account/prove', who: 'user', paths: () => ['/account/prove?return_to=%2Faccount'] },
   { pattern: '/account/factors', who: 'user', paths: () => ['/account/factors'] },
+  { pattern: '/account/factors/passkeys/new', who: 'user', paths: () => ['/account/factors/passkeys/new'] },
+  // Whoever has a passkey is asked for it at the sign-in; `passkeys-browser.test.ts` has one.
+  { pattern: '/account/factors/passkeys/:id/remove', who: 'user', paths: () => [] },
   { pattern: '/account/factors/totp', who: 'user', paths: () => ['/account/factors/totp'] },
   { pattern: '/account/factors/totp/remove', who: 'user', paths: () => ['/account/factors/totp/remove'] },
   { pattern: '/account/factors/recovery-codes', who: 'user', paths: () => ['/account/factors/recovery-codes'] },

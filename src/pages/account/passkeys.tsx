@@ -1,0 +1,161 @@
+import { Elysia } from 'elysia'
+import { browserLabel } from '../../domain/device.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { Door } from '../../http/door.ts'
+import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
+import { addPasskey, allowsPasskeys, registrationOptions, removePasskey } from '../../operations/factors/passkeys.ts'
+import { confirmed } from '../confirmation.tsx'
+import { Field, Problem } from '../design/field.tsx'
+import { IconTile } from '../design/icon.tsx'
+import { Row } from '../design/row-list.tsx'
+import { Time } from '../design/values.tsx'
+import { answerForm, emptyForm, formOf, onOwnAccount, receiveFromUser, secretText, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
+import { lacksProof, provePath } from '../proof.ts'
+import { showOnce } from '../shown-once.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
+
+const passkeyForm = formOf({ name: text, passkey: secretText })
+
+const removePath = <Id extends string>(id: Id) => `${accountPaths.passkeys}/${id}/remove` as const
+
+/** Adding and removing the passkeys of the person who is signed in. */
+export const passkeyRoutes = (door: Door) =>
+  new Elysia()
+    .get(accountPaths.addPasskey, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
+      if (lacksProof(visit)) {
+        return seeOther(`${provePath}?${new URLSearchParams({ return_to: accountPaths.addPasskey }).toString()}`)
+      }
+      return await showAdd(visit, browserLabel(request.headers.get('user-agent')) ?? '', null)
+    })
+    .post(accountPaths.addPasskey, async ({ request }) => await add(door, request))
+    .use(
+      confirmed(door, removePath(':id'), {
+        area: accountArea,
+        form: emptyForm,
+        back: () => ({ href: accountPaths.factors, name: 'Second factors' }),
+        ask: async (visit, { id }) => {
+          const { passkeys, totp } = await factorsOf(visit.door.platform, visit.userId)
+          const found = passkeys.find((passkey) => passkey.id === id)
+          if (found === undefined) throw refuse('route_not_found')
+          const isLast = totp === null && passkeys.length === 1
+          return {
+            title: `Remove the passkey ${found.name}?`,
+            says: (
+              <p>
+                It cannot sign you in any more.{' '}
+                {isLast
+                  ? 'It is your last second factor: your password alone is then enough, and your recovery codes stop working. '
+                  : ''}
+                You stay signed in where you are. Delete it on your device or in your password manager, too.
+              </p>
+            ),
+            button: 'Remove it',
+          }
+        },
+        act: async ({ visit }, { id }, done) => {
+          const [platform, trace, caller] = onOwnAccount(visit)
+          await removePasskey(platform, trace, caller, id)
+          return done('passkey_removed')
+        },
+      }),
+    )
+
+const challengeOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, place: `new ${userId}` })
+
+const add = async (door: Door, request: Request): Promise<Response> => {
+  const { visit, fields } = await receiveFromUser(door, request, passkeyForm)
+  const added = async () => {
+    const response = registrationIn(fields.passkey)
+    const readChallenge = challengeReader(challengeOf(visit))
+    return await addPasskey(...onOwnAccount(visit), { response, name: fields.name.trim(), readChallenge })
+  }
+  return await answerForm(added(), {
+    done: (codes) =>
+      codes.length === 0
+        ? seeOther(`${accountPaths.factors}?done=passkey_added`)
+        : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: accountPaths.factors }),
+    refused: async (error) => await showAdd(visit, fields.name, error),
+  })
+}
+
+const showAdd = async (visit: Visit, name: string, error: PlatformError | null): Promise<Response> => {
+  const { platform } = visit.door
+  const words = allowsPasskeys(platform)
+    ? 'Passkeys need JavaScript and a browser that knows them. Here, you can set up an authenticator app instead.'
+    : 'Browsers allow passkeys only at an address with TLS and a name. Ask the operator of this server for one.'
+  const options = allowsPasskeys(platform)
+    ? await registrationOptions(platform, visit.session, newChallenge(challengeOf(visit)))
+    : null
+  return page(
+    <AccountPage title="Add a passkey" visit={visit} tab={accountPaths.factors}>
+      <Problem error={error} />
+      <p data-without-passkey>{words}</p>
+      {options === null ? null : (
+        <PasskeyForm action={accountPaths.addPasskey} visit={visit} kind="create" options={options}>
+          <Field
+            label="Name"
+            name="name"
+            hint="So that you can tell your passkeys apart, such as the name of the device."
+            error={error}
+            input={{ required: true, maxLength: 200, value: name }}
+          />
+          <p class="muted">Your browser then asks you to choose where the passkey is kept.</p>
+          <button type="submit" class="primary">
+            Add the passkey
+          </button>
+        </PasskeyForm>
+      )}
+      <p>
+        <a class="button" href={accountPaths.factors}>
+          Back to your second factors
+        </a>
+      </p>
+    </AccountPage>,
+    { refusal: error },
+  )
+}
+
+type PasskeyRowProps = { readonly passkey: Factors['passkeys'][number] }
+
+export const PasskeyRow = ({ passkey: { id, name, createdAt, lastUsedAt } }: PasskeyRowProps) => (
+  <Row
+    avatar={<IconTile name="key" />}
+    title={<bdi>{name}</bdi>}
+    facts={[
+      'Passkey',
+      <>
+        Added <Time at={createdAt} />
+      </>,
+      lastUsedAt === null ? (
+        'Not used yet'
+      ) : (
+        <>
+          Last used <Time at={lastUsedAt} />
+        </>
+      ),
+    ]}
+    actions={
+      <a class="button small" href={removePath(id)}>
+        Remove<span class="unseen"> the passkey {name}</span>
+      </a>
+    }
+  />
+)
+
+export const AddPasskeyRow = () => (
+  <Row
+    avatar={<IconTile name="key" />}
+    title="Passkeys"
+    facts={['Your fingerprint, face or PIN, or a security key. It also signs you in without your password.']}
+    actions={
+      <a class="button small" href={accountPaths.addPasskey}>
+        Add<span class="unseen"> a passkey</span>
+      </a>
+    }
+  />
+)
