@@ -73,6 +73,12 @@ const elsewhere = async (from: Authenticator, isUserVerified = true) => {
   return { page, authenticator }
 }
 
+const signInWith = async (page: Page) => {
+  await page.goto('/sign-in')
+  await page.getByRole('button', { name: 'Use a passkey instead' }).click()
+  await page.waitForLoadState()
+}
+
 describe('a passkey', () => {
   test('is added with a name and brings recovery codes; after the password it is asked for, and signs in', async () => {
     const user = await addUser(world.platform)
@@ -151,11 +157,6 @@ describe('a passkey', () => {
   test('of an authenticator that has been copied is refused once the other copy has counted further', async () => {
     const user = await addUser(world.platform)
     const { authenticator } = await enrolled(user)
-    const signInWith = async (page: Page) => {
-      await page.goto('/sign-in')
-      await page.getByRole('button', { name: 'Use a passkey instead' }).click()
-      await page.waitForLoadState()
-    }
     const { page: copied } = await elsewhere(authenticator)
     const { page } = await elsewhere(authenticator)
     await signInWith(page)
