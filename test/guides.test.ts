@@ -203,7 +203,7 @@ describe('names', () => {
   })
 
   test('the guides list every kind of webhook event and every condition of the server', async () => {
-    const kinds = namesOf(marked(await guide('develop/webhooks'), 'kinds'))
+    const kinds = namesOf(marked(await guide('develop/webhook-events'), 'kinds'))
     expect(kinds.toSorted()).toEqual([...webhookKinds].toSorted())
     const conditions = namesOf(marked(await guide('operate/monitoring'), 'conditions'))
     expect(conditions.toSorted()).toEqual([...conditionNames].toSorted())

@@ -28,6 +28,7 @@ import { addServeCommand } from './commands/serve.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVersionsCommands } from './commands/versions.ts'
 import { addWebhookCommands } from './commands/webhook.ts'
+import { addWebhooksCommands } from './commands/webhooks.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
 import { explain } from './explain.ts'
 
@@ -91,6 +92,7 @@ export const createProgram = (): Command => {
   addLogoutCommand(program)
   addWhoamiCommand(program)
   addVersionsCommands(program)
+  addWebhooksCommands(program)
   program.commandsGroup('Documentation:')
   addHelpCommand(program)
   return program

@@ -97,6 +97,7 @@ const steps: ReadonlyMap<string, string> = new Map(
     scope_not_available: 'Take it out of app.json.',
     version_locked: 'Upload the change under a higher version.',
     version_not_found: 'See app-platform versions list.',
+    record_not_found: 'See app-platform webhooks list.',
     version_not_eligible: 'Only a version that was live before can become live again; see app-platform versions list.',
     version_already_current: 'There is nothing to roll back.',
     no_previous_version: 'Name a version with --to; see app-platform versions list.',

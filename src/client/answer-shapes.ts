@@ -116,6 +116,42 @@ export const isRollback = recordOf<contract.Rollback>({
   distributionChanged: isYesOrNo,
 })
 
+type AttemptError = NonNullable<contract.WebhookAttempt['error']>
+const outcome = {
+  status: orNull(isInteger),
+  error: orNull<AttemptError>(isWord),
+  durationMs: isInteger,
+  answer: isText,
+} as const
+
+export const isWebhookEndpointPage = recordOf<contract.WebhookEndpointPage>({
+  data: listOf(
+    recordOf<contract.WebhookEndpoint>({
+      id: isText,
+      environment: isWord,
+      url: isText,
+      kinds: listOf(isText),
+      status: isWord,
+      reason: orNull<NonNullable<contract.WebhookEndpoint['reason']>>(isWord),
+      failingSince: orNull(isText),
+      createdAt: isText,
+      updatedAt: isText,
+    }),
+  ),
+  nextCursor: orNull(isText),
+})
+
+export const isWebhookPing = recordOf<contract.WebhookPing>({ eventId: isText, delivered: isYesOrNo, ...outcome })
+
+export const isWebhookAttemptPage = recordOf<contract.WebhookAttemptPage>({
+  data: listOf(
+    recordOf<contract.WebhookAttempt>({ id: isText, eventId: isText, kind: isText, at: isText, ...outcome }),
+  ),
+  nextCursor: orNull(isText),
+})
+
+export const isWebhookResent = recordOf<contract.WebhookResent>({ id: isText, resent: isInteger })
+
 export const isAuthorization = recordOf<contract.Authorization>({
   code: isText,
   state: isText,

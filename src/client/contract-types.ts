@@ -6,6 +6,7 @@ import type { resourceList } from '../http/contract/resources.ts'
 import type * as sessions from '../http/contract/sessions.ts'
 import type * as standard from '../http/contract/standard.ts'
 import type * as versions from '../http/contract/versions.ts'
+import type * as webhooks from '../http/contract/webhooks.ts'
 
 export type AppTokenRequest = Static<typeof oauth.appTokenRequest>
 export type AppTokenAnswer = Static<typeof oauth.appTokenResponse>
@@ -17,6 +18,15 @@ export type VersionPage = Static<typeof versions.versionList>
 export type VersionUpload = Omit<Static<typeof versions.versionUpload>, (typeof versions.forbiddenUploadFields)[number]>
 export type RollbackRequest = Static<typeof versions.rollbackRequest>
 export type Rollback = Static<typeof versions.rollbackResponse>
+
+export type WebhookEndpointPage = Static<typeof webhooks.webhookEndpointList>
+export type WebhookEndpoint = WebhookEndpointPage['data'][number]
+export type WebhookPing = Static<typeof webhooks.pingResult>
+export type WebhookAttemptPage = Static<typeof webhooks.attemptList>
+export type WebhookAttempt = WebhookAttemptPage['data'][number]
+/** Exactly one of the three. */
+export type WebhookResend = Static<typeof webhooks.resendRequest>
+export type WebhookResent = Static<typeof webhooks.resendResult>
 
 export type AuthorizeRequest = Static<typeof oauth.authorizeRequest>
 export type Authorization = Static<typeof oauth.authorizeResponse>

@@ -18,7 +18,9 @@ const uploadTimeoutMs = 300_000
  */
 const repeatWithinMs = 45_000
 
-/** The ten endpoints of the contract and the check of tokens, one function each. All throw what the transport throws. */
+const webhookPath = (id: string, call: string) => `${contractPath}/webhooks/${encodeURIComponent(id)}/${call}`
+
+/** The endpoints of the contract, of webhooks and of the check of tokens, one function each. All throw what the transport throws. */
 export const createEndpoints = (send: Send) => ({
   /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
   issueAppToken: async (body: contract.AppTokenRequest, options: CallOptions = {}) =>
@@ -51,6 +53,22 @@ export const createEndpoints = (send: Send) => ({
   /** `POST /versions/rollback`. */
   rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
     await send(shapes.isRollback, { ...options, method: 'POST', path: `${contractPath}/versions/rollback`, body }),
+
+  /** `GET /webhooks`, with an app token of development credentials, as the next three. */
+  listWebhooks: async (options: BearerOptions) =>
+    await send(shapes.isWebhookEndpointPage, { ...options, method: 'GET', path: `${contractPath}/webhooks` }),
+
+  /** `POST /webhooks/{id}/ping`. */
+  pingWebhook: async (id: string, options: BearerOptions) =>
+    await send(shapes.isWebhookPing, { ...options, method: 'POST', path: webhookPath(id, 'ping'), body: {} }),
+
+  /** `GET /webhooks/{id}/attempts`. */
+  listWebhookAttempts: async (id: string, query: contract.Paging, options: BearerOptions) =>
+    await send(shapes.isWebhookAttemptPage, { ...options, method: 'GET', path: webhookPath(id, 'attempts'), query }),
+
+  /** `POST /webhooks/{id}/resend`. */
+  resendWebhooks: async (id: string, body: contract.WebhookResend, options: BearerOptions) =>
+    await send(shapes.isWebhookResent, { ...options, method: 'POST', path: webhookPath(id, 'resend'), body }),
 
   /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
   authorize: async (body: contract.AuthorizeRequest, options: BearerOptions) =>

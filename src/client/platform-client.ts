@@ -15,7 +15,7 @@ import {
   startAuthorization,
   type StartedAuthorization,
 } from './authorization.ts'
-import type { RollbackRequest, VersionQuery, VersionUpload } from './contract-types.ts'
+import type { Paging, RollbackRequest, VersionQuery, VersionUpload, WebhookResend } from './contract-types.ts'
 import { createEndpoints, type Endpoints, everyItem, type RepeatableOptions, type UploadOptions } from './endpoints.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 import { createUserSession, type UserSession } from './user-session.ts'
@@ -66,6 +66,8 @@ export const createPlatformClient = (options: PlatformClientOptions) => {
     appToken: async ({ signal }: CallOptions = {}) => await orAborted(appTokens.get(), signal),
     me: async (call: CallOptions = {}) => await withToken(appTokens, call, endpoints.identifyApp),
     versions: versionsOf(endpoints, appTokens),
+    /** Webhook endpoints in development. */
+    webhooks: webhooksOf(endpoints, appTokens),
     /** Where to send the browser. Keep the rest of the result until the browser is back. */
     startAuthorization: async (asked: AuthorizationOptions) => await startAuthorization(issuer, clientId, asked),
     /** Checks the callback and exchanges the code. `onTokens` stores these tokens and all later ones. */
@@ -105,6 +107,22 @@ const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>) => {
     /** Sends an idempotency key, as `create` does. */
     rollBack: async (rollback: RollbackRequest, call: RepeatableOptions = {}) =>
       await withToken(tokens, repeatable(call), async (signed) => await endpoints.rollBackVersion(rollback, signed)),
+  }
+}
+
+const webhooksOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>) => {
+  const attempts = async (id: string, query: Paging = {}, call: CallOptions = {}) =>
+    await withToken(tokens, call, async (signed) => await endpoints.listWebhookAttempts(id, query, signed))
+  return {
+    list: async (call: CallOptions = {}) => await withToken(tokens, call, endpoints.listWebhooks),
+    /** Sends one ping now, and tells what became of it. */
+    ping: async (id: string, call: CallOptions = {}) =>
+      await withToken(tokens, call, async (signed) => await endpoints.pingWebhook(id, signed)),
+    attempts,
+    /** Attempts of all pages, newest first. */
+    allAttempts: (id: string, call?: CallOptions) => everyItem(async (paging) => await attempts(id, paging, call)),
+    resend: async (id: string, which: WebhookResend, call: CallOptions = {}) =>
+      await withToken(tokens, call, async (signed) => await endpoints.resendWebhooks(id, which, signed)),
   }
 }
 

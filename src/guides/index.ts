@@ -5,7 +5,7 @@ import errors from './develop/errors.md' with { type: 'text' }
 import firstApp from './develop/first-app.md' with { type: 'text' }
 import oauthLibraries from './develop/oauth-libraries.md' with { type: 'text' }
 import signInLibraries from './develop/sign-in-libraries.md' with { type: 'text' }
-import webhooks from './develop/webhooks.md' with { type: 'text' }
+import webhookEvents from './develop/webhook-events.md' with { type: 'text' }
 import wireFormats from './develop/wire-formats.md' with { type: 'text' }
 import frames from './integrate/frames.md' with { type: 'text' }
 import managementApi from './integrate/management-api.md' with { type: 'text' }
@@ -72,7 +72,7 @@ export const guideAreas = [
     'wire-formats': wireFormats,
     'oauth-libraries': oauthLibraries,
     'sign-in-libraries': signInLibraries,
-    webhooks: webhooks,
+    'webhook-events': webhookEvents,
     'command-line': commandLine,
     'client-library': clientLibrary,
     errors: errors,

@@ -126,6 +126,13 @@ export const appOf = (caller: BearerCaller): AppCaller => {
   return caller
 }
 
+/** The same for an app with development credentials; scopes play no part (contract section 3). @throws development_credentials_required */
+export const developmentAppOf = (caller: BearerCaller): AppCaller => {
+  const app = appOf(caller)
+  if (app.environment !== 'development') throw refuse('development_credentials_required')
+  return app
+}
+
 /** A caller who acts for a user. @throws token_type_not_allowed for a live token of another kind */
 export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller => {
   if (caller.kind !== 'user' && caller.kind !== 'embedded') throw refuse('token_type_not_allowed')

@@ -32,6 +32,7 @@ const infoFor = (publicUrl: string): DocumentInfo => ({
     { name: 'OAuth', description: 'Consent, tokens and identity of users.' },
     { name: 'Standard OAuth', description: 'The same in the wire format of the RFCs, for client libraries.' },
     { name: 'Versions', description: 'Versions of the calling app.' },
+    { name: 'Webhooks', description: 'Webhook endpoints of the calling app in development.' },
     { name: 'Resources', description: 'Websites and stores of the signed-in user.' },
     { name: 'Session', description: 'Sessions of people, and of apps in frames.' },
     { name: 'Token checks', description: "For the builder's own API." },

@@ -15,6 +15,7 @@ import type { Details, PathParameter } from './contract/details.ts'
 import type { Door } from './door.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { type BodyReader, endpoint, type Endpoint, type Guard, type RequestPart } from './endpoint.ts'
+import { pathParametersOf } from './paths.ts'
 import { requireRight, requireServiceKey } from './service-key.ts'
 
 export const managementPath = '/api/management'
@@ -105,13 +106,4 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
       return await run(acting, call, { ...received, actor, path: pathParametersOf(call) })
     },
   })
-}
-
-/** The parameters of the route in the path of the call. The router has checked that they can be decoded. */
-const pathParametersOf = ({ route, path }: Call): Readonly<Record<string, string>> => {
-  const given = path.split('/')
-  const named = route.split('/').flatMap((segment, index): [string, string][] => {
-    return segment.startsWith(':') ? [[segment.slice(1), decodeURIComponent(given[index] ?? '')]] : []
-  })
-  return Object.fromEntries(named)
 }

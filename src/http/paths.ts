@@ -37,3 +37,12 @@ export const pathOf = (url: string): string => {
   const end = url.indexOf('?', start)
   return start === -1 ? '' : url.slice(start, end === -1 ? url.length : end)
 }
+
+/** The parameters of a route in the path of a call. The router has checked that they can be decoded. */
+export const pathParametersOf = (call: { readonly route: string; readonly path: string }) => {
+  const given = call.path.split('/')
+  const named = call.route.split('/').flatMap((segment, index): [string, string][] => {
+    return segment.startsWith(':') ? [[segment.slice(1), decodeURIComponent(given[index] ?? '')]] : []
+  })
+  return Object.fromEntries(named)
+}

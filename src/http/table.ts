@@ -32,6 +32,12 @@ import {
 } from './endpoints/standard.ts'
 import { askUserInfo, checkToken, readUserInfo } from './endpoints/token-checks.ts'
 import { listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
+import {
+  listWebhookAttempts,
+  listWebhookEndpoints,
+  pingWebhookEndpoint,
+  resendWebhookEvents,
+} from './endpoints/webhooks.ts'
 
 /** Every endpoint that a server answers. */
 export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean }): readonly Endpoint[] => [
@@ -46,6 +52,11 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   identifyUser,
   revoke,
   listBuilderResources,
+  // With the credentials and rules of the contract, for the command line of developers.
+  listWebhookEndpoints,
+  pingWebhookEndpoint,
+  listWebhookAttempts,
+  resendWebhookEvents,
   // Outside the contract: no version header (contract section 6).
   signInEndpoint,
   readSession,

@@ -66,6 +66,17 @@ export const checkingFirst = (platform: Platform, prepare: () => Rule): Platform
 }
 
 /**
+ * The platform as an app may use it. Every transaction first checks that its token is still live and that the rule holds, so
+ * nothing changes after a revocation that has been answered.
+ * @throws from its transactions: invalid_token, and the refusal of the rule
+ */
+export const actingAsApp = (platform: Platform, trace: Trace, caller: AppCaller, rule: Rule): Platform =>
+  checkingFirst(platform, () => {
+    const open = prepareChange(platform, trace, actorOf(caller))
+    return async (q) => (await refusalIfEnded(platform, open(q), caller)) ?? (await rule(q))
+  })
+
+/**
  * The platform as a service key may use it. Every transaction first checks that the key is still live and used from one of its
  * networks, so a call that was authenticated before a revocation changes nothing after it.
  * @throws from its transactions: invalid_token

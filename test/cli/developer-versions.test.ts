@@ -87,6 +87,35 @@ test('list shows all versions and marks the development head and the live one', 
   expect((await developer.json(['versions', 'list'])).data.length).toBe(124)
 })
 
+test('show prints one version whole, by its name or its ID, and refuses an unknown one', async () => {
+  const made = await developer.json([...create('1.0.0'), '--notes', 'First'])
+  expect(await developer.json(['versions', 'show', '1.0.0'])).toEqual(made)
+  expect(await developer.json(['versions', 'show', made.id])).toEqual(made)
+  expect((await developer.run(['versions', 'show', '1.0.0'])).stdout).toMatch(/^artifact\.sha256 +[0-9a-f]{64}$/m)
+  const unknown = await developer.run(['versions', 'show', '9.9.9'])
+  expect(unknown).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: The app has no version 9.9.9. See app-platform versions list.\n',
+  })
+})
+
+test('create --dry-run lists what it would upload, needs no server, sends nothing, and is what create then sends', async () => {
+  const alone = newDeveloper()
+  const dry = [...create('1.0.0'), '--dry-run']
+  const { exitCode, stdout, stderr } = await alone.run(dry)
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  expect(stdout).toMatch(
+    /^FILE +SIZE\napp\.json +\d+ bytes\nindex\.html +14 bytes\n\n1\.0\.0 would be newsletter-1\.0\.0\.zip, \d+ bytes, 2 files\.\nSHA-256 [0-9a-f]{64}\nNothing was sent\.\n$/,
+  )
+  const told = await developer.json([...dry, '--url', proxy.url])
+  expect(proxy.passed).toEqual([])
+  expect(told).toMatchObject({ dryRun: true, version: '1.0.0', scopes: ['site:read'] })
+  expect((await developer.json(create('1.0.0'))).artifact).toEqual(told.artifact)
+  const secret = appFolder({ '.env': 'KEY=1' })
+  expect((await alone.run(['versions', 'create', secret, '--version', '1.0.0', '--dry-run'])).exitCode).toBe(1)
+})
+
 test('a version whose answer is lost is created once, under one idempotency key, without an error', async () => {
   const before = (await countRows(world.server.database, 'versions'))['versions'] ?? 0
   proxy.next('POST /token', { status: 503 })

@@ -19,7 +19,8 @@ const commands = [
   'webhook', 'webhook add', 'webhook list', 'webhook enable', 'webhook disable', 'webhook remove', 'webhook rotate',
   'webhook ping', 'webhook attempts', 'webhook resend',
   'audit', 'audit list',
-  'login', 'logout', 'whoami', 'versions', 'versions list', 'versions create', 'versions rollback',
+  'login', 'logout', 'whoami', 'versions', 'versions list', 'versions show', 'versions create', 'versions rollback',
+  'webhooks', 'webhooks list', 'webhooks ping', 'webhooks attempts', 'webhooks resend',
 ] // prettier-ignore
 
 test('every command prints its --help on stdout and exits 0', async () => {

@@ -12,6 +12,9 @@ import {
   tokenResponse,
   userIdentity,
 } from '../../src/http/contract/oauth.ts'
+import { attemptList, pingResult, resendResult, webhookEndpointList } from '../../src/http/contract/webhooks.ts'
+import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { operator, trace } from '../support/operator.ts'
 import { resourceList } from '../../src/http/contract/resources.ts'
 import { rollbackResponse, versionList, versionRecord } from '../../src/http/contract/versions.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -41,8 +44,13 @@ const mutants = (value: unknown): readonly unknown[] => {
 }
 
 test('every endpoint returns its documented type, and any other answer is refused', async () => {
-  const { endpoints } = clientOf(world)
-  const { development } = world.app
+  const client = clientOf(world)
+  const { endpoints } = client
+  const { development, slug } = world.app
+  // A reserved name without an address (RFC 2606): a ping of it fails here and leaves this machine for nowhere.
+  const input = { slug, environment: 'development', url: 'https://app.invalid/hooks', kinds: ['ping'] } as const
+  const resolvable = { ...world.platform, webhooks: { ...world.platform.webhooks, check: async () => null } }
+  const endpoint = await addEndpoint(resolvable, trace, operator, input)
   const issued = await endpoints.issueAppToken({ ...development, scope: 'site:read' })
   const bearer = issued.accessToken
   const artifact = await artifactOf('app.txt', new TextEncoder().encode('hello'))
@@ -63,7 +71,12 @@ test('every endpoint returns its documented type, and any other answer is refuse
     [userIdentity, shapes.isUserIdentity, await endpoints.identifyUser(user)],
     [resourceList, shapes.isResourcePage, await endpoints.listResources({ kind: 'site' }, user)],
     [revokeResponse, shapes.isRevoked, await endpoints.revoke({}, user)],
+    [webhookEndpointList, shapes.isWebhookEndpointPage, await client.webhooks.list()],
+    [pingResult, shapes.isWebhookPing, await client.webhooks.ping(endpoint.id)],
+    [attemptList, shapes.isWebhookAttemptPage, await client.webhooks.attempts(endpoint.id, { limit: 1 })],
+    [resendResult, shapes.isWebhookResent, await client.webhooks.resend(endpoint.id, { failed: true })],
   ]
+  expect((await Array.fromAsync(client.webhooks.allAttempts(endpoint.id))).length).toBe(1)
   expect(answers.map(([schema, , answer]) => faultsOf(schema, answer))).toEqual(answers.map(() => []))
   for (const [schema, shape, answer] of answers) {
     const seen = mutants(answer).map((mutant) => ({ mutant, isTaken: shape(mutant) }))

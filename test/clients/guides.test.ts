@@ -33,5 +33,5 @@ test.each(['auth-js-provider.mjs', 'better-auth.mjs', 'grant.mjs', 'bell.mjs'])(
 
 test('the guide shows the webhook receiver that is tested', async () => {
   const receiver = await Bun.file(join(import.meta.dir, 'webhook-receiver.mjs')).text()
-  expect(await guide('develop/webhooks')).toContain(receiver)
+  expect(await guide('develop/webhook-events')).toContain(receiver)
 })

@@ -56,6 +56,8 @@ const forApps =
     return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
   }
 
+const forEndpoints = forApps('404 record_not_found', '403 development_credentials_required')
+
 const forUsers: Expected = (column, way) => {
   if (!isBearer(way)) return '401 invalid_token'
   if (column === 'user access token') return '200'
@@ -162,6 +164,10 @@ const rows: readonly Row[] = [
     body: () => ({ version: '99.0.0' }),
     expected: forApps('404 version_not_found', '403 development_credentials_required'),
   },
+  { method: 'GET', path: '/webhooks', expected: forApps('200', '403 development_credentials_required') },
+  { method: 'POST', path: '/webhooks/{id}/ping', body: () => ({}), expected: forEndpoints },
+  { method: 'GET', path: '/webhooks/{id}/attempts', expected: forEndpoints },
+  { method: 'POST', path: '/webhooks/{id}/resend', body: () => ({ failed: true }), expected: forEndpoints },
   { method: 'GET', path: '/oauth/me', expected: forUsers },
   { method: 'GET', path: '/resources?kind=site', expected: forUsers },
   { method: 'POST', path: '/oauth/authorize', body: () => authorizeBody(world.app), expected: forSessions('200') },

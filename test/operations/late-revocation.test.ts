@@ -8,11 +8,14 @@ import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import { revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
-import { authenticateUserToken } from '../../src/operations/authenticate.ts'
+import { revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { actingAsApp } from '../../src/operations/acting-as.ts'
+import { decide } from '../../src/operations/decision.ts'
+import { actorOf, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
 import { auditEvents } from '../support/audit-events.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, exchangeBody, type Login, verifier } from '../support/world.ts'
 import { developmentCaller, refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
@@ -91,4 +94,16 @@ test('a token whose grant was just purged counts as revoked', async () => {
   const before = await trail()
   expect(await refusalOf(revokeByToken(platform, trace, caller))).toBe('done')
   expect(await trail()).toEqual(before)
+})
+
+test('a token that was just revoked can change nothing through actingAsApp', async () => {
+  const caller = await developmentCaller(platform, app)
+  const acting = actingAsApp(platform, trace, caller, async () => null)
+  const change = async () => await decide(acting, trace, actorOf(caller), async () => 'done')
+  expect(await change()).toBe('done')
+  for (const { id } of await platform.database.queries.credentials.listByClient(app.development.clientId))
+    await revokeCredential(platform, trace, operator, id)
+  const before = await trail()
+  expect(await refusalOf(change())).toBe('invalid_token')
+  expect((await trail()).slice(before.length)).toEqual(['bearer.check: invalid_token'])
 })

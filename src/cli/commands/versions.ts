@@ -6,7 +6,7 @@ import { uploadDraft } from '../developer/create-version.ts'
 import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
 import { rollBackRemotely } from '../developer/roll-back-version.ts'
 import { standingText } from '../developer/standing.ts'
-import { answer, tableText } from '../output.ts'
+import { answer, CommandFailed, recordAnswer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'
 
 const listHelp = `
@@ -35,10 +35,11 @@ The manifest is app.json in the folder (beside a file, if there is one), or what
 
 A new version is a draft and becomes the development head. The same version again, while it is a draft, replaces its
 content. Nothing changes for users: the owner of the app submits it for review in the console. What fails on the way
-is repeated, under one idempotency key, so that nothing happens twice.
+is repeated, under one idempotency key, so that nothing happens twice. --dry-run needs neither server nor credentials.
 ${credentialsHelp}
 
 Examples:
+  app-platform versions create ./dist --version 1.4.0 --dry-run
   app-platform versions create ./dist --version 1.4.0 --notes "Faster start" --manifest app.json
   APP_PLATFORM_URL=https://apps.example.com app-platform versions create . --version 1.4.0-beta.1 --json
 `
@@ -60,10 +61,17 @@ export const addVersionsCommands = (program: Command): void => {
     'after',
     listHelp,
   )
+  developerCommand(
+    group,
+    'show <version>',
+    'Show one version: its status, manifest, artifact and review.',
+    show,
+  ).addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform versions show 1.4.0\n`)
   developerCommand(group, 'create <source>', 'Upload a folder or a file as a version.', uploadDraft)
     .requiredOption('--version <version>', 'its semantic version, such as 1.4.0')
     .option('--notes <text>', 'release notes')
     .option('--manifest <file>', 'the manifest, if it is not app.json in the folder')
+    .option('--dry-run', 'check and pack, list the files, and send nothing')
     .addHelpText('after', createHelp)
   developerCommand(group, 'rollback', 'Go back to another version, in development or for users.', rollBackRemotely)
     .option('--to <version>', 'the version to go back to')
@@ -80,6 +88,14 @@ const list = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> =
   const text =
     data.length === 0 ? 'There are no versions yet. Upload one with app-platform versions create.' : tableOf(data)
   answer(flags, { value: { data }, text })
+}
+
+const show = async (signal: AbortSignal, name: string, flags: DeveloperFlags): Promise<void> => {
+  const { client } = await openRemote(flags, { signal })
+  for await (const version of client.versions.all({}, { signal })) {
+    if (version.version === name || version.id === name) return answer(flags, recordAnswer(version))
+  }
+  throw new CommandFailed([`The app has no version ${name}. See app-platform versions list.`])
 }
 
 const tableOf = (versions: readonly Version[]): string => {

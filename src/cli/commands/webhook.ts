@@ -92,20 +92,23 @@ const ping = async (session: OperatorSession, id: string) => {
 
 const attempts = async ([platform]: OperatorSession, id: string, { limit }: { readonly limit: number }) => {
   const { data } = await listAttempts(platform, id, { limit, cursor: null })
-  return listAnswer(data, {
-    Time: 'at',
-    Event: 'eventId',
-    Kind: 'kind',
-    Status: 'status',
-    Error: 'error',
-    Milliseconds: 'durationMs',
-    Answer: 'answer',
-  })
+  return listAnswer(data, attemptColumns)
 }
+
+export const attemptColumns = {
+  Time: 'at',
+  Event: 'eventId',
+  Kind: 'kind',
+  Status: 'status',
+  Error: 'error',
+  Milliseconds: 'durationMs',
+  Answer: 'answer',
+} as const
 
 type ResendFlags = { readonly event?: string; readonly since?: Since; readonly failed?: boolean }
 
-const assertOneChoice = ({ event, since, failed }: ResendFlags): void => {
+/** @throws UsageError */
+export const assertOneChoice = ({ event, since, failed }: ResendFlags): void => {
   const chosen = [event, since, failed].filter((flag) => flag !== undefined)
   if (chosen.length !== 1) throw new UsageError('Say which events: one of --event, --since and --failed.')
 }

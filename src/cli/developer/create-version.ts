@@ -9,7 +9,7 @@ import {
 } from '../../client/index.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { isSemanticVersion } from '../../domain/version.ts'
-import { answer, CommandFailed, printable, UsageError } from '../output.ts'
+import { type Answer, answer, CommandFailed, printable, tableText, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote } from '../remote.ts'
 import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
@@ -21,19 +21,21 @@ type CreateFlags = DeveloperFlags & {
   readonly version: string
   readonly notes?: string
   readonly manifest?: string
+  readonly dryRun?: boolean
 }
 
 /** Checks all that can be checked locally before it sends anything. */
 export const uploadDraft = async (signal: AbortSignal, source: string, flags: CreateFlags): Promise<void> => {
-  const { version, notes } = flags
+  const { version, notes, dryRun = false } = flags
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
-  findRemote(flags) // first, so that nobody waits for packing only to learn that they are not logged in
+  if (!dryRun) findRemote(flags) // first, so that nobody waits for packing only to learn that they are not logged in
   const manifest = manifestFor(source, flags.manifest)
   for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const prepared = await prepareArtifact(source, version, signal)
-  const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
   const artifact = await artifactOf(prepared.filename, prepared.bytes)
+  if (dryRun) return answer(flags, preview(version, manifest, prepared, artifact.sha256))
+  const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
   const draft = { version, manifest: manifest.content, scopes: [...manifest.scopes], artifact }
   const created = await upload(client, notes === undefined ? draft : { ...draft, notes }, signal)
   const text = flags.json === true ? '' : await textOf(client, created, prepared, signal)
@@ -80,7 +82,7 @@ const textOf = async (client: PlatformClient, created: Version, { files }: Prepa
     revision === 1
       ? `Created ${version}, draft number ${number}`
       : `Replaced the content of the draft ${version} (revision ${revision})`
-  const packed = files === null ? '' : `, ${files === 1 ? '1 file' : `${files} files`}`
+  const packed = files === null ? '' : `, ${countedFiles(files)}`
   const standing = await readStanding(client, signal)
   return [
     `${done}: ${artifact.filename}, ${bytesInWords(artifact.sizeBytes)}${packed}.`,
@@ -90,4 +92,29 @@ const textOf = async (client: PlatformClient, created: Version, { files }: Prepa
   ]
     .map(printable)
     .join('\n')
+}
+
+const countedFiles = ({ length }: readonly unknown[]): string => (length === 1 ? '1 file' : `${length} files`)
+
+/** What would be uploaded. */
+const preview = (
+  version: string,
+  { content, scopes }: Manifest,
+  { filename, bytes, files }: PreparedArtifact,
+  sha256: string | undefined,
+): Answer => {
+  const packed = (files ?? [{ path: filename, sizeBytes: bytes.length }]).map(({ path, sizeBytes }) => ({
+    path,
+    sizeBytes,
+  }))
+  const artifact = { filename, sizeBytes: bytes.length, sha256 }
+  const rows = packed.map(({ path, sizeBytes }) => ({ path, size: bytesInWords(sizeBytes) }))
+  const text = [
+    tableText(rows, { File: 'path', Size: 'size' }),
+    '',
+    printable(`${version} would be ${filename}, ${bytesInWords(bytes.length)}, ${countedFiles(packed)}.`),
+    `SHA-256 ${sha256}`,
+    'Nothing was sent.',
+  ].join('\n')
+  return { value: { dryRun: true, version, manifest: content, scopes, artifact, files: packed }, text }
 }

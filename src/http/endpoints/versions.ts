@@ -1,11 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { refuse } from '../../domain/errors.ts'
-import type { AppCaller } from '../../operations/authenticate.ts'
 import { createVersion, type VersionUpload } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/lists.ts'
 import { rollBackVersion, type RollbackRequest } from '../../operations/versions/roll-back-version.ts'
-import { appOf, bearer, type BearerCaller } from '../bearer.ts'
+import { appOf, bearer, developmentAppOf } from '../bearer.ts'
 import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
 import {
   forbiddenUploadFields,
@@ -24,13 +23,6 @@ import { wireTime, wireVersion } from '../wire.ts'
 
 const path = `${contractPath}/versions`
 
-/** Versions are for development credentials only; scopes play no part (contract section 3). */
-const developmentOf = (caller: BearerCaller): AppCaller => {
-  const app = appOf(caller)
-  if (app.environment !== 'development') throw refuse('development_credentials_required')
-  return app
-}
-
 export const listAppVersions = endpoint({
   method: 'GET',
   path,
@@ -47,7 +39,7 @@ export const listAppVersions = endpoint({
   },
   run: async (door, _, { caller, query }) => {
     const asked = pageRequest('versions', query)
-    const { app } = developmentOf(caller)
+    const { app } = developmentAppOf(caller)
     const page = await listVersions(door.platform, app.id, query.status ?? null, asked)
     return {
       data: page.data.map(wireVersion),
@@ -125,7 +117,7 @@ export const rollBack = endpoint({
   run: async (door, call, { caller: bearerCaller, body }) => {
     const key = idempotencyKeyOf(call)
     const asked = rollbackOf(body)
-    const caller = developmentOf(bearerCaller)
+    const caller = developmentAppOf(bearerCaller)
     Value.Clean(rollbackRequest, body) // unknown fields do not make a different request
     const repeatable = repeatableRequest(call, key, caller.credentialId, body)
     const { value, replayed } = await rollBackVersion(door.platform, call, caller, asked, repeatable)

@@ -95,7 +95,7 @@ const notSent: WebhookAnswer = {
 }
 
 /** The parameters of a URL may hold a secret of the receiver, and an attempt outlives the endpoint. */
-const withoutParameters = (url: string): string => {
+export const withoutParameters = (url: string): string => {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search === '' ? '' : '?…'}`
 }

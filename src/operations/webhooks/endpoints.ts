@@ -1,6 +1,7 @@
 // The webhook endpoints of an app as owners and operators see, list, disable and remove them. add-endpoint.ts adds one and changes its URL.
 
 import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
+import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds } from '../../domain/webhook-event.ts'
@@ -47,9 +48,23 @@ export const ownsEndpoint =
     return app !== null && found?.endpoint.appId === app.id ? null : refuse('route_not_found')
   }
 
+/** The app has this endpoint in this environment. Other endpoints do not exist for its credentials. */
+export const hasEndpoint =
+  (appId: string, environment: Environment, endpointId: string): Rule =>
+  async (q) => {
+    const endpoint = (await q.webhookEndpoints.find(endpointId))?.endpoint
+    return endpoint?.appId === appId && endpoint.environment === environment ? null : refuse('record_not_found')
+  }
+
+/** @throws the refusal of a rule that does not hold now */
+export const requireRule = async ({ database }: Platform, rule: Rule): Promise<void> => {
+  const refusal = await rule(database.queries)
+  if (refusal !== null) throw refusal
+}
+
 /**
  * The webhook endpoints of an app, by environment, oldest first.
- * @throws invalid_request for an unknown slug
+ * @throws invalid_request for an unknown slug or ID
  */
 export const listEndpoints = async (platform: Platform, slug: string): Promise<readonly EndpointRecord[]> => {
   const q = platform.database.queries

@@ -9,11 +9,11 @@ import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-f
 import { pack } from './pack.ts'
 import { createSecretScan } from './secret-scan.ts'
 
-/** What is uploaded, and how many files it has; null for a file that is uploaded as it is. */
+/** What is uploaded, and the files that are packed in it; null for a file that is uploaded as it is. */
 export type PreparedArtifact = {
   readonly filename: string
   readonly bytes: Uint8Array<ArrayBuffer>
-  readonly files: number | null
+  readonly files: readonly Pick<FoundFile, 'path' | 'sizeBytes'>[] | null
 }
 
 /**
@@ -42,7 +42,7 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   const packed = await pack(files, options).finally(bar.end)
   switch (packed.kind) {
     case 'packed':
-      return { filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files: files.length }
+      return { filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files }
     case 'too_large':
       throw new CommandFailed([tooLarge(files)])
     case 'secrets':
