@@ -57,17 +57,75 @@ const fieldsOf = (record: Fields, prefix: string): readonly (readonly [name: str
 const isPlainObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const tableText = (records: readonly Fields[], columns: Columns): string => {
+/** The width of the terminal; null if the output goes to a file or a program, which get each row on one line. */
+const terminalWidth = (): number | null =>
+  process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : null
+
+const gap = 2
+const cellWidth = (cell: string): number => Bun.stringWidth(cell)
+const total = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width + gap, -gap)
+const widest = (cells: readonly string[]): number => Math.max(0, ...cells.map(cellWidth))
+
+/**
+ * A table that fits the terminal. Where rows are too long, cells continue on the next line; where even their longest words are, as
+ * with secrets, each record is a block of lines. Nothing is cut off, because people copy IDs from here.
+ */
+export const tableText = (records: readonly Fields[], columns: Columns, most = terminalWidth()): string => {
   const head = Object.keys(columns).map((title) => title.toUpperCase())
   const paths = Object.values(columns)
   const rows = [head, ...records.map((record) => paths.map((path) => cellText(valueAt(record, path))))]
-  const widths = head.map((_, index) => Math.max(...rows.map((row) => Bun.stringWidth(row[index] ?? ''))))
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - Bun.stringWidth(cell)))
-      .join('  ')
-      .trimEnd()
-  return rows.map(line).join('\n')
+  const columnsOf = (cellsOf: (cell: string) => readonly string[]) =>
+    head.map((_, index) => Math.max(...rows.map((row) => widest(cellsOf(row[index] ?? '')))))
+  const whole = columnsOf((cell) => [cell])
+  if (most === null || total(whole) <= most) return linesOf(rows, whole)
+  const least = columnsOf(wordsOf)
+  if (total(least) > most) {
+    return records
+      .map((record) =>
+        recordText(Object.fromEntries(Object.entries(columns).map(([title, path]) => [title, valueAt(record, path)]))),
+      )
+      .join('\n\n')
+  }
+  const widths = [...whole]
+  while (total(widths) > most) {
+    const slack = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0))
+    const longest = slack.indexOf(Math.max(...slack))
+    widths[longest] = (widths[longest] ?? 0) - 1
+  }
+  return linesOf(rows, widths)
+}
+
+/** In a cell of several lines, a time is two words. */
+const wordsOf = (cell: string): readonly string[] =>
+  cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z$/, '$1 $2Z').split(' ')
+
+const linesOf = (rows: readonly (readonly string[])[], widths: readonly number[]): string =>
+  rows
+    .flatMap((row) => {
+      const cells = row.map((cell, index) => wrapped(cell, widths[index] ?? 0))
+      const height = Math.max(...cells.map(({ length }) => length))
+      return Array.from({ length: height }, (_, at) =>
+        cells
+          .map((lines, index) => {
+            const text = lines[at] ?? ''
+            return text + ' '.repeat((widths[index] ?? 0) - cellWidth(text))
+          })
+          .join(' '.repeat(gap))
+          .trimEnd(),
+      )
+    })
+    .join('\n')
+
+/** The cell in lines that are not longer than the width, broken between words. */
+const wrapped = (cell: string, width: number): readonly string[] => {
+  if (cellWidth(cell) <= width) return [cell]
+  const lines: string[] = []
+  for (const word of wordsOf(cell)) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`
+    if (lines.length > 0 && cellWidth(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
 }
 
 const valueAt = (record: Fields, path: string): unknown => {

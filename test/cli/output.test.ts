@@ -29,6 +29,47 @@ test('columns line up although some characters are two cells wide', () => {
   ).toBe('NAME  N\n日本  1\nx     22')
 })
 
+const scopes = [
+  { id: 'one', scopes: ['profile:read', 'site:read', 'store:read'], createdAt: '2026-08-01T12:00:00.000Z' },
+  { id: 'two', scopes: [], createdAt: '2026-08-02T12:00:00.000Z' },
+]
+const columns = { ID: 'id', Scopes: 'scopes', Created: 'createdAt' }
+
+test('a table that is wider than the terminal continues long cells on the next line, and cuts nothing off', () => {
+  expect(tableText(scopes, columns, 38)).toBe(
+    [
+      'ID   SCOPES           CREATED',
+      'one  profile:read     2026-08-01',
+      '     site:read        12:00:00Z',
+      '     store:read',
+      'two  -                2026-08-02',
+      '                      12:00:00Z',
+    ].join('\n'),
+  )
+  for (let width = 29; width < 80; width += 1) {
+    const lines = tableText(scopes, columns, width).split('\n')
+    expect({ width, fits: Math.max(...lines.map((line) => Bun.stringWidth(line))) <= width }).toEqual({
+      width,
+      fits: true,
+    })
+  }
+})
+
+test('where not even the words fit, each record is a block; without a terminal each is one line', () => {
+  expect(tableText(scopes, columns, 20)).toBe(
+    [
+      'ID       one',
+      'Scopes   profile:read site:read store:read',
+      'Created  2026-08-01T12:00:00.000Z',
+      '',
+      'ID       two',
+      'Scopes   -',
+      'Created  2026-08-02T12:00:00.000Z',
+    ].join('\n'),
+  )
+  expect(tableText(scopes, columns, null).split('\n').length).toBe(3)
+})
+
 test('a column has its own title and may show a nested field', () => {
   const records = [{ actor: { id: 'ada' } }, { actor: null }]
   expect(tableText(records, { 'Whose ID': 'actor.id' })).toBe('WHOSE ID\nada\n-')
