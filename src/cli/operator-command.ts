@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Command, CommandOptions } from 'commander'
 import type { WriteEvent } from '../../db/database.ts'
 import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
@@ -26,9 +26,14 @@ export type OperatorSession = readonly [platform: Platform, trace: Trace, actor:
  * Adds a command that works on the database, with the common flags. `usage` is its name and arguments. The caller
  * sets the action.
  */
-export const databaseCommand = (parent: Command, usage: string, description: string): Command =>
+export const databaseCommand = (
+  parent: Command,
+  usage: string,
+  description: string,
+  options: CommandOptions = {},
+): Command =>
   parent
-    .command(usage)
+    .command(usage, options)
     .description(description)
     .option(
       '--database <file>',

@@ -3,7 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { needs } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { run } from './support/run.ts'
+import { programCommand } from '../support/program.ts'
+import { openDesk, run, urlOfDesk } from './support/run.ts'
 import { bashIn, type Completer, fishIn, zshIn } from './support/shells.ts'
 
 setDefaultTimeout(120_000)
@@ -21,8 +22,12 @@ const expected: readonly (readonly [line: string, offers: readonly string[]])[] 
   ['print nginx --p', ['--port', '--public-url']],
   ['backup ', ['one.db', 'two words.db']],
   ['check --database o', ['one.db']],
-  // Only the platform knows what users, apps and labels there are.
-  ['app suspend ', []],
+  ['app suspend ', ['newsletter', 'shop-insights']],
+  ['app suspend n', ['newsletter']],
+  ['audit list --app ', ['newsletter', 'shop-insights']],
+  ['help oauth', ['oauth-libraries']],
+  // Only the platform knows what labels there are, and here is no server to ask for versions.
+  ['versions show ', []],
   ['credential create newsletter --label ', []],
 ]
 
@@ -34,7 +39,13 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
     let complete: Completer
     beforeAll(async () => {
       for (const name of ['one.db', 'two words.db']) writeFileSync(join(folder, name), '')
-      complete = await completerIn(folder)
+      const desk = await openDesk()
+      await desk.json(['seed'])
+      const programs = temporaryFolder()
+      const script = `#!/bin/sh\nexec ${programCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`
+      writeFileSync(join(programs, 'app-platform'), script, { mode: 0o755 })
+      const env = { PATH: `${programs}:${process.env['PATH']}`, DATABASE_URL: await urlOfDesk(desk.file) }
+      complete = await completerIn(folder, env)
     })
 
     test('commands, flags, choices and files are offered where they fit, and nothing where the values are unknown', async () => {
@@ -50,7 +61,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
         ([, name = '']) => name,
       )
       expect(named.length).toBeGreaterThan(15)
-      expect(await complete('app-platform ')).toEqual(named.filter((name) => name !== 'help').toSorted())
+      expect(await complete('app-platform ')).toEqual([...new Set([...named, 'help'])].toSorted())
     })
   })
 }

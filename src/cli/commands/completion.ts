@@ -1,8 +1,16 @@
 import { Argument, type Command } from 'commander'
+import { listApps } from '../../operations/apps/lists.ts'
 import { bashScript } from '../completion/bash-script.ts'
-import { completedCommands } from '../completion/completed-command.ts'
+import {
+  completedCommands,
+  type CompletedValues,
+  completedValues,
+  valuesCommand,
+} from '../completion/completed-command.ts'
 import { fishScript } from '../completion/fish-script.ts'
 import { zshScript } from '../completion/zsh-script.ts'
+import { asOperator, databaseCommand } from '../operator-command.ts'
+import { openRemote } from '../remote.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 type Shell = keyof typeof scripts
@@ -21,5 +29,33 @@ export const addCompletionCommand = (program: Command): void => {
     .description('Print the completion script for a shell.')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
     .addHelpText('after', whereTo)
-    .action((shell: Shell) => void process.stdout.write(scripts[shell](completedCommands(program))))
+    .action(async (shell: Shell) => {
+      const { guideAreas } = await import('../../guides/index.ts') // imported here, because no other command needs it
+      const topics = guideAreas.flatMap(({ guides }) => guides.map(({ topic }) => topic))
+      process.stdout.write(scripts[shell](completedCommands(program, topics)))
+    })
+  databaseCommand(program, valuesCommand, 'Print the values that a completion script offers.', { hidden: true })
+    .addArgument(new Argument('<what>', 'apps or versions').choices(completedValues))
+    .action(printValues)
+}
+
+/** Somebody waits at the keyboard. */
+const longestMs = 2_000
+
+/** Prints what can be found quickly with the settings of the environment. Without them, or on any failure, nothing is offered. */
+const printValues = async (what: CompletedValues): Promise<void> => {
+  setTimeout(() => process.exit(0), longestMs).unref()
+  const values = await namesOf[what]().catch(() => [])
+  // A server that is not ours could name a version so that the shell or the terminal does something.
+  const safe = values.filter((value) => /^[\w][\w.+-]*$/.test(value))
+  process.stdout.write(safe.map((value) => `${value}\n`).join(''))
+}
+
+const namesOf: Readonly<Record<CompletedValues, () => Promise<readonly string[]>>> = {
+  apps: async () => await asOperator({}, async ([platform]) => (await listApps(platform)).map(({ slug }) => slug)),
+  versions: async () => {
+    const signal = AbortSignal.timeout(longestMs)
+    const { client } = await openRemote({}, { signal })
+    return (await client.versions.list({ limit: 100 }, { signal })).data.map(({ version }) => version)
+  },
 }

@@ -4,11 +4,12 @@ import {
   type Expected,
   quoted,
   quotedPlaces,
+  valuesCommand,
 } from './completed-command.ts'
 
 /**
- * Completion for bash. It needs no other package, does not start the program for each completion, and never evaluates
- * what has been typed.
+ * Completion for bash. It needs no other package, starts the program only for values, and never evaluates what has been typed
+ * or printed.
  */
 export const bashScript = (commands: readonly CompletedCommand[]): string => `# bash completion for app-platform
 _app_platform() {
@@ -38,6 +39,12 @@ _app_platform_file() {
   local IFS=$'\\n' # for names with spaces, where an old bash lists files here
   compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "$cur"))
 }
+_app_platform_values() {
+  local value
+  while IFS= read -r value; do
+    if [[ $value == "$cur"* ]]; then COMPREPLY+=("$value"); fi
+  done < <(command app-platform ${valuesCommand} "$1" 2>/dev/null </dev/null)
+}
 complete -F _app_platform app-platform
 `
 
@@ -46,6 +53,7 @@ const offer = (words: readonly string[]): string => `COMPREPLY=($(compgen -W ${q
 
 const offerExpected = (expected: Expected): string => {
   if (expected.kind === 'words') return offer(expected.words)
+  if (expected.kind === 'values') return `_app_platform_values ${expected.of}`
   return expected.kind === 'file' ? '_app_platform_file' : ':'
 }
 

@@ -1,8 +1,17 @@
 import type { Argument, Command, Option } from 'commander'
 
-/** What an argument can be: one of a few words, a file, or something that the shell cannot know. */
+/** What an argument can be: one of a few words, one of what the platform has, a file, or something else. */
 export type Expected =
-  { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'file' | 'unknown' }
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'values'; readonly of: CompletedValues }
+  | { readonly kind: 'file' | 'unknown' }
+
+/** What `valuesCommand` prints: the slugs of the apps in the database, or the versions of the developer's app on the server. */
+export const completedValues = ['apps', 'versions'] as const
+export type CompletedValues = (typeof completedValues)[number]
+
+/** The hidden command that the scripts run for values. Everything else they know. */
+export const valuesCommand = 'completion-values'
 
 export type CompletedOption = {
   readonly long: string
@@ -21,24 +30,28 @@ export type CompletedCommand = {
   readonly arguments: readonly { readonly name: string; readonly expected: Expected }[]
 }
 
-/** The program and all its commands, taken from the definitions that the help is made of. */
-export const completedCommands = (command: Command, at = ''): readonly CompletedCommand[] => {
+/** The program and all its commands, taken from the definitions that the help is made of. `topics` are those of `help`. */
+export const completedCommands = (
+  command: Command,
+  topics: readonly string[],
+  at = '',
+): readonly CompletedCommand[] => {
   const help = command.createHelp()
-  // `help` repeats what --help says.
-  const commands = help.visibleCommands(command).filter((child) => child.name() !== 'help')
+  // The `help` of a group repeats what --help says.
+  const commands = help.visibleCommands(command).filter((child) => at === '' || child.name() !== 'help')
   const own: CompletedCommand = {
     at,
     commands: commands.map((child) => ({ name: child.name(), description: firstLine(child.description()) })),
-    options: help.visibleOptions(command).flatMap(completedOption),
+    options: help.visibleOptions(command).flatMap((option) => completedOption(at, option)),
     arguments: command.registeredArguments.map((argument) => ({
       name: argument.name(),
-      expected: expectedOf(argument.name(), argument),
+      expected: at === ' help' ? { kind: 'words', words: topics } : expectedOf(at, argument.name(), argument),
     })),
   }
-  return [own, ...commands.flatMap((child) => completedCommands(child, `${at} ${child.name()}`))]
+  return [own, ...commands.flatMap((child) => completedCommands(child, topics, `${at} ${child.name()}`))]
 }
 
-const completedOption = (option: Option): readonly CompletedOption[] => {
+const completedOption = (at: string, option: Option): readonly CompletedOption[] => {
   if (option.long === undefined || option.long === null) return []
   const takesValue = option.required || option.optional
   return [
@@ -46,15 +59,24 @@ const completedOption = (option: Option): readonly CompletedOption[] => {
       long: option.long.replace(/^--/, ''),
       short: option.short?.replace(/^-/, '') ?? null,
       description: firstLine(option.description),
-      value: takesValue ? expectedOf(option.flags, option) : null,
+      value: takesValue ? expectedOf(at, option.flags, option) : null,
     },
   ]
 }
 
 /** The placeholder in the help, such as `<file>`, says what kind of value it is. */
-const expectedOf = (placeholder: string, { argChoices }: Pick<Argument | Option, 'argChoices'>): Expected => {
+const expectedOf = (
+  at: string,
+  placeholder: string,
+  { argChoices }: Pick<Argument | Option, 'argChoices'>,
+): Expected => {
   if (argChoices !== undefined) return { kind: 'words', words: argChoices }
-  return /\b(file|dir|folder|path)\b/i.test(placeholder.replace(/^--\S+/, '')) ? { kind: 'file' } : { kind: 'unknown' }
+  const value = placeholder.replace(/^--\S+/, '')
+  if (/\b(file|dir|folder|path)\b/i.test(value)) return { kind: 'file' }
+  if (/\bapp\b/.test(value)) return { kind: 'values', of: 'apps' }
+  // A new version is none of those that exist, and an operator's versions are those of the app that was named.
+  const isExisting = at === ' versions show' || at === ' versions rollback'
+  return isExisting && /\bversion\b/.test(value) ? { kind: 'values', of: 'versions' } : { kind: 'unknown' }
 }
 
 /** Where the commands below the program are, each quoted for the shell. */

@@ -1,4 +1,10 @@
-import { type CompletedCommand, type CompletedOption, type Expected, quotedPlaces } from './completed-command.ts'
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  type Expected,
+  quotedPlaces,
+  valuesCommand,
+} from './completed-command.ts'
 
 /** Completion for fish: one line per word that can be completed. */
 export const fishScript = (commands: readonly CompletedCommand[]): string => `# fish completion for app-platform
@@ -29,6 +35,9 @@ const linesOf = (command: CompletedCommand): readonly string[] => {
 
 const wordsFor = (expected: Expected): readonly string[] => {
   if (expected.kind === 'words') return [`-a ${quote(expected.words.join(' '))}`]
+  if (expected.kind === 'values') {
+    return [`-a ${quote(`(command app-platform ${valuesCommand} ${expected.of} 2>/dev/null </dev/null)`)}`]
+  }
   return expected.kind === 'file' ? ['-F'] : []
 }
 

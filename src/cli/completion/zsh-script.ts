@@ -4,6 +4,7 @@ import {
   type Expected,
   quoted,
   quotedPlaces,
+  valuesCommand,
 } from './completed-command.ts'
 
 /** Completion for zsh, made with its _arguments and _describe. */
@@ -21,6 +22,11 @@ _app_platform() {
   case "$at" in
 ${commands.map((command) => `    (${quoted(command.at)})\n${complete(command)}\n    ;;`).join('\n')}
   esac
+}
+_app_platform_values() {
+  local -a found
+  found=(\${(f)"$(command app-platform ${valuesCommand} $1 2>/dev/null </dev/null)"})
+  compadd -a found
 }
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _app_platform "$@"; else compdef _app_platform app-platform; fi
 `
@@ -47,6 +53,7 @@ const optionSpecs = (option: CompletedOption): readonly string[] => {
 
 const action = (expected: Expected): string => {
   if (expected.kind === 'words') return `(${expected.words.join(' ')})`
+  if (expected.kind === 'values') return `{_app_platform_values ${expected.of}}`
   return expected.kind === 'file' ? '_files' : ' '
 }
 

@@ -36,11 +36,12 @@ export type Desk = {
   json(words: readonly string[], options?: RunOptions): Promise<Json>
 }
 
-const urlOf = async (file: string): Promise<string> => (onPostgres ? await databaseOf(file) : `file:${file}`)
+/** DATABASE_URL of a desk. */
+export const urlOfDesk = async (file: string): Promise<string> => (onPostgres ? await databaseOf(file) : `file:${file}`)
 
 export const deskAt = (file: string): Desk => {
   const at = async (words: readonly string[], options: RunOptions = {}) =>
-    await run(words, { ...options, env: { DATABASE_URL: await urlOf(file), ...options.env } })
+    await run(words, { ...options, env: { DATABASE_URL: await urlOfDesk(file), ...options.env } })
   return {
     folder: join(file, '..'),
     file,

@@ -14,7 +14,9 @@ const scriptFor = async (shell: string): Promise<string> => {
   return file
 }
 
-const ask = async (command: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<string> => {
+type Variables = Readonly<Record<string, string>>
+
+const ask = async (command: readonly string[], cwd: string, env: Variables): Promise<string> => {
   const child = Bun.spawn([...command], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: cwd, TERM: 'dumb', ...env },
@@ -34,7 +36,7 @@ const linesOf = (text: string): readonly string[] =>
     .toSorted()
 
 /** bash calls the function with the words of the line. `=` is a word of its own. */
-export const bashIn = async (folder: string): Promise<Completer> => {
+export const bashIn = async (folder: string, env: Variables = {}): Promise<Completer> => {
   const file = await scriptFor('bash')
   return async (line) => {
     const words = line
@@ -42,16 +44,20 @@ export const bashIn = async (folder: string): Promise<Completer> => {
       .flatMap((word) => word.split(/(=)/))
       .filter((word, index, all) => word !== '' || index === all.length - 1)
     const asked = `source "$0" && COMP_WORDS=("$@") && COMP_CWORD=$(($# - 1)) && _app_platform && printf '%s\\n' "\${COMPREPLY[@]}"`
-    return linesOf(await ask(['bash', '--norc', '--noprofile', '-c', asked, file, ...words], folder, {}))
+    return linesOf(await ask(['bash', '--norc', '--noprofile', '-c', asked, file, ...words], folder, env))
   }
 }
 
 /** fish can print its completions; a description follows after a tab. */
-export const fishIn = async (folder: string): Promise<Completer> => {
+export const fishIn = async (folder: string, env: Variables = {}): Promise<Completer> => {
   const file = await scriptFor('fish')
   return async (line) =>
     linesOf(
-      await ask(['fish', '--no-config', '-c', 'source $FILE; complete -C "$LINE"'], folder, { FILE: file, LINE: line }),
+      await ask(['fish', '--no-config', '-c', 'source $FILE; complete -C "$LINE"'], folder, {
+        ...env,
+        FILE: file,
+        LINE: line,
+      }),
     ).map((offer) => offer.split('\t')[0] ?? '')
 }
 
@@ -78,11 +84,11 @@ done
 zpty -d shell
 cat offered
 `
-export const zshIn = async (folder: string): Promise<Completer> => {
+export const zshIn = async (folder: string, env: Variables = {}): Promise<Completer> => {
   const file = await scriptFor('zsh')
   return async (line) => {
     rmSync(join(folder, 'offered'), { force: true })
-    const offered = await ask(['zsh', '-f', '-c', typing], folder, { FILE: file, LINE: line })
+    const offered = await ask(['zsh', '-f', '-c', typing], folder, { ...env, FILE: file, LINE: line })
     // A file name is offered with its escapes.
     return linesOf(offered.replaceAll('\\ ', ' ')).filter((word) => word !== 'END')
   }
