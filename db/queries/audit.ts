@@ -20,7 +20,7 @@ import { timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/tim
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { type Counted, countedRows, hitCounts, hitOf, readCounts } from './places.ts'
-import { inserter } from './reader.ts'
+import { finder, inserter } from './reader.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 /** The ID bounds what is read, in the order of the key. The time says what may be removed. */
@@ -75,6 +75,7 @@ export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
  * `list` and the searches return it in the form of an event. When such rows are purged, an event sums them up.
  */
 export const auditQueries = (db: DrizzleConnection) => {
+  const byId = finder(db, auditEvents, 'id')
   /** Never the first event of all: a restore recognises a predecessor of the same origin by it (`restore/predecessor.ts`). */
   const isPurgeable = and(
     lt(auditEvents.id, given('beforeId')),
@@ -145,6 +146,7 @@ export const auditQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, auditEvents),
+    byId: async (id: string): Promise<AuditEvent | null> => await byId({ id }),
     /**
      * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` sets the times back and leaves the
      * IDs. Those of later events run ahead by as much, so that they sort after the earlier ones. The newest event tells it.

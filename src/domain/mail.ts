@@ -1,23 +1,43 @@
+import type { Environment } from './app.ts'
 import type { AuditAction } from './audit-action.ts'
 
 /**
  * What a mail is about. `reset_asked` is for an address that somebody typed, so whether it has a user is decided when the mail is
  * sent, and not while they wait for the answer.
  */
-export const mailKinds = ['invitation', 'reset', 'reset_asked'] as const
+export const mailKinds = [
+  'invitation',
+  'reset',
+  'reset_asked',
+  'new_device',
+  'password_changed',
+  'email_changed',
+  'factor_removed',
+  'secret_made',
+] as const
 export type MailKind = (typeof mailKinds)[number]
 
 /** Those with a link to set a password. They are dropped when such links end. */
-export const linkMails: readonly MailKind[] = mailKinds
+export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked']
 
 /** The actions of the audit that are also told by mail. */
 const kindsOfActions: Partial<Record<AuditAction, MailKind>> = {
   'user.invited': 'invitation',
   'user.reset_link_created': 'reset',
+  'user.password_changed': 'password_changed',
+  'user.password_reset': 'password_changed',
+  'user.password_set': 'password_changed',
+  'factor.removed': 'factor_removed',
+  'user.factors_reset': 'factor_removed',
+  'credential.created': 'secret_made',
+  'credential.rotated': 'secret_made',
 }
 
-/** The mail about an action; null for most. */
-export const mailToldBy = (action: AuditAction): MailKind | null => kindsOfActions[action] ?? null
+/** The mail about an action; null for most. Of secrets, those in production are told. */
+export const mailToldBy = (action: AuditAction, environment: Environment | null): MailKind | null => {
+  const kind = kindsOfActions[action] ?? null
+  return kind === 'secret_made' && environment !== 'production' ? null : kind
+}
 
 /** Waiting, taken by the mail server, given up, or without a reason to be sent any more. */
 export const mailStates = ['pending', 'sent', 'failed', 'dropped'] as const

@@ -11,7 +11,7 @@ import {
   followingStamp,
   recordEvent,
 } from './audit/event.ts'
-import { tellByMail } from './mails/outbox.ts'
+import { type AskedMail, tellByMail } from './mails/outbox.ts'
 import type { Platform, TokenKind, Trace } from './platform.ts'
 
 /** What the body of a transaction works with. */
@@ -23,7 +23,9 @@ export type OpenChange = {
    * Writes the audit row of what was done or refused, and the webhook events and the mail that it causes. The actor is that of the
    * change unless the facts name another.
    */
-  readonly record: (facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'>) => Promise<void>
+  readonly record: (
+    facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'> & { readonly mail?: AskedMail },
+  ) => Promise<void>
 }
 
 /** Prepares everything for a change that a transaction must not make itself. The result opens the change inside it. */
@@ -32,11 +34,11 @@ export const prepareChange = (platform: Platform, trace: Trace, actor: Actor, no
   const stamp = auditStamp(platform, trace, now)
   return (q: Queries): OpenChange => {
     let recorded = 0
-    const record: OpenChange['record'] = async (facts) => {
+    const record: OpenChange['record'] = async ({ mail, ...facts }) => {
       recorded += 1
       const ownStamp = followingStamp(stamp, recorded - 1)
       await recordEvent(q, ownStamp, { actor, ...facts })
-      if (mailer !== null) await tellByMail(q, ownStamp, { actor, ...facts })
+      if (mailer !== null) await tellByMail(q, ownStamp, { actor, ...facts }, mail)
     }
     return { q, now, record }
   }

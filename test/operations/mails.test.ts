@@ -15,12 +15,17 @@ import {
 } from '../../src/operations/users/password-links.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { changePassword } from '../../src/operations/users/passwords.ts'
+import { setUserEmail } from '../../src/operations/users/change-user.ts'
+import { createCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { resetFactors } from '../../src/operations/factors/change-factors.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
+import { addTotp } from '../support/factors.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { operator, trace } from '../support/operator.ts'
+import { signIn } from '../support/sign-in.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
-import { addUser, type Login } from '../support/world.ts'
+import { addApp, addUser, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
@@ -40,12 +45,18 @@ const next = 'four unrelated words here'
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 
 /** Sends everything that is due, as the job does, and returns what has arrived since. */
-const deliver = async (by = mailer) => {
+const deliverAll = async (by = mailer) => {
   const before = server.received.length
   while (await sendNextMail(platform, trace, by));
   await noticeMailTrouble(platform, by)
   return server.received.slice(before)
 }
+
+/** Those with a link to set a password. */
+const deliver = async (by = mailer) => (await deliverAll(by)).filter((mail) => linkIn(mail) !== '')
+
+const subjects = async () =>
+  (await deliverAll()).map(({ to, head }) => [to[0], /^Subject: (.*)$/m.exec(head)?.[1]?.trim()])
 
 let user: Login
 beforeEach(async () => {
@@ -82,7 +93,7 @@ describe('an invitation', () => {
     await use(secret)
     expect(await isLive(secret)).toBe(false)
     expect(await isLive(new URL(link).searchParams.get('link') ?? '')).toBe(false)
-    expect(await mailsOf(invited.id)).toMatchObject([{ state: 'sent', attempts: 1, address: null }])
+    expect((await mailsOf(invited.id))[0]).toMatchObject({ state: 'sent', attempts: 1, address: null })
   })
 
   test('is mailed no more once the person has set a password', async () => {
@@ -263,6 +274,62 @@ describe('a mail server that fails', () => {
     expect(slow.trouble()).toContain('did not answer in time')
     for (const done of waiting) done()
     await silent.down()
+  })
+})
+
+describe('an announcement', () => {
+  test('tells a sign-in in a new browser, and not one in a browser that is known or a program that signs in again', async () => {
+    const from = { ...trace, address: '203.0.113.7' }
+    const browser = { agent: 'Firefox on Linux', device: null }
+    const first = await signIn(platform, from, user, browser)
+    const [mail, ...more] = await deliverAll()
+    expect(more).toEqual([])
+    expect(mail?.to).toEqual([user.email])
+    expect(mail?.text).toMatch(
+      /new to us: \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from 203\.0\.113\.7, with Firefox on Linux\./,
+    )
+    expect(mail?.text).toContain('http://localhost/account/sessions')
+    await signIn(platform, from, user, { ...browser, device: first.newDevice })
+    await signIn(platform, from, user, browser)
+    expect(await deliverAll()).toEqual([])
+    await signIn(platform, { ...trace, address: '203.0.113.8' }, user, browser)
+    expect(await subjects()).toEqual([[user.email, 'New sign-in to App Platform']])
+  })
+
+  test('tells a new or rotated production secret to the owner, and none in development', async () => {
+    const app = await addApp(platform, user)
+    await deliverAll()
+    const production = { slug: app.slug, environment: 'production', label: null } as const
+    await rotateCredential(platform, trace, operator, { clientId: app.production.clientId, graceHours: 1 })
+    await rotateCredential(platform, trace, operator, { clientId: app.development.clientId, graceHours: 1 })
+    const [rotated, ...others] = await deliverAll()
+    expect(others).toEqual([])
+    expect(rotated?.to).toEqual([user.email])
+    expect(rotated?.head).toContain('Rotated production secret')
+    expect(rotated?.text).toContain(`http://localhost/console/${app.slug}/credentials`)
+    passed += 2 * hour
+    const { clientSecret } = await createCredential(platform, trace, operator, production)
+    const [made] = await deliverAll()
+    expect(made?.head).toContain('New production secret')
+    expect(made?.text).not.toContain(clientSecret)
+  })
+
+  test('tells a changed password and a removed factor, and a changed address at the old one', async () => {
+    await addTotp(platform, user)
+    await deliverAll()
+    await resetFactors(platform, trace, operator, user.email)
+    expect(await subjects()).toEqual([[user.email, 'A second factor was removed at App Platform']])
+    const caller = await sessionOf(platform, user)
+    await deliverAll()
+    await changePassword(platform, trace, caller, { current: user.password, next, repeated: next })
+    expect(await subjects()).toEqual([[user.email, 'Your password for App Platform was changed']])
+    const to = `moved-${user.email}`
+    await setUserEmail(platform, trace, operator, { email: user.email, to })
+    const [mail, ...more] = await deliverAll()
+    expect(more).toEqual([])
+    expect(mail?.to).toEqual([user.email])
+    expect(mail?.text).not.toContain(to)
+    expect((await mailsOf()).every(({ address }) => address === null)).toBe(true)
   })
 })
 

@@ -1,43 +1,114 @@
-import type { User } from '../../../db/database.ts'
+import type { AuditEvent, User } from '../../../db/database.ts'
 import type { Letter, MailKind } from '../../domain/mail.ts'
+import type { OpenChange } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
-/** What a mail says. Plain sentences, so that both its forms say the same. */
-export const letterOf = (
-  { platformName: platform, publicUrl }: Pick<Platform, 'platformName' | 'publicUrl'>,
+/** What a mail tells. Plain sentences, so that both its forms say the same. */
+type Told = {
+  readonly platform: string
+  readonly origin: string
+  readonly email: string
+  /** The app that it is about. */
+  readonly app: { readonly name: string; readonly slug: string }
+  readonly isRotation: boolean
+  /** When and from where it was done. */
+  readonly circumstances: string
+}
+
+type Content = {
+  readonly subject: string
+  readonly says: string
+  readonly link: Letter['link']
+  readonly after: readonly string[]
+}
+
+/** Makes the letter of a mail. `secretLink` is for a mail that brings one. */
+export const letterOf = async (
+  { platformName: platform, publicUrl: origin }: Pick<Platform, 'platformName' | 'publicUrl'>,
+  { q }: Pick<OpenChange, 'q'>,
   kind: MailKind,
   { name, email }: Pick<User, 'name' | 'email'>,
-  link: string,
-): Letter => {
-  const { subject, says, ifNot } = contents[kind]({ platform, email })
+  event: AuditEvent | null,
+  secretLink: string,
+): Promise<Letter> => {
+  const app = event?.appId == null ? null : await q.apps.byId(event.appId)
+  const session = kind === 'new_device' ? await q.sessions.find(event?.target ?? '') : null
+  const { subject, says, link, after } = contents[kind]({
+    platform,
+    origin,
+    email,
+    app: { name: app?.name ?? 'that was deleted', slug: app?.slug ?? '' },
+    isRotation: event?.action === 'credential.rotated',
+    circumstances: circumstancesOf(event, session?.session.agent ?? null),
+  })
   return {
     subject,
-    paragraphs: [`Hello ${name},`, ...says],
-    link: { words: 'Set your password', url: link },
-    after: [...worksOnce, ifNot, `${platform}, ${publicUrl}`],
+    paragraphs: [`Hello ${name},`, says],
+    link: link === null ? null : { ...link, url: link.url === '' ? secretLink : origin + link.url },
+    after: [...after, `${platform}, ${origin}`],
   }
 }
 
-const worksOnce = [
-  'The link works once, for 24 hours. It does not sign you in, and your second factors stay as they are.',
-]
+const circumstancesOf = (event: AuditEvent | null, agent: string | null): string => {
+  if (event === null) return ''
+  const at = new Date(event.at).toISOString()
+  const from = event.address === 'local' ? '' : `, from ${event.address}`
+  return `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC${from}${agent === null ? '' : `, with ${agent}`}`
+}
 
-type Content = { readonly subject: string; readonly says: readonly string[]; readonly ifNot: string }
+/** An empty URL stands for the link that is made when the mail is sent. */
+const setPassword = { words: 'Set your password', url: '' }
+const worksOnce =
+  'The link works once, for 24 hours. It does not sign you in, and your second factors stay as they are.'
+const notYou = (platform: string) => `If it was not you, tell the operator of ${platform} at once.`
 
-const contents: Readonly<Record<MailKind, (of: Readonly<Record<'platform' | 'email', string>>) => Content>> = {
+const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
   invitation: ({ platform, email }) => ({
     subject: `Your invitation to ${platform}`,
-    says: [`An operator of ${platform} has made an account for you: ${email}. Set a password to begin.`],
-    ifNot: 'If you expected no invitation, ignore this mail: nobody can sign in to the account without the password.',
+    says: `An operator of ${platform} has made an account for you: ${email}. Set a password to begin.`,
+    link: setPassword,
+    after: [worksOnce, 'If you expected no invitation, ignore this mail: nobody can sign in without the password.'],
   }),
   reset: ({ platform, email }) => ({
     subject: `Set a new password for ${platform}`,
-    says: [`An operator of ${platform} has made a link for you to set a new password for ${email}.`],
-    ifNot: 'Your password stays as it is until you use the link.',
+    says: `An operator of ${platform} has made a link for you to set a new password for ${email}.`,
+    link: setPassword,
+    after: [worksOnce, 'Your password stays as it is until you use the link.'],
   }),
   reset_asked: ({ platform, email }) => ({
     subject: `Set a new password for ${platform}`,
-    says: [`Somebody, probably you, has asked for a new password for ${email} at ${platform}.`],
-    ifNot: 'If it was not you, ignore this mail: your password stays as it is until the link is used.',
+    says: `Somebody, probably you, has asked for a new password for ${email} at ${platform}.`,
+    link: setPassword,
+    after: [worksOnce, 'If it was not you, ignore this mail: your password stays as it is until the link is used.'],
+  }),
+  new_device: ({ platform, email, circumstances }) => ({
+    subject: `New sign-in to ${platform}`,
+    says: `${email} has signed in in a browser that is new to us: ${circumstances}.`,
+    link: { words: 'See your sessions', url: '/account/sessions' },
+    after: ['If it was not you, end that session and change your password.'],
+  }),
+  password_changed: ({ platform, email, circumstances }) => ({
+    subject: `Your password for ${platform} was changed`,
+    says: `The password of ${email} was changed on ${circumstances}. All earlier sessions have ended.`,
+    link: null,
+    after: [notYou(platform)],
+  }),
+  email_changed: ({ platform, circumstances }) => ({
+    subject: `Your email address at ${platform} was changed`,
+    says: `Your account at ${platform} has another email address since ${circumstances}. This one does not sign you in any more.`,
+    link: null,
+    after: [notYou(platform)],
+  }),
+  factor_removed: ({ platform, email, circumstances }) => ({
+    subject: `A second factor was removed at ${platform}`,
+    says: `A second factor of ${email} was removed on ${circumstances}.`,
+    link: { words: 'See your second factors', url: '/account/factors' },
+    after: [notYou(platform)],
+  }),
+  secret_made: ({ platform, app, isRotation, circumstances }) => ({
+    subject: `${isRotation ? 'Rotated' : 'New'} production secret for ${app.name}`,
+    says: `The app ${app.name} at ${platform} has a new client secret in production since ${circumstances}.`,
+    link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
+    after: ['If nobody of yours made it, revoke it there and change your password.'],
   }),
 }

@@ -1,23 +1,42 @@
 import type { Queries } from '../../../db/database.ts'
-import { mailToldBy } from '../../domain/mail.ts'
+import { type MailKind, mailToldBy } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
+
+/** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. */
+export type AskedMail = { readonly kind: MailKind; readonly to: string | null }
 
 /**
  * Writes the mail that tells an action, if one does, in the transaction of the action. Its ID has the digits of the audit event. It is
  * made when it is sent, so a link in it exists only there and as a hash.
  */
-export const tellByMail = async (q: Queries, { id, at }: AuditStamp, facts: AuditFacts): Promise<void> => {
-  const kind = facts.refusedWith === undefined ? mailToldBy(facts.action) : null
+export const tellByMail = async (
+  q: Queries,
+  { id, at }: AuditStamp,
+  facts: AuditFacts,
+  asked: AskedMail | undefined,
+): Promise<void> => {
+  if (facts.refusedWith !== undefined) return
+  const kind = asked?.kind ?? mailToldBy(facts.action, facts.environment ?? null)
   if (kind === null) return
   await q.mails.insert({
     id: id.replace(/^aud_/, 'eml_'),
     kind,
-    userId: facts.target ?? null,
-    address: null,
+    userId: await recipientId(q, kind, facts),
+    address: asked?.to ?? null,
     state: 'pending',
     attempts: 0,
     nextAttemptAt: at,
     fault: null,
     createdAt: at,
   })
+}
+
+const recipientId = async (
+  q: Queries,
+  kind: MailKind,
+  { actor, appId, target }: AuditFacts,
+): Promise<string | null> => {
+  if (kind === 'secret_made') return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
+  if (kind === 'new_device') return 'id' in actor ? actor.id : null
+  return target ?? null
 }

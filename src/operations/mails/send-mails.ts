@@ -2,6 +2,7 @@ import type { Mail, User } from '../../../db/database.ts'
 import {
   askedLinkPauseMs,
   isOfRecipient,
+  linkMails,
   mostAskedLinks,
   mostMailAttempts,
   pauseAfterMail,
@@ -74,20 +75,32 @@ const prepareMail = async (
     return null
   }
   if (!(await q.mails.begin(mail, user.id, now + pauseAfterMail(mail.attempts + 1)))) return null
-  await q.passwordLinks.insert(link.rowFor(user.id))
+  if (linkMails.includes(mail.kind)) await q.passwordLinks.insert(link.rowFor(user.id))
   if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
-  return { to: user.email, ...writtenLetter(letterOf(platform, mail.kind, user, link.link)) }
+  const event = await q.audit.byId(eventIdOf(mail))
+  const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
+  return { to, ...writtenLetter(await letterOf(platform, change, mail.kind, user, event, link.link)) }
 }
+
+/** The audit event that a mail tells; that of a mail that somebody asked for has none. */
+const eventIdOf = ({ id }: Mail): string => id.replace(/^eml_/, 'aud_')
 
 /** Who gets the mail; null if nobody does any more. */
 const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail): Promise<User | null> => {
   const { q } = change
   const id = mail.userId ?? (await findUser(q, mail.address ?? ''))?.id
   const user = id === undefined ? null : await q.users.byId(id) // locked, so that a link that ends meanwhile stays ended
-  if (user?.status !== 'active' || !mayUsePassword(signIn, user.isOperator)) return null
+  if (user?.status !== 'active') return null
+  if (linkMails.includes(mail.kind) && !mayUsePassword(signIn, user.isOperator)) return null
   switch (mail.kind) {
     case 'reset':
+    case 'password_changed':
+    case 'email_changed':
+    case 'factor_removed':
+    case 'secret_made':
       return user
+    case 'new_device':
+      return (await isFamiliar(change, user, mail)) ? null : user
     case 'invitation':
       return user.passwordHash === noPassword ? user : null
     case 'reset_asked':
@@ -95,6 +108,17 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     default:
       return mail.kind satisfies never
   }
+}
+
+/** Whether an earlier session has the same browser name and address: programs that sign in keep no cookies. */
+const isFamiliar = async ({ q }: OpenChange, { id }: User, mail: Mail): Promise<boolean> => {
+  const key = (await q.audit.byId(eventIdOf(mail)))?.target
+  const sessions = await q.sessions.everyOfUser(id)
+  const own = sessions.find((session) => session.key === key)
+  return sessions.some(
+    ({ key: other, address, agent }) =>
+      own !== undefined && other < own.key && address === own.address && agent === own.agent,
+  )
 }
 
 /**

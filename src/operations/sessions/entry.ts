@@ -112,7 +112,8 @@ export const enter = async (
   await q.sessions.insert(row)
   const facts = factor === null ? detail : { ...detail, factor }
   const said = Object.keys(facts).length === 0 ? {} : { detail: facts }
-  await record({ actor: { kind: 'user', id }, action: 'session.created', target: row.key, ...said })
+  const news = newDevice === null ? {} : { mail: { kind: 'new_device', to: null } as const }
+  await record({ actor: { kind: 'user', id }, action: 'session.created', target: row.key, ...said, ...news })
   const { sessionToken, expiresAt } = session
   return { kind: 'signed_in', sessionToken, expiresAt, user: { id, name, email }, way, newDevice, factorDueAt }
 }

@@ -43,7 +43,7 @@ export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trac
     if ((await q.users.byEmail(email)) !== null) return badInput('to', 'The new email address has a user already.')
     await q.users.change(user.id, { email }, now)
     await q.passwordLinks.endAll(user.id, now) // they were given to the person of the old address
-    await record({ action: 'user.email_changed', target: user.id })
+    await record({ action: 'user.email_changed', target: user.id, mail: { kind: 'email_changed', to: user.email } })
     return { ...user, email, updatedAt: now }
   })
 }
