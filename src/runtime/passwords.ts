@@ -85,7 +85,7 @@ export const createPasswords = ({ cost, longestWaitMs = patienceMs }: PasswordOp
       load: async () => void (await loadBcrypt()),
       hash: async (password) => {
         const bcrypt = await loadBcrypt()
-        return await inTurn(async () => await bcrypt.hash(password, { cost }))
+        return await inTurn(async () => await bcrypt.hash(password, cost))
       },
       matches: async (password, storedHash) => {
         const bcrypt = await loadBcrypt()

@@ -44,16 +44,20 @@ const findPostgres = (): string | null =>
     : null
 
 /**
- * Installs the locked packages of this folder of `test/clients` in a temporary one, and returns it. Here they would find our packages
+ * Installs the locked packages of this folder in a temporary one, and returns it. Here they would find our packages
  * and use them as their optional dependencies. Null without network.
  */
-const installPackages = (of: 'stock' | 'generators') => (): string | null => {
-  const folder = temporaryFolder()
-  const source = join(import.meta.dir, '../clients', of)
-  for (const name of readdirSync(source)) copyFileSync(join(source, name), join(folder, name))
-  const command = [process.execPath, 'install', '--frozen-lockfile', '--omit=peer', '--omit=optional']
-  return Bun.spawnSync(command, { cwd: folder }).success ? folder : null
-}
+const installPackages =
+  (source: string, ...words: readonly string[]) =>
+  (): string | null => {
+    const folder = temporaryFolder()
+    const from = join(import.meta.dir, '../..', source)
+    for (const name of readdirSync(from)) copyFileSync(join(from, name), join(folder, name))
+    const command = [process.execPath, 'install', '--frozen-lockfile', ...words]
+    return Bun.spawnSync(command, { cwd: folder }).success ? folder : null
+  }
+
+const noExtras = ['--omit=peer', '--omit=optional']
 
 const programs = {
   Chromium: { find: findChromium, packages: 'chromium-headless-shell fonts-liberation fonts-noto-color-emoji' },
@@ -78,8 +82,18 @@ const programs = {
   python3: { find: () => findPython(), packages: 'python3' },
   Authlib: { find: () => findPython('import authlib'), packages: 'python3-authlib' },
   'requests-oauthlib': { find: () => findPython('import requests_oauthlib'), packages: 'python3-requests-oauthlib' },
-  'network for the packages of test/clients/stock': { find: installPackages('stock'), packages: '' },
-  'network for the packages of test/clients/generators': { find: installPackages('generators'), packages: '' },
+  'network for the packages of test/clients/stock': {
+    find: installPackages('test/clients/stock', ...noExtras),
+    packages: '',
+  },
+  'network for the packages of test/clients/generators': {
+    find: installPackages('test/clients/generators', ...noExtras),
+    packages: '',
+  },
+  'network for the packages of src/release/parts': {
+    find: installPackages('src/release/parts', '--linker=hoisted', '--os=*', '--cpu=*'),
+    packages: '',
+  },
 } as const satisfies Readonly<Record<string, Program>>
 
 export type ProgramName = keyof typeof programs

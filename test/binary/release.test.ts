@@ -1,0 +1,49 @@
+import { expect, setDefaultTimeout } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { machineOf } from '../../src/release/headers.ts'
+import { buildFor, faultIn, machines } from '../../src/release/machines.ts'
+import { needs, programAt } from '../support/needs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+setDefaultTimeout(600_000)
+
+const parts = 'network for the packages of src/release/parts'
+const { test } = needs(parts)
+
+const moduleFor = (name: string): Buffer => {
+  const folder = join(programAt(parts), 'node_modules/@node-rs', `bcrypt-${name}`)
+  return readFileSync(join(folder, readdirSync(folder).find((file) => file.endsWith('.node')) ?? ''))
+}
+
+test('the file for each machine has its header and its native module, and the one for this machine hashes passwords', async () => {
+  const folder = temporaryFolder()
+  for (const machine of machines) {
+    await buildFor(machine, programAt(parts), join(folder, machine.name))
+    expect(machineOf(readFileSync(join(folder, machine.name)))).toBe(machine.header)
+  }
+  const [glibc, musl] = [moduleFor('linux-x64-gnu'), moduleFor('linux-x64-musl')]
+  const program = readFileSync(join(folder, 'linux-x64-musl'))
+  const wanted = machines.find(({ name }) => name === 'linux-x64-musl') ?? { header: '', libc: '' }
+  expect(faultIn(program, wanted, musl, [glibc])).toBeNull()
+  expect(faultIn(program, wanted, glibc, [musl])).toBe('the native module does not use libc.so\0')
+  expect(faultIn(program, { ...wanted, libc: 'libc.so.6' }, glibc, [])).toBe('it does not contain the native module')
+  expect(faultIn(program, wanted, musl, [musl])).toBe('it contains the native module of another machine')
+  expect(faultIn(program, wanted, moduleFor('linux-arm64-gnu'), [])).toBe('the native module is for linux arm64')
+  expect(faultIn(readFileSync(join(folder, 'darwin-arm64')), wanted, musl, [])).toStartWith('it is for darwin arm64')
+
+  if (process.platform !== 'linux' || process.arch !== 'x64') return
+  const run = (...words: readonly string[]) =>
+    Bun.spawnSync([join(folder, 'linux-x64'), ...words], { cwd: folder, env: {} })
+  const seeded = run('seed', '--json')
+  expect({ exitCode: seeded.exitCode, stderr: seeded.stderr.toString() }).toEqual({ exitCode: 0, stderr: '' })
+})
+
+test('a machine whose packages are not there is refused by its name and theirs', async () => {
+  const [machine] = machines
+  if (machine === undefined) throw new Error('no machine')
+  const file = join(temporaryFolder(), 'program')
+  await expect(buildFor(machine, temporaryFolder(), file)).rejects.toThrow(
+    'linux-x64 needs the package @node-rs/bcrypt-linux-x64-gnu',
+  )
+})
