@@ -192,7 +192,36 @@ const manifestFields: Readonly<Record<string, FieldRule>> = {
   embedUrl: textField('embedUrl', (text) => {
     return addressFault('embedUrl', ['https:'])(text) ?? embedUrlFault({ embedUrl: text })
   }),
+  websiteUrl: textField('websiteUrl', addressFault('websiteUrl', ['https:'])),
   supportUrl: textField('supportUrl', addressFault('supportUrl', ['https:', 'mailto:'])),
+  privacyUrl: textField('privacyUrl', addressFault('privacyUrl', ['https:'])),
+}
+
+/** What an app says about itself to those who decide whether to trust it. Null where it says nothing, or nothing that can be shown. */
+export type AppFacts = {
+  readonly description: string | null
+  readonly websiteUrl: string | null
+  readonly supportUrl: string | null
+  readonly privacyUrl: string | null
+}
+
+/** The facts in a stored manifest. Versions of the API may have anything in it, so each value is checked again. */
+export const appFactsIn = (manifest: Readonly<Record<string, unknown>>): AppFacts => {
+  const textOf = (field: keyof AppFacts): string => {
+    const value = manifest[field]
+    return typeof value === 'string' && value.length <= longestText ? value : ''
+  }
+  const addressOf = (field: keyof AppFacts, ...schemes: readonly string[]) => {
+    const address = textOf(field)
+    return addressFault(field, schemes)(address) === null ? address : null
+  }
+  const description = textOf('description').trim()
+  return {
+    description: isWellFormedText(description) && description !== '' ? description : null,
+    websiteUrl: addressOf('websiteUrl', 'https:'),
+    supportUrl: addressOf('supportUrl', 'https:', 'mailto:'),
+    privacyUrl: addressOf('privacyUrl', 'https:'),
+  }
 }
 
 /** The known field that a misspelt name probably means; null if none is similar. */

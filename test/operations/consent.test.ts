@@ -18,6 +18,7 @@ import { signIn } from '../support/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { moveThrough, submitVersion } from '../support/version.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
 
@@ -126,12 +127,39 @@ describe('the consent page', () => {
       appName: 'Newsletter',
       publisher: 'Grace Publisher',
       environment: 'development',
+      facts: null,
       scopes: [
         { name: 'profile:read', isNew: false },
         { name: 'site:read', isNew: false },
       ],
       isKnown: false,
     })
+  })
+
+  test('shows what the live version says about the app, and nothing that nobody has reviewed', async () => {
+    const live = { clientId: app.production.clientId, redirectUri: app.liveRedirectUri, scope: 'site:read' }
+    const upload = async (version: string, description: string) =>
+      await submitVersion(platform, app, {
+        version,
+        manifest: {
+          name: app.slug,
+          description,
+          websiteUrl: 'https://newsletter.example',
+          supportUrl: 'mailto:help@newsletter.example',
+          privacyUrl: 'javascript:alert(1)',
+        },
+      })
+    await upload('1.0.0', 'Letters')
+    expect((await consentFor(live)).facts).toBeNull()
+    await moveThrough(platform, app, '1.0.0', 'approve', 'activate')
+    await upload('2.0.0', 'Not reviewed')
+    expect((await consentFor(live)).facts).toEqual({
+      description: 'Letters',
+      websiteUrl: 'https://newsletter.example',
+      supportUrl: 'mailto:help@newsletter.example',
+      privacyUrl: null,
+    })
+    expect((await consentFor({ scope: 'site:read' })).facts).toBeNull()
   })
 
   test('marks new scopes if the client already has access', async () => {

@@ -30,6 +30,7 @@ const plain: Consent = {
   appName: 'Newsletter',
   publisher: 'Dora Developer',
   environment: 'production',
+  facts: { description: null, websiteUrl: null, supportUrl: null, privacyUrl: null },
   scopes: [{ name: 'site:read', isNew: false }],
   isKnown: false,
 }
@@ -48,6 +49,21 @@ const withheldIn = async (...names: Consent['scopes'][number]['name'][]) => {
   return ['Your email address', 'Your name and picture', 'Your password'].map((thing) => timesIn(withheld, thing) > 0)
 }
 const timesIn = (words: string, word: string) => words.split(word).length - 1
+
+test('an app that was not reviewed is marked, and a reviewed one is described, with its addresses', async () => {
+  expect(await wordsOf({ facts: null })).toContain('Not reviewed by the operator of this server')
+  const facts = {
+    description: `Letters ${'and more '.repeat(50)}`,
+    websiteUrl: 'https://newsletter.example',
+    supportUrl: null,
+    privacyUrl: 'https://newsletter.example/privacy',
+  }
+  const words = await wordsOf({ facts })
+  expect(words).toContain('Letters and more')
+  expect(words).toContain('…')
+  expect([words.includes('Website'), words.includes('Support'), words.includes('Privacy')]).toEqual([true, false, true])
+  expect(words).not.toContain('Not reviewed')
+})
 
 test('only the additional scopes of a known app are marked as new, and the page says that the app asks for more', async () => {
   const [old, fresh] = [

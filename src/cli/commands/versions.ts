@@ -30,7 +30,9 @@ The manifest is app.json in the folder (beside a file, if there is one), or what
     "description": "Letters to your visitors",
     "scopes": ["site:read"],                           each registered for the app
     "embedUrl": "https://newsletter.example/embed",
-    "supportUrl": "https://newsletter.example/help"    or mailto:
+    "websiteUrl": "https://newsletter.example",        seen on consent and installs
+    "supportUrl": "https://newsletter.example/help",   or mailto:
+    "privacyUrl": "https://newsletter.example/privacy"
   }
 
 A new version is a draft and becomes the development head. The same version again, while it is a draft, replaces its

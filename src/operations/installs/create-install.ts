@@ -2,6 +2,7 @@ import type { App, Install, Queries, User } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
+import { appFactsIn } from '../../domain/manifest.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { findApp } from '../apps/app-record.ts'
@@ -10,6 +11,7 @@ import type { SessionCaller } from '../authenticate.ts'
 import { badInput, decideGuardedAt, type Operation } from '../decision.ts'
 import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { storedJson } from '../stored-json.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
@@ -40,6 +42,7 @@ export const prepareInstall = async (
   const { id, name } = app
   return {
     app: { id, slug, name, publisher, version: version.version, scopes: parseStoredScope(version.scopes) },
+    facts: appFactsIn(storedJson(version.manifest)),
     environment,
     ...(await placesAfter(q, app.id, caller.user.id, cursor)),
   }

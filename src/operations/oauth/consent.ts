@@ -16,6 +16,7 @@ import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scop
 import { actingAs } from '../acting-as.ts'
 import type { SessionCaller } from '../authenticate.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { reviewedFacts } from '../versions/version-record.ts'
 import {
   type AskingClient,
   authorize,
@@ -92,7 +93,8 @@ const consentFor = async (
   session: SessionCaller,
 ) => {
   const { app, client } = asking
-  const owner = await platform.database.queries.users.byId(app.ownerId)
+  const q = platform.database.queries
+  const owner = await q.users.byId(app.ownerId)
   const granted = await grantedScopes(platform, session, asking)
   /** Whether this client already has access to the user's account. */
   const isKnown = granted.length > 0
@@ -101,6 +103,8 @@ const consentFor = async (
     appName: app.name,
     publisher: owner?.name ?? 'Unknown',
     environment: client.environment,
+    /** What the reviewed version says about the app; null without one, and for a client that tests what was not reviewed. */
+    facts: client.environment === 'production' ? await reviewedFacts(q, app) : null,
     // A scope is new if this client has access to the account, but not with this scope.
     scopes: scopes.map((name) => ({ name, isNew: isKnown && !granted.includes(name) })),
     isKnown,

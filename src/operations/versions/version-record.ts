@@ -1,6 +1,7 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
+import { type AppFacts, appFactsIn } from '../../domain/manifest.ts'
 import { type ManifestChange, manifestDifference } from '../../domain/manifest-difference.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
@@ -72,6 +73,12 @@ export const currentVersion = async (
 ): Promise<Version | null> => {
   if (environment === 'production') return await q.versions.active(app.id)
   return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)
+}
+
+/** What the live version says about the app, which an operator has reviewed; null without one. */
+export const reviewedFacts = async (q: Queries, app: Pick<App, 'id'>): Promise<AppFacts | null> => {
+  const version = await q.versions.active(app.id)
+  return version === null ? null : appFactsIn(storedJson(version.manifest))
 }
 
 /** Pages that show changes also link to the whole manifests. */

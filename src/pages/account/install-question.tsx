@@ -6,6 +6,7 @@ import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsApp } from '../../operations/acting-as.ts'
 import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/create-install.ts'
+import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Form, Problem } from '../design/field.tsx'
@@ -72,6 +73,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
               <Badge tone="waiting">Test of your own app: the development head, not reviewed</Badge>
             </p>
           ) : null}
+          <AboutApp facts={question.facts} />
         </div>
       </div>
       <h2>It may</h2>

@@ -10,6 +10,7 @@ import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { type Consent, prepareConsent } from '../../operations/oauth/consent.ts'
+import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Form } from '../design/field.tsx'
@@ -95,7 +96,9 @@ const Asker = ({ consent }: { readonly consent: Consent }) => (
         <p>
           <Badge tone="waiting">Development: for testing by its developers</Badge>
         </p>
-      ) : null}
+      ) : (
+        <AboutApp facts={consent.facts} isShort />
+      )}
     </div>
   </div>
 )

@@ -1,0 +1,47 @@
+import type { AppFacts } from '../domain/manifest.ts'
+import { Badge } from './design/badge.tsx'
+
+/** A description that is longer is cut where it would push the decision out of sight. */
+const longestShort = 200
+
+type AppFactsProps = {
+  /** Null if no operator has reviewed what the app says. */
+  readonly facts: AppFacts | null
+  readonly isShort?: boolean
+}
+
+/** What an app says about itself, or that nobody has reviewed it. Its words are never mistaken for ours: they follow its name. */
+export const AboutApp = ({ facts, isShort = false }: AppFactsProps) => {
+  if (facts === null) {
+    return (
+      <p>
+        <Badge tone="waiting">Not reviewed by the operator of this server</Badge>
+      </p>
+    )
+  }
+  const { description, websiteUrl, supportUrl, privacyUrl } = facts
+  const links = [
+    { href: websiteUrl, words: 'Website' },
+    { href: supportUrl, words: 'Support' },
+    { href: privacyUrl, words: 'Privacy' },
+  ].flatMap(({ href, words }) => (href === null ? [] : [{ href, words }]))
+  const cut = isShort && description !== null && description.length > longestShort
+  return (
+    <>
+      {description === null ? null : (
+        <p>
+          <bdi>{cut ? `${description.slice(0, longestShort).toWellFormed()}…` : description}</bdi>
+        </p>
+      )}
+      {links.length === 0 ? null : (
+        <p class="beside">
+          {links.map(({ href, words }) => (
+            <a key={words} href={href} target="_blank" rel="noopener noreferrer nofollow">
+              {words}
+            </a>
+          ))}
+        </p>
+      )}
+    </>
+  )
+}
