@@ -14,8 +14,8 @@ import { Form, type FormVisit } from './design/field.tsx'
 /** For whom the page is: the secret is the browser's session token or its visit cookie. */
 type ChallengeFor = { readonly door: Door; readonly secret: string; readonly place: string }
 
-/** How long a page may stay open. */
-const lifetimeMs = 3_600_000
+/** How long a page may stay open. Then the next try gets a new challenge. */
+const lifetimeMs = 900_000
 
 const purposeOf = ({ door, secret, place }: ChallengeFor) => ({
   server: door.serverKey,

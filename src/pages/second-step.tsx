@@ -6,7 +6,7 @@ import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { browserOf, enteredCookies, finishHere } from '../http/sign-in-limit.ts'
-import { allowsPasskeys, requestOptions } from '../operations/factors/passkeys.ts'
+import { allowsPasskeys, asked as passkeyOf, requestOptions } from '../operations/factors/passkeys.ts'
 import { factorsOf } from '../operations/factors/factors.ts'
 import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
@@ -199,7 +199,9 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
   const { door, pending } = step
   const { totp, passkeys } = await factorsOf(door.platform, pending.userId)
   const hasPasskey = passkeys.length > 0 && allowsPasskeys(door.platform)
-  const asked = hasPasskey ? await requestOptions(door.platform, pending.userId, newChallenge(challengeOf(step))) : null
+  const asked = hasPasskey
+    ? await requestOptions(door.platform, passkeyOf.second(pending.userId), newChallenge(challengeOf(step)))
+    : null
   return page(
     <Layout title={hasPasskey ? 'Prove that it is you' : 'Enter your code'} visit={visit} width="narrow">
       <Problem error={error} />

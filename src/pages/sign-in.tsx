@@ -5,7 +5,7 @@ import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere, signInWithPasskeyHere } from '../http/sign-in-limit.ts'
-import { allowsPasskeys, requestOptions } from '../operations/factors/passkeys.ts'
+import { allowsPasskeys, asked, requestOptions } from '../operations/factors/passkeys.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
 import { Field, Form, Problem } from './design/field.tsx'
@@ -173,7 +173,9 @@ const showForm = async (
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)
   const { platformName, signIn } = door.platform
   const byPasskey = hasPasswordForm(signIn) && allowsPasskeys(door.platform)
-  const options = byPasskey ? await requestOptions(door.platform, null, newChallenge(challengeOf(door, visitor))) : null
+  const options = byPasskey
+    ? await requestOptions(door.platform, asked.alone, newChallenge(challengeOf(door, visitor)))
+    : null
   return page(
     <Layout title="Sign in" visit={{ platformName }} width="narrow">
       <Problem error={error} />

@@ -127,7 +127,7 @@ describe('a passkey', () => {
     await page.getByRole('button', { name: 'Use a passkey instead' }).click()
     await page.getByRole('alert').filter({ hasText: 'was not accepted' }).waitFor()
     const refused = (await auditEvents(world.platform)).findLast(({ action }) => action === 'session.create')
-    expect(refused).toMatchObject({ outcome: 'refused', detail: '{"factor":"passkey"}' })
+    expect(refused).toMatchObject({ outcome: 'refused', reason: 'invalid_login' })
     const other = await openBrowser(home)
     await signInByForm(other, user)
     await other.waitForURL(`${home}/`)

@@ -48,12 +48,22 @@ export const registrationOptions = async (platform: Platform, { user }: SessionC
   timeout,
 })
 
-/** What a browser needs to use a passkey (`PublicKeyCredentialRequestOptionsJSON`); of anybody if `userId` is null. */
-export const requestOptions = async (platform: Platform, userId: string | null, challenge: string) => ({
+/** Whose passkey is asked for; null: anybody's. `verifies` if the authenticator must make sure who uses it. */
+export type Asked = { readonly userId: string | null; readonly verifies: boolean }
+
+/** A passkey alone signs in, so it must be verified who uses it; beside another proof that is not needed. */
+export const asked = {
+  alone: { userId: null, verifies: true },
+  second: (userId: string) => ({ userId, verifies: false }),
+  again: (userId: string) => ({ userId, verifies: true }),
+} as const
+
+/** What a browser needs to use a passkey (`PublicKeyCredentialRequestOptionsJSON`). */
+export const requestOptions = async (platform: Platform, { userId, verifies }: Asked, challenge: string) => ({
   challenge,
   rpId: placeOf(platform).expectedRPID,
   allowCredentials: userId === null ? [] : named(await platform.database.queries.passkeys.ofUser(userId)),
-  userVerification: userId === null ? 'required' : 'preferred',
+  userVerification: verifies ? 'required' : 'preferred',
   timeout,
 })
 
@@ -81,8 +91,7 @@ export const addPasskey = async (
   const now = platform.clock.now()
   const { id: userId } = caller.user
   const checked = await checkRegistration(platform, response, readChallenge)
-  if (checked === null)
-    throw badInput('passkey', 'The passkey could not be checked, or this page was open for too long. Try again.')
+  if (checked === null) throw badInput('passkey', notChecked)
   const id = recordId('psk_', platform.random.uuid(now))
   const row = { ...checked, id, userId, name, createdAt: now, lastUsedAt: null, endedAt: null }
   const recovery = mintRecoveryCodes(platform, userId, now)
@@ -101,6 +110,10 @@ export const addPasskey = async (
       if ((await q.passkeys.byCredentialId(row.credentialId)) !== null) {
         return refuse('version_not_eligible', { message: isKnown })
       }
+      const isReplayed = (await q.passkeys.everyOfUser(userId)).some(
+        (one) => one.credentialId === row.credentialId && one.challengeAt >= row.challengeAt,
+      )
+      if (isReplayed) return badInput('passkey', notChecked)
       await q.passkeys.insert(row)
       await record({ action: 'factor.added', target: userId, detail: { kind: 'passkey', id } })
       return await storeFirstCodes(q, userId, recovery)
@@ -108,6 +121,7 @@ export const addPasskey = async (
   )
 }
 
+const notChecked = 'The passkey could not be checked, or this page was open for too long. Try again.'
 const tooMany = `You have ${mostPasskeys} passkeys, and cannot have more. Remove one first.`
 const isKnown = 'This passkey is registered already.'
 
@@ -160,12 +174,11 @@ export type CheckedPasskey = { readonly passkey: Passkey; readonly used: Pick<Pa
 
 /**
  * Checks the signature of an answer, outside of a transaction. Null for a passkey that does not work any more, for one of another
- * user, for another place, for an old challenge, and for a wrong signature. Without `userId` it may be anybody's, and the authenticator
- * must have verified the person.
+ * user, for another place, for an old challenge, and for a wrong signature.
  */
 export const checkPasskey = async (
   platform: Platform,
-  userId: string | null,
+  { userId, verifies }: Asked,
   { response, readChallenge }: PasskeyAnswer,
 ): Promise<CheckedPasskey | null> => {
   const passkey = await platform.database.queries.passkeys.byCredentialId(response.id)
@@ -179,7 +192,7 @@ export const checkPasskey = async (
       response,
       expectedChallenge: (challenge) => (challengeAt = readChallenge(challenge)) !== null,
       credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 }, // the counter is compared when it is stored
-      requireUserVerification: userId === null,
+      requireUserVerification: verifies,
     })
     const counter = authenticationInfo.newCounter
     return verified && challengeAt !== null ? { passkey, used: { counter, challengeAt } } : null
@@ -188,9 +201,18 @@ export const checkPasskey = async (
   }
 }
 
+/** Why an answer was not taken, for the audit. An authenticator that has not counted upwards may have been copied. */
+type Untaken = 'passkey_unknown' | 'passkey_counter'
+
 /**
- * Uses the answer up. Of parallel calls with one answer, one succeeds; none does if the passkey has been removed, or if an
- * authenticator that counts has not counted upwards, as a copy of it would.
+ * Uses the answer up. Null if it was taken: of parallel calls with one answer, one is. None is if the passkey has been removed, or if
+ * an authenticator that counts has not counted upwards, as a copy of it would.
  */
-export const usePasskey = async ({ q, now }: OpenChange, { passkey, used }: CheckedPasskey): Promise<boolean> =>
-  await q.passkeys.use(passkey.id, used, now)
+export const usePasskey = async (
+  { q, now }: OpenChange,
+  { passkey: { id, credentialId }, used }: CheckedPasskey,
+): Promise<Untaken | null> => {
+  if (await q.passkeys.use(id, used, now)) return null
+  const found = await q.passkeys.byCredentialId(credentialId)
+  return found?.id === id && found.challengeAt < used.challengeAt ? 'passkey_counter' : 'passkey_unknown'
+}

@@ -6,7 +6,7 @@ import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideAt } from '../decision.ts'
 import { useCode } from '../factors/factors.ts'
-import { checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
+import { asked, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** What a person proves it with. Recovery codes are for the sign-in alone. */
@@ -27,7 +27,8 @@ export const proveAgain = async (
 ): Promise<void> => {
   const { kind } = proof
   const text = proof.kind === 'passkey' ? '' : proof.text
-  const checked = proof.kind === 'passkey' ? await checkPasskey(platform, caller.user.id, proof.answer) : null
+  const checked =
+    proof.kind === 'passkey' ? await checkPasskey(platform, asked.again(caller.user.id), proof.answer) : null
   const user = await platform.database.queries.users.byId(caller.user.id)
   const isPassword = kind === 'password' && mayUsePassword(platform.signIn, caller.user.isOperator)
   const checkable = isPassword && passwordFault(text) === null && user?.passwordSuspendedAt === null
@@ -37,14 +38,17 @@ export const proveAgain = async (
     const { q, record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
-    const isSame = matches && (await q.users.byId(caller.user.id))?.passwordHash === hash
+    const current = await q.users.byId(caller.user.id)
+    const isSame = matches && current?.passwordHash === hash
     const isCode = kind === 'code' && isTotpCode(text.replaceAll(/\s/g, ''))
-    const isPasskey = checked !== null && (await usePasskey(change, checked))
-    if (isSame || isPasskey || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
+    const mayUseKey = checked !== null && current?.passwordSuspendedAt === null // as at the sign-in
+    const untaken = mayUseKey ? await usePasskey(change, checked) : 'passkey_unknown'
+    if (isSame || untaken === null || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
       await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: kind } })
       return undefined
     }
-    await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login' })
+    const detail = kind === 'passkey' ? { detail: { with: kind, reason: untaken } } : {}
+    await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login', ...detail })
     return refuse('invalid_login', { param: kind, message: wrong[kind] })
   })
 }

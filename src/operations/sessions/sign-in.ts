@@ -8,7 +8,7 @@ import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
 import { useCode, type UsedFactor } from '../factors/factors.ts'
-import { checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
+import { asked as passkeyOf, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import {
@@ -101,18 +101,25 @@ export const signInWithPasskey = async (
   answer: PasskeyAnswer,
   browser: SigningBrowser,
 ): Promise<SignedIn> => {
-  const checked = await checkPasskey(platform, null, answer)
+  const checked = await checkPasskey(platform, passkeyOf.alone, answer)
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'password')
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
     const user = await q.users.byId(checked?.passkey.userId ?? nobody)
-    const allowed = user?.status === 'active' && mayUsePassword(platform.signIn, user.isOperator)
-    if (checked === null || !allowed || !(await usePasskey(change, checked))) {
+    // Suspended after a restore that could not know what had ended meanwhile, such as this passkey.
+    const isSuspended = user?.passwordSuspendedAt != null
+    const allowed = user?.status === 'active' && !isSuspended && mayUsePassword(platform.signIn, user.isOperator)
+    const untaken = checked === null || !allowed ? 'passkey_unknown' : await usePasskey(change, checked)
+    if (user === null || untaken !== null) {
       const actor: Actor = user === null ? { kind: 'anonymous' } : { kind: 'user', id: user.id }
       const error = refuse('invalid_login', { param: 'passkey', message: wrongPasskey })
-      return new CountedRefusal(error, { actor, action: 'session.create', detail: { factor: 'passkey' } })
+      return new CountedRefusal(error, {
+        actor,
+        action: 'session.create',
+        detail: { factor: 'passkey', reason: untaken },
+      })
     }
     return await enter(change, entry, user, 'passkey', null)
   })
@@ -136,7 +143,8 @@ export const finishSignIn = async (
   proof: SecondProof,
   browser: SigningBrowser,
 ): Promise<SignedIn> => {
-  const checked = proof.kind === 'passkey' ? await checkPasskey(platform, pending.userId, proof.answer) : null
+  const checked =
+    proof.kind === 'passkey' ? await checkPasskey(platform, passkeyOf.second(pending.userId), proof.answer) : null
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
@@ -144,13 +152,17 @@ export const finishSignIn = async (
     const change = open(q)
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
-    const isUsed = checked !== null && (await usePasskey(change, checked))
-    const passkey: UsedFactor | null = isUsed ? 'passkey' : null
+    const untaken = checked === null ? 'passkey_unknown' : await usePasskey(change, checked)
+    const passkey: UsedFactor | null = untaken === null ? 'passkey' : null
     const factor = proof.kind === 'code' ? await useCode(change, user.id, proof.code) : passkey
     if (factor === null) {
       await countDeviceFailure(change, user, browser.device)
       const message = proof.kind === 'code' ? wrongCode : wrongPasskey
-      return refusedEntry(user.id, refuse('invalid_login', { param: proof.kind, message }), proof.kind)
+      return refusedEntry(
+        user.id,
+        refuse('invalid_login', { param: proof.kind, message }),
+        proof.kind === 'code' ? { factor: 'code' } : { factor: 'passkey', reason: untaken },
+      )
     }
     if (factor === 'recovery_code') {
       const actor = { kind: 'user', id: user.id } as const
@@ -207,9 +219,13 @@ const stillPending = async (
 
 const beginAgain = (): PlatformError => refuse('invalid_login', { message: 'This took too long. Sign in again.' })
 
-const refusedEntry = (userId: string, error: PlatformError, factor: SecondProof['kind'] = 'code'): CountedRefusal =>
+const refusedEntry = (
+  userId: string,
+  error: PlatformError,
+  detail: Readonly<Record<string, unknown>> = { factor: 'code' },
+): CountedRefusal =>
   new CountedRefusal(error, {
     actor: { kind: 'user', id: userId },
     action: 'session.create',
-    detail: { factor },
+    detail,
   })

@@ -5,7 +5,7 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
-import { allowsPasskeys, requestOptions } from '../../operations/factors/passkeys.ts'
+import { allowsPasskeys, asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
 import { type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
@@ -74,7 +74,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
   const byPassword = hasPassword && mayUsePassword(platform.signIn, visit.session.user.isOperator)
   const asked =
     factors.passkeys.length > 0 && allowsPasskeys(platform)
-      ? await requestOptions(platform, visit.userId, newChallenge(challengeOf(visit)))
+      ? await requestOptions(platform, passkeyOf.again(visit.userId), newChallenge(challengeOf(visit)))
       : null
   const ways = platform.signIn.ways.filter((way) => way !== 'password')
   const query = new URLSearchParams({ return_to: returnTo }).toString()
