@@ -41,7 +41,7 @@ export const sessionQueries = (db: DrizzleConnection) => {
   const use = lazyWriter(() =>
     db
       .update(sessions)
-      .set({ lastUsedAt: given('now') })
+      .set({ lastUsedAt: given('now'), address: sql`coalesce(${given('address')}, ${sessions.address})` })
       .where(
         and(
           eq(sessions.key, given('key')),
@@ -57,8 +57,9 @@ export const sessionQueries = (db: DrizzleConnection) => {
     insert: inserter(db, sessions),
     /** The session with its user, in any state; one read. */
     find: (key: string) => find().first({ key }),
-    /** Records a use, unless the session has ended or a use after `recordedUntil` is recorded. */
-    use: async (key: string, now: number, recordedUntil: number) => await use().run({ key, now, recordedUntil }),
+    /** Records a use and from where, unless the session has ended or a use after `recordedUntil` is recorded. */
+    use: async (key: string, now: number, recordedUntil: number, address: string | null) =>
+      await use().run({ key, now, recordedUntil, address }),
     /** Ends the session; false if it had already ended. */
     end: async (key: string, now: number) =>
       await changeOne(db, sessions, { endedAt: now }, eq(sessions.key, key), isNull(sessions.endedAt)),
@@ -117,6 +118,7 @@ export const sessionQueries = (db: DrizzleConnection) => {
           address: sessions.address,
           agent: sessions.agent,
           createdAt: sessions.createdAt,
+          lastUsedAt: sessions.lastUsedAt,
           expiresAt: sessions.expiresAt,
         })
         .from(sessions)

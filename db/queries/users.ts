@@ -4,17 +4,19 @@ import {
   asc,
   desc,
   eq,
+  exists,
   gt,
   isNotNull,
   isNull,
   lt,
+  ne,
   notInArray,
   or,
   sql,
   type SQL,
 } from 'drizzle-orm'
 import { noPassword } from '../../src/domain/password.ts'
-import { devices, users } from '../tables/sqlite.ts'
+import { devices, identities, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { type Counted, countedRows, hitCounts, hitOf, lookThrough, readCounts, type SearchWindow } from './places.ts'
@@ -24,6 +26,14 @@ export type User = typeof users.$inferSelect
 
 /** Stands for the name of a person who was erased. */
 const erasedName = 'Erased user'
+
+/** Whether the person can sign in in any way. Somebody who was invited cannot before they have set a password. */
+const hasWayIn = (db: DrizzleConnection) =>
+  or(
+    ne(users.passwordHash, noPassword),
+    isNotNull(users.externalId),
+    exists(db.select({ userId: identities.userId }).from(identities).where(eq(identities.userId, users.id))),
+  )
 
 /** Which users are asked for. Null matches everything; `part` is text in the name or address. */
 export type UserQuestion = {
@@ -141,7 +151,7 @@ export const userQueries = (db: DrizzleConnection) => {
       await db
         .select({ id: users.id })
         .from(users)
-        .where(and(isOperator, eq(users.status, 'active')))
+        .where(and(isOperator, eq(users.status, 'active'), hasWayIn(db)))
         .limit(limit),
     change: async (
       id: string,

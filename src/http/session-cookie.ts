@@ -55,7 +55,7 @@ const byCookie = async (door: Door, call: Call): Promise<SessionCaller> => {
   const { request } = call
   const token = readCookie(door, request, 'session')
   if (token === null) throw refuse('login_required')
-  const caller = await authenticateSession(door.platform, token, call.now)
+  const caller = await authenticateSession(door.platform, token, call.now, call.address)
   if (caller === null) throw await refuseBearer(door, call, 'login_required', 'session', token)
   if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, call, 'origin_not_allowed', 'session', token)
   return caller

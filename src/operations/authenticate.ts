@@ -116,11 +116,12 @@ export type SessionCaller = {
   readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly isOperator: boolean }
 }
 
-/** Null for anything but a live session of an active user. */
+/** Null for anything but a live session of an active user. `address`, if known, is where it is used from. */
 export const authenticateSession = (
   platform: Platform,
   text: string,
   now = platform.clock.now(),
+  address: string | null = null,
 ): Awaitable<SessionCaller | null> => {
   const secret = parseSecret('session', text)
   if (secret === null) return null
@@ -129,7 +130,7 @@ export const authenticateSession = (
     const { session, user } = row
     const { sessionIdle } = platform.lifetimes
     if (!isSessionLive({ ...session, userStatus: user.status }, now, sessionIdle)) return null
-    if (isUseUnrecorded(session, now, sessionIdle)) void recordUse(platform, session.key, now)
+    if (isUseUnrecorded(session, now, sessionIdle)) void recordUse(platform, session.key, now, address)
     return {
       kind: 'session',
       sessionKey: session.key,
@@ -143,13 +144,14 @@ export const authenticateSession = (
  * Records that the session was used, once for all requests that arrive at the same time. No response waits for it. A use
  * that cannot be recorded now is recorded with a later request.
  */
-const recordUse = async (platform: Platform, key: string, now: number): Promise<void> => {
+const recordUse = async (platform: Platform, key: string, now: number, address: string | null): Promise<void> => {
   const { lifetimes, running } = platform
   const name = `session.use ${key}`
   if (running.has(name)) return
   running.add(name)
   try {
-    await guardedTransaction(platform, (q) => q.sessions.use(key, now, recordedUntil(now, lifetimes.sessionIdle)))
+    const until = recordedUntil(now, lifetimes.sessionIdle)
+    await guardedTransaction(platform, (q) => q.sessions.use(key, now, until, address))
   } catch {
     // The engine has reported why it takes no writes.
   } finally {

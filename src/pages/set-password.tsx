@@ -93,7 +93,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
         <a href="/sign-in">Sign in</a>
       </p>
     </Layout>,
-    { refusal: error, hidesAddress: true },
+    { refusal: error, status: 410, hidesAddress: true },
   )
 
 const showDone = (door: Door): Response =>

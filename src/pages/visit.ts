@@ -31,9 +31,9 @@ export type Visit = {
 export const findVisit = async (door: Door, request: Request): Promise<Visit | null> => {
   const sessionToken = readCookie(door, request, 'session')
   if (sessionToken === null) return null
-  const session = await authenticateSession(door.platform, sessionToken)
-  if (session === null) return null
   const call = callOf(request)
+  const session = await authenticateSession(door.platform, sessionToken, door.platform.clock.now(), call.address)
+  if (session === null) return null
   call.notes.userId = session.user.id
   const isPageOfOperator = session.user.isOperator && (request.method === 'GET' || request.method === 'HEAD')
   return {

@@ -60,6 +60,21 @@ test('an unused session ends, and a used one continues', async () => {
   expect(await caller()).not.toBeNull()
 })
 
+test('the list says when and from where a session was last used, to a tenth of the idle time', async () => {
+  const use = async (address: string) => {
+    const found = await authenticateSession(platform, sessionToken, now, address)
+    while (platform.running.size > 0) await Bun.sleep(1)
+    if (found === null) throw new Error('the session does not live')
+    const [first] = (await listSessions(platform, found, everything)).data
+    return [first?.address, first?.usedAt]
+  }
+  pass(50)
+  expect(await use('192.0.2.8')).toEqual(['192.0.2.8', now])
+  const recorded = now
+  pass(5)
+  expect(await use('192.0.2.9')).toEqual(['192.0.2.8', recorded])
+})
+
 test('a session that becomes idle after authentication is refused in the transaction, and no list shows it', async () => {
   const session = await live()
   const other = await authenticateSession(platform, (await signIn(platform, trace, user)).sessionToken)

@@ -4,6 +4,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../support/sign-in.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { leavesAnOperator, setOperator } from '../../src/operations/users/change-user.ts'
+import { inviteUser } from '../../src/operations/users/password-links.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
@@ -83,6 +84,8 @@ test('of two operators who disable each other at once one stays active', async (
 test('the last operator who can sign in keeps their rights, no matter who asks', async () => {
   await setUserStatus(platform, trace, operator, { email: other.email, status: 'disabled' })
   await addUser(platform, 'Nobody Special') // who can sign in, and is no operator
+  const invited = { email: 'invited@example.com', name: 'Invited', isOperator: true }
+  await inviteUser(platform, trace, operator, invited) // who cannot sign in before the link is used
   const fault = await platform.database.transaction(leavesAnOperator('usr_somebody', one.id))
   expect(fault?.message).toContain('the last operator')
   expect(await platform.database.transaction(leavesAnOperator(one.id, other.id))).toBeNull()

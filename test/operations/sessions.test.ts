@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Platform } from '../../src/operations/platform.ts'
-import { endOtherSessions, endSession, listSessions } from '../../src/operations/sessions/own-sessions.ts'
+import {
+  endEverySession,
+  endOtherSessions,
+  endSession,
+  listSessions,
+} from '../../src/operations/sessions/own-sessions.ts'
 import { signIn } from '../support/sign-in.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import { auditEvents } from '../support/audit-events.ts'
@@ -50,6 +55,7 @@ test('a user sees the address, time and browser of each session, newest first, a
       address: '192.0.2.1',
       agent: null,
       createdAt: expect.any(Number),
+      usedAt: expect.any(Number),
       expiresAt: here.caller.expiresAt,
     },
     {
@@ -58,6 +64,7 @@ test('a user sees the address, time and browser of each session, newest first, a
       address: '2001:db8::7',
       agent: 'Firefox on Android',
       createdAt: expect.any(Number),
+      usedAt: expect.any(Number),
       expiresAt: phone.caller.expiresAt,
     },
   ])
@@ -127,6 +134,15 @@ test('ending all others leaves the current session and those of other users', as
   expect(event).toMatchObject({ actorId: user.id, action: 'sessions.ended', detail: '{"ended":2}' })
   expect(await endOtherSessions(platform, trace, here.caller)).toBe(0)
   expect(await latestEvent()).toEqual(event)
+})
+
+test('signing out everywhere ends the current session, too, and not those of other users', async () => {
+  const stranger = await enter(await addUser(platform))
+  const [one, here] = [await enter(), await enter()]
+  expect(await endEverySession(platform, trace, here.caller)).toBe(2)
+  expect([await works(one), await works(here), await works(stranger)]).toEqual([false, false, true])
+  const actions = (await auditEvents(platform)).map(({ action }) => action)
+  expect(actions.slice(-2)).toEqual(['sessions.ended', 'session.ended'])
 })
 
 /** The audit event of a sign-in with a wrong password. */

@@ -61,7 +61,7 @@ test('the link of an invitation is shown once and stored nowhere, and with it th
   expect(set.headers.get('set-cookie')).toBeNull() // no session
   expect(await canSignIn(typed.email, next)).toBe(true)
   const again = await setPassword(link)
-  expect([again.status, again.text.includes('This link does not work')]).toEqual([409, true])
+  expect([again.status, again.text.includes('This link does not work')]).toEqual([410, true])
   const user = await queries().users.byEmail(typed.email)
   expect(user).toMatchObject({ isOperator: false, status: 'active' })
   const secret = new URL(link).searchParams.get('link') ?? ''
@@ -84,7 +84,7 @@ test('the page of a link sends no referrer, is not stored, and takes its form on
   expect((await first.post(pathname, { ...fields, link: 'appl_other' })).status).not.toBe(303)
   // Two tabs: both show the form, one sets the password.
   expect((await first.post(pathname, fields)).status).toBe(303)
-  expect((await first.post(pathname, fields)).status).toBe(409)
+  expect((await first.post(pathname, fields)).status).toBe(410)
   expect((await first.get(pathname + search)).text).toContain('This link does not work') // the back button
 })
 
@@ -149,7 +149,7 @@ test('a reset link is shown once; the old password and the sessions end when it 
   }
   const [older = '', newest = ''] = links
   expect(await canSignIn(user.email, user.password)).toBe(true)
-  expect((await setPassword(older)).status).toBe(409)
+  expect((await setPassword(older)).status).toBe(410)
   expect((await setPassword(newest)).status).toBe(303)
   expect(await canSignIn(user.email, user.password)).toBe(false)
   expect(await canSignIn(user.email, next)).toBe(true)

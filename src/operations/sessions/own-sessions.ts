@@ -42,11 +42,13 @@ const recordOf = (row: Row, caller: SessionCaller) => ({
   key: row.key,
   /** Whether it is the session of this request. */
   isCurrent: row.key === caller.sessionKey,
-  /** Where the user signed in from. */
+  /** Where it was last used from, to five minutes. */
   address: row.address,
   /** What the browser said it is; null if it said nothing. */
   agent: row.agent,
   createdAt: row.createdAt,
+  /** Epoch milliseconds, to five minutes. */
+  usedAt: row.lastUsedAt ?? row.createdAt,
   expiresAt: row.expiresAt,
 })
 
@@ -71,6 +73,15 @@ export const endSession = async (platform: Platform, trace: Trace, caller: Sessi
     if (ended) await record({ action: 'session.ended', target: key })
     const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id
     return isOwn ? ended : refuse('route_not_found')
+  })
+
+/** Ends every session of the caller, also the one of this request. Returns how many. */
+export const endEverySession = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
+  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+    const ended = await q.sessions.endAllOfUser(caller.user.id, now)
+    if (ended > 1) await record({ action: 'sessions.ended', detail: { ended: ended - 1 } })
+    if (ended > 0) await record({ action: 'session.ended', target: caller.sessionKey })
+    return ended
   })
 
 /** Ends every other session of the caller. Returns how many. */

@@ -16,6 +16,7 @@ export const accountPaths = {
   ...afterSignIn,
   sessions: '/account/sessions',
   endOthers: '/account/sessions/end-others',
+  endEvery: '/account/sessions/end-all',
   apps: '/account/apps',
   revokeAll: '/account/apps/revoke-all',
   installs: '/installs',

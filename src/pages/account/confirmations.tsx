@@ -14,7 +14,12 @@ import { describeInstall } from '../../operations/installs/lists.ts'
 import { endInstall } from '../../operations/installs/move-install.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import { liveSessionsOf } from '../../operations/reach.ts'
-import { endOtherSessions, endSession, findOwnSession } from '../../operations/sessions/own-sessions.ts'
+import {
+  endEverySession,
+  endOtherSessions,
+  endSession,
+  findOwnSession,
+} from '../../operations/sessions/own-sessions.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Time } from '../design/values.tsx'
 import { asUser, emptyForm, onOwnAccount } from '../form.ts'
@@ -179,6 +184,23 @@ export const accountConfirmations = (door: Door) =>
         act: async ({ visit }, _, back) => {
           await endOtherSessions(...onOwnAccount(visit))
           return back('ended-others')
+        },
+      }),
+    )
+    .use(
+      confirmed(door, accountPaths.endEvery, {
+        area: accountArea,
+        form: emptyForm,
+        back: sessions,
+        ask: async (visit) => ({
+          title: 'Sign out everywhere?',
+          says: <p>Every browser is signed out at once, also this one. Connected apps stay connected.</p>,
+          counts: [[await liveSessionsOf(door.platform, visit.userId), 'session ends', 'sessions end']],
+          button: 'Sign out everywhere',
+        }),
+        act: async ({ visit }) => {
+          await endEverySession(...onOwnAccount(visit))
+          return seeOther('/signed-out', [sessionCookie(door, '', 0)])
         },
       }),
     )

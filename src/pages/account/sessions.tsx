@@ -32,11 +32,16 @@ export const ownSessionRoutes = (door: Door) =>
         title="Sessions"
         about="The browsers in which you are signed in."
         actions={
-          rows.length > 1 || olderHref !== null || q !== '' ? (
-            <a class="button" href={accountPaths.endOthers}>
-              End all other sessions
+          <>
+            {rows.length > 1 || olderHref !== null || q !== '' ? (
+              <a class="button" href={accountPaths.endOthers}>
+                End all other sessions
+              </a>
+            ) : null}{' '}
+            <a class="button" href={accountPaths.endEvery}>
+              Sign out everywhere
             </a>
-          ) : null
+          </>
         }
         visit={visit}
         tab={accountPaths.sessions}
@@ -64,7 +69,9 @@ const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly sessio
       title={<bdi>{name}</bdi>}
       badge={session.isCurrent ? <Badge tone="good">This session</Badge> : undefined}
       facts={[
-        session.address,
+        <>
+          Used <Time at={session.usedAt} /> from {session.address}
+        </>,
         <>
           Signed in <Time at={session.createdAt} />
         </>,

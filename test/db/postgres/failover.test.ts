@@ -130,7 +130,7 @@ onPair(
       'has one change, of a row that is not there': async () =>
         await store.transaction(async (q) => {
           await q.credentials.find('crd_x')
-          await q.sessions.use('x', 1, 1)
+          await q.sessions.use('x', 1, 1, null)
         }, guarded),
     }
     const answers = async () =>

@@ -90,6 +90,7 @@ export const siteMap: readonly Site[] = [
   { pattern: '/account/factors/recovery-codes/new', who: 'user', paths: () => ['/account/factors/recovery-codes/new'] },
   { pattern: '/account/factors/offer', who: 'operator', paths: () => ['/account/factors/offer'] },
   { pattern: '/account/sessions', who: 'user', paths: () => ['/account/sessions'] },
+  { pattern: '/account/sessions/end-all', who: 'user', paths: () => ['/account/sessions/end-all'] },
   { pattern: '/account/apps', who: 'user', paths: () => ['/account/apps'] },
   {
     pattern: '/account/apps/:clientId',
