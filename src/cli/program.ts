@@ -9,6 +9,7 @@ import { addClockCommands } from './commands/clock.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addCredentialCommands } from './commands/credential.ts'
 import { addCheckCommand, addMigrateCommand, addPurgeCommand } from './commands/database.ts'
+import { addDevCertificateCommand } from './commands/dev-certificate.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addHealthCommand } from './commands/health.ts'
 import { addHelpCommand } from './commands/help.ts'
@@ -93,6 +94,7 @@ export const createProgram = (): Command => {
   addWhoamiCommand(program)
   addVersionsCommands(program)
   addWebhooksCommands(program)
+  addDevCertificateCommand(program)
   program.commandsGroup('Documentation:')
   addHelpCommand(program)
   return program

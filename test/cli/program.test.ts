@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { deskAt, openDesk, run } from './support/run.ts'
 
 const commands = [
-  'serve', 'dev', 'health', 'print', 'print systemd', 'print container', 'print caddy', 'print nginx', 'completion',
+  'serve', 'dev', 'dev-certificate', 'health', 'print', 'print systemd', 'print container', 'print caddy', 'print nginx', 'completion',
   'migrate', 'check', 'backup', 'restore', 'purge', 'seed',
   'user', 'user create', 'user disable', 'user enable', 'user list',
   'app', 'app create', 'app suspend', 'app activate', 'app list',
