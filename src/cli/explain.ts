@@ -57,7 +57,7 @@ const systemFaults: ReadonlyMap<unknown, string> = new Map(
     SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
     SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
     EROFS: 'The file system is read-only.',
-    EEXIST: 'A file of this name exists already.',
+    EEXIST: 'A file with this name already exists.',
     EPIPE: 'The reader of the output stopped before all of it was written.',
     EADDRINUSE: 'The port is in use: another program listens there.',
     EADDRNOTAVAIL: 'This machine has no such address to listen on.',

@@ -25,7 +25,7 @@ export const findRemote = (flags: DeveloperFlags): RemoteTarget & { readonly sou
   const login = findLogin(folder, url)
   if (login !== null) return { url, insecureHttp, credentials: login, scope: login.scope, source: 'login' }
   throw new CommandFailed([
-    `You are not logged in to ${url}. Run app-platform login --url ${url}, or set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.`,
+    `You are not signed in to ${url}. Run app-platform login --url ${url}, or set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.`,
   ])
 }
 
@@ -49,7 +49,7 @@ export const serverOf = ({ url, folder }: DeveloperSettings): string => {
   if (only === undefined) throw new UsageError('Which server? Name it with --url or APP_PLATFORM_URL.')
   if (others.length === 0) return only
   throw new UsageError(
-    `You are logged in to ${[only, ...others].join(', ')}. Say which with --url or APP_PLATFORM_URL.`,
+    `You are signed in to ${[only, ...others].join(', ')}. Choose one with --url or APP_PLATFORM_URL.`,
   )
 }
 
@@ -80,7 +80,7 @@ export const connectToServer = async (
     }
   }
   throw new CommandFailed([
-    `The app has registered no scope that an app can use by itself. Register one on its page in the console: ${scopesFor('app').join(', ')}.`,
+    `The app has not registered a scope that works without a user. Register one on its page in the console: ${scopesFor('app').join(', ')}.`,
   ])
 }
 
@@ -89,7 +89,7 @@ const steps: ReadonlyMap<string, string> = new Map(
   Object.entries({
     invalid_client:
       'Check the client ID and the secret: run app-platform login again, or correct APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.',
-    invalid_token: 'Run the command again; if that does not help, log in again.',
+    invalid_token: 'Run the command again. If that does not help, sign in again with app-platform login.',
     app_inactive: 'Ask the operator of the platform to activate it.',
     development_credentials_required: 'Use credentials of the development environment.',
     invalid_scope: 'Correct the scopes in app.json.',
@@ -108,8 +108,8 @@ const steps: ReadonlyMap<string, string> = new Map(
     unreachable: 'Check the URL and the network, and run the command again.',
     timed_out: 'Run the command again.',
     unexpected_answer: 'Check the URL: something else answered there.',
-    internal_error: 'Run the command again later; if it goes on, tell the operator the request ID.',
-    unavailable: 'Run the command again later; if it goes on, tell the operator the request ID.',
+    internal_error: 'Run the command again later. If it keeps failing, tell the operator the request ID.',
+    unavailable: 'Run the command again later. If it keeps failing, tell the operator the request ID.',
   }),
 )
 

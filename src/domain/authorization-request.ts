@@ -94,7 +94,7 @@ const rules: readonly Rule[] = [
   ],
   [
     'invalid_target', // RFC 8707 section 2
-    'The resource parameter names another resource than this API.',
+    'The resource parameter must name this API.',
     ({ text }, resource) => ![null, resource].includes(text('resource')),
   ],
   ['invalid_scope', 'The scope is missing.', ({ text }) => text('scope') === null], // RFC 6749 section 3.3

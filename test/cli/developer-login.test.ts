@@ -58,7 +58,7 @@ test('login asks for the client ID and the secret, and never shows the secret', 
   terminal.type(`${clientSecret.slice(0, 20)}x\x7f${clientSecret.slice(20)}\r`) // with a typing error that is corrected
   expect(await terminal.ended()).toBe(0)
   expect(terminal.screen()).toContain(clientId)
-  expect(terminal.screen()).toContain('Logged in to')
+  expect(terminal.screen()).toContain('Signed in to')
   expect(terminal.screen()).not.toContain(clientSecret.slice(8, 20))
   expect(await developer.json(['whoami'])).toMatchObject({ credentials: 'login' })
 })
@@ -123,7 +123,7 @@ test('production credentials are refused before they are sent to the server', as
   const proxy = await startFlakyProxy(world.server.url)
   const { exitCode, stderr } = await developer.run(['login', '--url', proxy.url], asVariables(world.app.production))
   expect(exitCode).toBe(1)
-  expect(stderr).toMatch(/^error: These are production credentials, and nothing was kept\. .+\n$/)
+  expect(stderr).toMatch(/^error: These are production credentials, and nothing was saved\. .+\n$/)
   expect(readdirSync(join(developer.home, '..'))).toEqual([])
   expect(proxy.passed).toEqual([])
   proxy.close()
@@ -187,7 +187,7 @@ test('a saved login that is broken or belongs to another server is refused', asy
     writeFileSync(file, content)
     const { exitCode, stderr } = await developer.run(['whoami'])
     expect({ content, exitCode }).toEqual({ content, exitCode: 1 })
-    expect(stderr).toMatch(/^error: .+ is not a login of this program\. .+\n$/)
+    expect(stderr).toMatch(/^error: .+ was not written by app-platform login\. .+\n$/)
   }
 })
 

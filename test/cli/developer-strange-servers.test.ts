@@ -128,7 +128,9 @@ test('after an unreadable success, create says that the version may exist', asyn
   const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
   const { exitCode, stderr } = await developer.run(['versions', 'create', appFolder(), '--version', '1.0.0'])
   expect(exitCode).toBe(1)
-  expect(stderr).toMatch(/^Whether 1\.0\.0 was created is not known: [^\n]+\nerror: The answer is not that [^\n]+\n$/)
+  expect(stderr).toMatch(
+    /^It is not known whether 1\.0\.0 was created: [^\n]+\nerror: The answer is not that [^\n]+\n$/,
+  )
   await server.stop(true)
 })
 

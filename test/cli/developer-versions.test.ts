@@ -143,7 +143,7 @@ test('create says when it is unknown whether the version was created', async () 
   proxy.next('POST /versions', ...lost)
   const { exitCode, stdout, stderr } = await developer.run([...create('1.0.0'), '--url', proxy.url, '--json'])
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
-  expect(stderr).toContain('Whether 1.0.0 was created is not known')
+  expect(stderr).toContain('It is not known whether 1.0.0 was created')
   expect(stderr).toEndWith(
     'error: The server cannot be reached. Check the URL and the network, and run the command again.\n',
   )
@@ -177,7 +177,7 @@ test('the refusal of an unregistered scope says where to register it', async () 
 test('without a login, create fails before it packs anything', async () => {
   const { exitCode, stderr } = await newDeveloper().run([...create('1.0.0'), '--url', proxy.url])
   expect(exitCode).toBe(1)
-  expect(stderr).toMatch(/^error: You are not logged in to http:[^\n]+\n$/)
+  expect(stderr).toMatch(/^error: You are not signed in to http:[^\n]+\n$/)
   const nowhere = await newDeveloper().run(['versions', 'create', '/nowhere', '--version', '1.0.0'])
   expect(nowhere.stderr).toContain('Which server?')
 })

@@ -152,7 +152,7 @@ test('user invite and user reset-link print a link, which is refused for people 
   expect(invited).toMatchObject({ email: `new-${email}`, operator: true })
   expect(invited.link).toMatch(/^http:\/\/localhost:\d+\/set-password\?link=appl_[0-9A-Za-z]{71}$/)
   expect((await desk.json(['user', 'reset-link', email])).link).toContain('/set-password?link=appl_')
-  expect(await refusedWith(['user', 'invite', email, '--name', 'Ada'], 1)).toContain('has a user already')
+  expect(await refusedWith(['user', 'invite', email, '--name', 'Ada'], 1)).toContain('already exists')
   await refusedWith(['user', 'invite', `other-${email}`], 2)
   await refusedWith(['user', 'reset-link', 'nobody@example.com'], 1)
 })

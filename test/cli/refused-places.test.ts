@@ -32,7 +32,7 @@ test('an unknown host is not reported as a port in use, and warnings come before
   const { exitCode, stderr } = await desk.run(['serve', '--port', '0'], { env: { HOST: 'nonexist.invalid' } })
   expect(exitCode).toBe(1)
   const lines = stderr.trimEnd().split('\n')
-  expect(lines.at(-1)).toBe('error: HOST is nonexist.invalid, a name for which this machine finds no address.')
+  expect(lines.at(-1)).toBe('error: HOST is nonexist.invalid, and this machine finds no address for that name.')
   expect(lines.findIndex((line) => line.includes('config.warning'))).toBe(0)
 })
 

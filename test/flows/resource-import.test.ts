@@ -80,7 +80,7 @@ test('wrong lines are named by number, and nothing is stored', async () => {
     [[siteOf('3'), siteOf('4', { kind: 'blog' })], 'Line 2: kind: This must be site or store.'],
     [
       [siteOf('3'), siteOf('4', { ownerExternalId: 'nobody' })],
-      'Line 2: ownerExternalId: There is no user of this external ID.',
+      'Line 2: ownerExternalId: There is no user with this external ID.',
     ],
     [[siteOf('3'), siteOf('3', { slug: 'other' })], 'Line 2: An earlier line is about the same website or store.'],
     [[siteOf('3'), siteOf('4', { slug: 'site-3' })], 'Line 2: An earlier line is about the same website or store.'],

@@ -102,7 +102,7 @@ describe('an upload', () => {
     const bomb = zip({ 'app.json': new Uint8Array(1024 * 1024) })
     const large = new File([new Uint8Array(10 * 1024 * 1024 + 1)], 'large.zip')
     for (const [fields, field, sentence] of [
-      [{ file: withManifest(newsletter) }, 'version', 'A draft has this version.'],
+      [{ file: withManifest(newsletter) }, 'version', 'There is already a draft of this version.'],
       [{ version: '2.0.0' }, 'file', 'Choose a ZIP archive'],
       [{ version: '2.0.0', file: new File(['x'], 'app.zip') }, 'file', 'This is not a ZIP archive.'],
       [{ version: '2.0.0', file: zip({ 'index.js': strToU8('1') }) }, 'file', 'The archive has no app.json.'],

@@ -120,7 +120,7 @@ test.each([
 
 test('a user with an address that is taken is refused', async () => {
   const { status, text } = await desk.submit(newUser, newUser, { ...somebody(), email: world.user.email })
-  expect([status, text.includes('This email address has a user already.')]).toEqual([400, true])
+  expect([status, text.includes('A user with this email address already exists.')]).toEqual([400, true])
 })
 
 test('disabling a user ends their sessions and stops their grants, and enabling restores the grants', async () => {

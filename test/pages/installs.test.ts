@@ -103,7 +103,7 @@ test('an agreement counts once, and only for the scopes that were shown', async 
   await addEmbeddedVersion(world.platform, app, { version: '2.0.0', scopes: ['profile.email:read', 'profile:read'] })
   const late = await browser.post(path, { ...shown, ...place })
   expect(late.status).toBe(400)
-  expect(late.text).toContain('asks for something else by now')
+  expect(late.text).toContain('now asks for something else')
   expect(late.text).toContain('See your email address')
   const again = await browser.formOn(path, path)
   expect((await browser.post(path, { ...again, ...place })).status).toBe(303)
@@ -121,7 +121,7 @@ test('an app is installed on a resource once, and only on resources of the owner
   ])
   const twice = await there.browser.submit(path, path, place)
   expect(twice.status).toBe(400)
-  expect(twice.text).toContain('pending or active install there already')
+  expect(twice.text).toContain('already has a pending or active install')
   expect((await there.browser.submit(path, path, { place: 'site somebody-elses' })).status).toBe(400)
   const castle = await there.browser.submit(path, path, { place: 'castle x' })
   expect([castle.status, castle.text.includes('no such website or store')]).toEqual([400, false]) // is no question

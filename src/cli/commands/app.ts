@@ -22,19 +22,17 @@ export const addAppCommands = (program: Command): void => {
       '\nScopes: profile:read profile.email:read site:read store:read site.content:write' +
         '\nNext: app-platform credential create <app> --environment development',
     )
-  operator(
-    'suspend <app>',
-    'Suspend an app: none of its credentials and tokens works.',
-    async (session, slug: string) => recordAnswer(await setAppStatus(...session, { slug, status: 'suspended' })),
+  operator('suspend <app>', 'Suspend an app: its credentials and tokens stop working.', async (session, slug: string) =>
+    recordAnswer(await setAppStatus(...session, { slug, status: 'suspended' })),
   )
   operator(
     'activate <app>',
-    'Activate a suspended app: what has not expired works again.',
+    'Activate a suspended app: tokens that have not expired work again.',
     async (session, slug: string) => recordAnswer(await setAppStatus(...session, { slug, status: 'active' })),
   )
   operator(
     'transfer <app>',
-    'Give an app to another user. What was issued stays.',
+    'Give an app to another user. Tokens and grants stay valid.',
     async (session, slug: string, { to }: { readonly to: string }) =>
       recordAnswer(await transferApp(...session, { slug, email: to }), adviceAfterTransfer),
   ).requiredOption('--to <email>', 'the address of an active user')

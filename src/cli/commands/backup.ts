@@ -98,7 +98,8 @@ const toStandardOutput = async (file: string, flags: BackupFlags): Promise<void>
   if (flags.json === true || flags.keep !== undefined || flags.force === true || flags.check === true) {
     throw new UsageError('A backup to standard output takes no --json, --keep, --force or --check.')
   }
-  if (process.stdout.isTTY) throw new UsageError('A backup does not go to a terminal: send it to a file or a pipe.')
+  if (process.stdout.isTTY)
+    throw new UsageError('A backup cannot be written to a terminal: send it to a file or a pipe.')
   const copy = unfinishedName(resolve(file))
   try {
     backupFile({ file, to: copy, replace: false, migrations })

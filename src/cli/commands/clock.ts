@@ -23,7 +23,7 @@ const reset = async (flags: CommonFlags): Promise<void> => {
   answer(flags, {
     value: { ...wireRecord({ resetAt: at }), database: nameOfPlace(place), ...facts },
     text:
-      `The time was ${facts.aheadSeconds} s ahead and is correct now. Ended: ${endedText(facts.ended)}. ` +
+      `The trusted time was ${facts.aheadSeconds} s ahead, and is correct now. Ended: ${endedText(facts.ended)}. ` +
       `Times taken back: ${facts.clamped}.`,
   })
 }

@@ -19,7 +19,7 @@ export const addCredentialCommands = (program: Command): void => {
   )
   operator(
     'create <app>',
-    'Create a client secret of an app and print it, this once.',
+    'Create a client secret of an app and print it once.',
     async (session, slug: string, { environment, label }: CreateFlags) =>
       recordAnswer(await createCredential(...session, { slug, environment, label: label ?? null })),
   )
@@ -27,7 +27,7 @@ export const addCredentialCommands = (program: Command): void => {
     .option('--label <text>', 'what it is for')
   operator(
     'rotate <clientId>',
-    'Create a new client secret and let the one before it end.',
+    'Create a new client secret; the one before it expires after the grace period.',
     async (session, clientId: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateCredential(...session, { clientId, graceHours })),
   ).addOption(graceHoursOption('how long the old secret still works'))

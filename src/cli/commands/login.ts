@@ -10,7 +10,7 @@ import { connectToServer, openRemote, serverOf } from '../remote.ts'
 const loginHelp = `
 Asks for the client ID and the client secret of the development environment, which the console shows when a secret is
 made; the secret is not shown while you type. With APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET set, it asks
-nothing. Both are checked with the server, and kept in a file for you alone, one per server, under
+nothing. Both are checked with the server, and saved in a file that only you can read, one per server, under
 $XDG_CONFIG_HOME/app-platform (~/.config/app-platform).
 
 Example:
@@ -35,7 +35,7 @@ const login = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> 
   refuseProduction((await client.appToken({ signal })).environment)
   const { name, slug, clientId, environment } = await client.me({ signal })
   const file = keepLogin(settings.folder, { url, ...credentials, scope })
-  const text = `Logged in to ${url} as ${name} (${slug}), ${environment}. Kept in ${file}.`
+  const text = `Signed in to ${url} as ${name} (${slug}), ${environment}. Saved in ${file}.`
   answer(flags, { value: { url, clientId, name, slug, environment }, text })
 }
 
@@ -46,7 +46,7 @@ const askFor = async (url: string, signal: AbortSignal): Promise<DeveloperCreden
   process.stderr.write(`Development credentials of your app at ${url}\n`)
   const questions = [{ text: 'Client ID: ' }, { text: 'Client secret (not shown): ', hidden: true }]
   const [clientId = '', clientSecret = ''] = await askAll(questions, signal)
-  if (clientId === '' || clientSecret === '') throw new CommandFailed(['Nothing was entered, and nothing was kept.'])
+  if (clientId === '' || clientSecret === '') throw new CommandFailed(['Nothing was entered, and nothing was saved.'])
   return { clientId, clientSecret }
 }
 
@@ -54,7 +54,7 @@ const askFor = async (url: string, signal: AbortSignal): Promise<DeveloperCreden
 const refuseProduction = (environment: string | null): void => {
   if (environment !== 'production') return
   throw new CommandFailed([
-    'These are production credentials, and nothing was kept. Use those of the development environment, which begin with apc_dev_ and aps_dev_.',
+    'These are production credentials, and nothing was saved. Use those of the development environment, which begin with apc_dev_ and aps_dev_.',
   ])
 }
 
@@ -76,7 +76,7 @@ const logout = async (_: AbortSignal, flags: DeveloperFlags): Promise<void> => {
   const settings = readDeveloperSettings(flags)
   const url = serverOf(settings)
   const removed = forgetLogin(settings.folder, url)
-  const text = removed ? `Logged out of ${url}. The secret itself still works.` : `You were not logged in to ${url}.`
+  const text = removed ? `Signed out of ${url}. The secret itself still works.` : `You were not signed in to ${url}.`
   answer(flags, { value: { url, removed }, text })
 }
 

@@ -18,10 +18,10 @@ export const addPrintCommands = (program: Command): void => {
     'A systemd timer and service, and a line of cron, that back up every day.',
     backupTimer,
   )
-  printCommand(group, 'caddy', 'A Caddy site that ends TLS.', async (deployment) =>
+  printCommand(group, 'caddy', 'A Caddy site that terminates TLS.', async (deployment) =>
     caddyfile(await termsOf(deployment)),
   )
-  printCommand(group, 'nginx', 'An nginx site that ends TLS.', async (deployment) =>
+  printCommand(group, 'nginx', 'An nginx site that terminates TLS.', async (deployment) =>
     nginxSite(await termsOf(deployment)),
   )
   printCommand(

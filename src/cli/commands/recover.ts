@@ -19,7 +19,7 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
 Then look through users, apps, installs and redirect URIs. Client secrets for development go on working.`
 
 export const addRecoverCommand = (program: Command): void => {
-  databaseCommand(program, 'recover', 'Go on with a database that has lost changes, and end everything issued.')
+  databaseCommand(program, 'recover', 'Continue with a database that has lost changes, and end everything issued.')
     .option('--accept-loss', 'the lost changes will not come back; needed')
     .addHelpText('after', consequences)
     .action(recover)
@@ -46,5 +46,5 @@ const textOf = (database: string, { ended, suspended }: Recovered): string =>
     `Suspended until you confirm them: client secrets for production ${suspended.credentials} (credential list SLUG, ` +
       `credential confirm CRD_ID), service keys ${suspended.serviceKeys} (service-key list, service-key confirm ID), ` +
       `passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
-    'What else was revoked, disabled or removed in the lost time is in force again: look through users, apps, installs and redirect URIs.',
+    'Anything else that was revoked, disabled or removed in the lost time is in force again: review users, apps, installs and redirect URIs.',
   ].join('\n')

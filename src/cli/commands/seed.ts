@@ -4,11 +4,7 @@ import { asOperator, type CommonFlags, databaseCommand } from '../operator-comma
 import { answer, tableText } from '../output.ts'
 
 export const addSeedCommand = (program: Command): void => {
-  databaseCommand(
-    program,
-    'seed',
-    'Fill an empty database with a demo and print its passwords and credentials, this once.',
-  )
+  databaseCommand(program, 'seed', 'Fill an empty database with a demo and print its passwords and credentials once.')
     .option('--webhook-url <url>', 'an HTTPS endpoint that receives the events of the first app and its installs')
     .addHelpText(
       'after',

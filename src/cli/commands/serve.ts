@@ -98,7 +98,7 @@ export const addServeCommand = (program: Command): void => {
       const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
       const server = await startPlatformServer(config).catch(async (error: unknown) => {
         if (isOfListening(error) && !(await isKnown(config.host))) {
-          throw new CommandFailed([`HOST is ${config.host}, a name for which this machine finds no address.`])
+          throw new CommandFailed([`HOST is ${config.host}, and this machine finds no address for that name.`])
         }
         throw error
       })

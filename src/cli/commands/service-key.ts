@@ -21,7 +21,7 @@ export const addServiceKeyCommands = (program: Command): void => {
   )
   operator(
     'create <name>',
-    'Create a service key and print it, this once.',
+    'Create a service key and print it once.',
     async (session, name: string, { rights, networks = '', expiresDays }: CreateFlags) =>
       recordAnswer(
         await createServiceKey(...session, {
@@ -49,7 +49,7 @@ export const addServiceKeyCommands = (program: Command): void => {
   ).addOption(limitOption(1000, 100))
   operator(
     'rotate <keyId>',
-    'Create a new key with the same rights and let the old one end.',
+    'Create a new key with the same rights; the old one expires after the grace period.',
     async (session, id: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateServiceKey(...session, { id, graceHours })),
   ).addOption(graceHoursOption('how long the old key still works'))

@@ -28,34 +28,32 @@ export const addWebhookCommands = (program: Command): void => {
   const operator = operatorCommands(
     program.command('webhook').description('Webhooks: endpoints that receive the events of an app.'),
   )
-  operator('add <app>', 'Register an endpoint of an app and print its secret, this once.', add)
+  operator('add <app>', 'Register an endpoint of an app and print its secret once.', add)
     .addOption(environmentOption())
     .requiredOption('--url <url>', 'where to: HTTPS, and not a private or reserved address')
     .requiredOption('--kinds <kinds>', 'kinds of events, with commas between')
     .addHelpText('after', kindList)
   addAppFlag(operator('list [app]', 'List the endpoints of an app, without their secrets.', list))
-  operator(
-    'enable <endpointId>',
-    'Send to an endpoint again, including the events that waited.',
-    async (session, id: string) => recordAnswer(await setEndpointStatus(...session, { id, status: 'enabled' })),
+  operator('enable <endpointId>', 'Enable an endpoint, and send the events that waited.', async (session, id: string) =>
+    recordAnswer(await setEndpointStatus(...session, { id, status: 'enabled' })),
   )
   operator(
     'disable <endpointId>',
-    'Send nothing to an endpoint; events wait for up to 30 days.',
+    'Disable an endpoint; its events wait for up to 30 days.',
     async (session, id: string) => recordAnswer(await setEndpointStatus(...session, { id, status: 'disabled' })),
   )
   operator(
     'remove <endpointId>',
-    'Remove an endpoint, its secrets and what waits for it.',
+    'Remove an endpoint, its secrets and its waiting events.',
     async (session, id: string) => recordAnswer(await removeEndpoint(...session, id)),
   )
   operator(
     'rotate <endpointId>',
-    'Give an endpoint a new secret and print it, this once.',
+    'Give an endpoint a new secret and print it once.',
     async (session, id: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateWebhookSecret(...session, { id, graceHours })),
   ).addOption(graceHoursOption('how long the old secret signs as well'))
-  operator('ping <endpointId>', 'Send an endpoint a ping now; exit 1 when it does not take it.', ping)
+  operator('ping <endpointId>', 'Send an endpoint a ping now; exit 1 if it does not accept it.', ping)
   operator('attempts <endpointId>', 'List the latest calls of an endpoint, newest first.', attempts).addOption(
     limitOption(1000, 50),
   )

@@ -27,7 +27,7 @@ export const addWebhooksCommands = (program: Command): void => {
     .description('Webhook endpoints of your app in development, on a server.')
     .addHelpText('after', help)
   developerCommand(group, 'list', 'List the endpoints, without their secrets.', list)
-  developerCommand(group, 'ping <endpointId>', 'Send a ping now; exit 1 when the endpoint does not take it.', ping)
+  developerCommand(group, 'ping <endpointId>', 'Send a ping now; exit 1 if the endpoint does not accept it.', ping)
   developerCommand(
     group,
     'attempts <endpointId>',

@@ -34,8 +34,8 @@ const webhook = ({ webhook: endpoint }: DemoCredentials): string[] =>
   endpoint === null
     ? []
     : [
-        `Webhooks: ${endpoint.url} is told what happens to ${endpoint.app} in production. It stands for the app's backend`,
-        'inside this program, and prints what it takes below the walk. Try its ping in the console.',
+        `Webhooks: ${endpoint.url} receives the events of ${endpoint.app} in production. It stands for the app's backend`,
+        'inside this program, and prints what it receives below the walk. Try its ping in the console.',
         '',
       ]
 
@@ -78,7 +78,7 @@ const receive = ({ body, headers }: WebhookMessage, secret: string, tell: (line:
   try {
     new Webhook(secret).verify(body, { ...headers })
   } catch {
-    return answered(401, 'This receiver knows the first secret of its endpoint and no other.')
+    return answered(401, 'This receiver knows only the first secret of its endpoint.')
   }
   const { type, environment, data } = JSON.parse(body)
   tell(`# webhook ${headers['webhook-id']}: ${type} in ${environment}, verified: ${JSON.stringify(data)}\n`)

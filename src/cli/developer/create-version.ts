@@ -29,7 +29,7 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
   const { version, notes, dryRun = false } = flags
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
-  if (!dryRun) findRemote(flags) // first, so that nobody waits for packing only to learn that they are not logged in
+  if (!dryRun) findRemote(flags) // first, so that nobody waits for packing only to learn that they are not signed in
   const manifest = manifestFor(source, flags.manifest)
   for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const prepared = await prepareArtifact(source, version, signal)
@@ -68,7 +68,7 @@ const upload = async (client: PlatformClient, draft: VersionUpload, signal: Abor
   } catch (error) {
     if (signal.aborted || (error instanceof AppPlatformError && error.mayBeDone)) {
       process.stderr.write(
-        `Whether ${draft.version} was created is not known: see app-platform versions list. To run this again does no harm.\n`,
+        `It is not known whether ${draft.version} was created: see app-platform versions list. Running the command again is safe.\n`,
       )
     }
     throw error

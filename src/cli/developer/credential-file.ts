@@ -38,15 +38,18 @@ export const findLogin = (folder: string, url: string): KeptLogin | null => {
   const file = fileOf(folder, url)
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return null
-  if (!found.isFile()) throw new CommandFailed([`${file} is no plain file. Remove it and log in again.`])
+  if (!found.isFile())
+    throw new CommandFailed([`${file} is not a regular file. Remove it, and sign in again with app-platform login.`])
   if ((found.mode & 0o077) !== 0) {
     throw new CommandFailed([
-      `Other users of this machine can read ${file}. Rotate the secret, remove the file and log in again.`,
+      `Other users of this machine can read ${file}. Rotate the secret, remove the file, and sign in again with app-platform login.`,
     ])
   }
   const login = loginIn(readFileSync(file, 'utf8'))
   if (login === null || login.url !== url) {
-    throw new CommandFailed([`${file} is not a login of this program. Remove it and log in again.`])
+    throw new CommandFailed([
+      `${file} was not written by app-platform login. Remove it, and sign in again with that command.`,
+    ])
   }
   return login
 }

@@ -19,14 +19,14 @@ export const developerCommand = <Words extends readonly unknown[]>(
   parent
     .command(usage)
     .description(description)
-    .option('--url <origin>', 'the server (APP_PLATFORM_URL; by default the one that you are logged in to)')
+    .option('--url <origin>', 'the server (APP_PLATFORM_URL; by default the one that you are signed in to)')
     .option('--insecure-http', 'let the secret travel over plain HTTP to another machine')
     .option('--json', 'print exactly one JSON value on stdout')
     .action(async (...words: Words) => await interruptible(async (signal) => await work(signal, ...words)))
 
 /** Where the credentials come from, for the help of every command that needs them. */
 export const credentialsHelp = `
-Credentials come from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, then from what login kept. There is no
+Credentials come from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, then from app-platform login. There is no
 flag for them: other users of a machine can read command lines.`
 
 /** Says why the command waits, also in a pipeline's log. */

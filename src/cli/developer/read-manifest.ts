@@ -31,7 +31,7 @@ const textOf = (file: string): string => {
   }
   if (!found.isFile()) throw new CommandFailed([`The manifest ${file} is not a file.`])
   if (found.size > manifestLimitBytes) throw new CommandFailed([`The manifest ${file} is larger than 256 KiB.`])
-  const bytes = orFail(() => readFileSync(file), `The manifest ${file} cannot be read. See that you may read it.`)
+  const bytes = orFail(() => readFileSync(file), `The manifest ${file} cannot be read. Check its permissions.`)
   return orFail(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), `The manifest ${file} is not UTF-8.`)
 }
 

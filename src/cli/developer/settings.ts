@@ -27,7 +27,7 @@ export const readDeveloperSettings = (
       ? readOrigin('APP_PLATFORM_URL', env['APP_PLATFORM_URL'], insecureHttp, faults)
       : readOrigin('--url', url, insecureHttp, faults)
   if (credentials !== null && origin === null && faults.length === 0) {
-    faults.push(`${idName} is set and no server: name it with --url or APP_PLATFORM_URL.`)
+    faults.push(`${idName} is set, but no server: name one with --url or APP_PLATFORM_URL.`)
   }
   if (faults.length > 0) throw new ConfigError(faults)
   /** Of the credential files. */
@@ -40,7 +40,7 @@ const readCredentials = (env: EnvironmentVariables, faults: string[]): Developer
   if (clientId === undefined && clientSecret === undefined) return null
   for (const name of [idName, secretName]) {
     const text = env[name]
-    if (text === undefined) faults.push(`${name} is missing: the other one of the two is set.`)
+    if (text === undefined) faults.push(`${name} is missing, although the other of the two is set.`)
     // A pipeline sets an empty variable for a secret that it does not have.
     else if (text.trim() === '') faults.push(`${name} is empty.`)
   }

@@ -18,7 +18,7 @@ export const stateFolder = '/var/lib'
  */
 export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null) => {
   const { config, used } = readAndNote(flags, env)
-  if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
+  if (config.port === 0) throw new UsageError('PORT is 0, which chooses another port at each start: set a fixed one.')
   const { database } = config
   const file = database.kind === 'sqlite' ? fileOf(database.path) : null
   const isInPlace = executable !== null && /^\/(usr|opt)\//.test(executable)

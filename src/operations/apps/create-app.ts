@@ -40,7 +40,8 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
 
   return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const owner = await findUser(q, input.ownerEmail)
-    if (owner === null || owner.status !== 'active') return badInput('owner', 'There is no such active user.')
+    if (owner === null || owner.status !== 'active')
+      return badInput('owner', 'There is no active user with this address.')
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)
     if (overQuota !== null) return overQuota
     if ((await q.apps.bySlug(input.slug)) !== null) return badInput('slug', slugTaken)

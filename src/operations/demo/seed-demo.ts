@@ -38,7 +38,7 @@ export const seedDemo = async (
 ) => {
   const session = [platform, trace, actor] as const
   if ((await platform.database.queries.users.count()) > 0) {
-    throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
+    throw badInput('database', 'The database is not empty: a demo needs an empty one.')
   }
   if (webhookUrl !== null) await checkEndpointUrl(platform, webhookUrl)
   const users = []

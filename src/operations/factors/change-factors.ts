@@ -33,7 +33,7 @@ export const prepareEnrolment = (platform: Platform, userId: string, { key, code
 }
 
 const wrongFirstCode =
-  'The code does not fit. Scan the code above with the app and type the six digits that it shows now. The clock of the device must be right.'
+  'The code is wrong. Scan the code above with the app, and enter the six digits that it shows now. The clock of the device must be right.'
 
 type PreparedEnrolment = ReturnType<typeof prepareEnrolment>
 
@@ -149,7 +149,7 @@ export const replaceRecoveryCodes = async (
   )
 }
 
-const noFactor = 'Set up a second factor first: recovery codes stand in for a lost one.'
+const noFactor = 'Set up a second factor first: recovery codes replace a lost one.'
 
 export type ResetFactors = { readonly user: User; readonly endedSessions: number }
 

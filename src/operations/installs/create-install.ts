@@ -101,7 +101,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
     if (resource === null) return badInput('resource', 'This user has no such website or store.')
     // A unique index decides between two at once: the second one runs again and finds the first.
     if ((await q.installs.findOpen(app.id, resource.id)) !== null) {
-      return badInput('resource', 'The app has a pending or active install there already.')
+      return badInput('resource', 'The app already has a pending or active install there.')
     }
     const install: Install = {
       id,
@@ -140,4 +140,4 @@ const scopesOf = async (
   return version.scopes === formatScope(agreedTo) ? version.scopes : badInput('scopes', askedAnew)
 }
 
-export const askedAnew = 'The app asks for something else by now. Look at what it asks for, and decide again.'
+export const askedAnew = 'The app now asks for something else. Review what it asks for, and decide again.'

@@ -26,7 +26,7 @@ export const endInstall: Operation<string, EndingStep> = async (platform, trace,
     return taken instanceof PlatformError ? taken : step
   })
 
-const isOver = 'This install has ended already. Nothing was changed.'
+const isOver = 'This install has already ended. Nothing was changed.'
 
 type InstallMove = { readonly id: string; readonly step: InstallStep }
 

@@ -57,4 +57,4 @@ const splitResource = (text: string): readonly [kind: string, externalId: string
 }
 
 const otherEnvironment =
-  'The token belongs to the other environment: production is asked for unless environment says otherwise.'
+  'The token belongs to the other environment. Production is expected unless the parameter environment says otherwise.'

@@ -52,14 +52,14 @@ export const putBuilderResource: Operation<
   refuseFault('slug', isSlug(stated.slug) ? null : 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
   const { createdAt, updatedAt } = stated
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
-    throw badInput('updatedAt', 'This is before createdAt.')
+    throw badInput('updatedAt', 'updatedAt is before createdAt.')
   }
   const now = platform.clock.now()
   const id = recordId('res_', platform.random.uuid(now))
   return await decideAt(platform, trace, actor, now, async (change) => {
     const { q, record } = change
     const owner = await q.users.byExternalId(stated.ownerExternalId)
-    if (owner === null) return badInput('ownerExternalId', 'There is no user of this external ID.')
+    if (owner === null) return badInput('ownerExternalId', 'There is no user with this external ID.')
     const known = await q.resources.byExternalId(stated.kind, stated.externalId)
     const namesake = await q.resources.find(owner.id, stated.kind, stated.slug)
     const before = known ?? (namesake?.externalId === null ? namesake : null)

@@ -121,7 +121,7 @@ const rowOf = (stated: ResourceLine, { key, line, ownerId, newId: fresh, now }: 
 const unknownOwner = ({ by }: OwnerName): string =>
   by === 'email'
     ? 'owner: There is no user with this address.'
-    : 'ownerExternalId: There is no user of this external ID.'
+    : 'ownerExternalId: There is no user with this external ID.'
 
 /** The refusal of a file with these faults, the first of them in words. */
 const wrongLines = (faults: readonly LineFault[]): PlatformError => {

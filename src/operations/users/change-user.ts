@@ -40,7 +40,8 @@ export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trac
     const user = await knownUser(q, input.email)
     if (user instanceof PlatformError) return user
     if (user.email === email) return user
-    if ((await q.users.byEmail(email)) !== null) return badInput('to', 'The new email address has a user already.')
+    if ((await q.users.byEmail(email)) !== null)
+      return badInput('to', 'A user with the new email address already exists.')
     await q.users.change(user.id, { email }, now)
     await q.passwordLinks.endAll(user.id, now) // they were given to the person of the old address
     await record({ action: 'user.email_changed', target: user.id, mail: { kind: 'email_changed', to: user.email } })

@@ -5,7 +5,7 @@ import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
 
-const taken = 'This email address has a user already.'
+const taken = 'A user with this email address already exists.'
 
 type NewUser = {
   readonly email: string

@@ -79,7 +79,7 @@ export const inviteUser: Operation<Invitation, MadeLink> = async (platform, trac
   })
 }
 
-const taken = 'This email address has a user already. Make a reset link for them instead.'
+const taken = 'A user with this email address already exists. Make a reset link for them instead.'
 const noPasswords = 'PASSWORD_FOR does not let this user sign in with a password, so a link would be of no use.'
 
 /**

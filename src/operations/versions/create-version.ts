@@ -100,7 +100,10 @@ export const createOwnVersion: Operation<OwnUpload, CreatedVersion> = async (pla
 /** A person who types the name of a draft again may not know that it would be replaced. */
 const takenFault = (existing: Version | null): PlatformError | null => {
   if (existing === null) return null
-  const message = existing.status === 'draft' ? 'A draft has this version. Edit that draft.' : 'This version exists.'
+  const message =
+    existing.status === 'draft'
+      ? 'There is already a draft of this version. Edit that draft.'
+      : 'This version already exists.'
   return badInput('version', `${message} For a new version choose another number.`)
 }
 

@@ -121,7 +121,8 @@ const urlFault = async (platform: Platform, url: string): Promise<string | null>
 
 /** Never says what the address answers, so that nobody can use this check to explore a private network. */
 const placeFaults = {
-  address_refused: 'This host has an address that webhooks do not call: it is private, reserved or of this machine.',
+  address_refused:
+    'This host has an address that webhooks do not call: it is private, reserved, or belongs to this machine.',
   not_resolved: 'This host name has no address.',
   timed_out: 'This host name could not be looked up in time. Try it again.',
 } as const

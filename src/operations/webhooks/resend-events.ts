@@ -32,7 +32,7 @@ export const resendEvents: Operation<
     const batch = await decide(platform, trace, actor, async ({ q, now, record }) => {
       const { endpoint } = await findEndpoint(q, id)
       const positions = await positionsOf(q, id, choice, from)
-      if (positions === null) return badInput('event', 'No such event was meant for this endpoint.')
+      if (positions === null) return badInput('event', 'This endpoint has no such event.')
       if (positions.length === 0) return positions
       await q.webhookEvents.restart(id, positions, now)
       const { appId, environment } = endpoint

@@ -88,7 +88,7 @@ const openFile = ({ path, source }: FoundFile): number => {
   } catch {
     // reported below
   }
-  throw new CommandFailed([`${path} cannot be read. See that you may read it, or list it in .appignore.`])
+  throw new CommandFailed([`${path} cannot be read. Check its permissions, or list it in .appignore.`])
 }
 
 /** Reads until the piece is full or the file ends. */

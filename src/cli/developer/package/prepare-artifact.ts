@@ -68,9 +68,9 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unr
     ...about(
       unpackable,
       'cannot be packed',
-      'They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List',
+      'They are not regular files, are broken or circular links, or have names that do not work on every system. List',
     ),
-    ...about(unreadable, 'folders cannot be read', 'See that you may read them, or list'),
+    ...about(unreadable, 'folders cannot be read', 'Check their permissions, or list'),
     ...(files.length > mostFiles ? [tooMany(folder, files.length)] : []),
   ]
   if (sentences.length > 0) throw new CommandFailed(sentences)
