@@ -58,7 +58,7 @@ const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
   const updatedAt = timeOf(record, 'updatedAt')
   const publishedAt = timeOf(record, 'publishedAt')
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
-    throw new FieldFault('updatedAt', 'updatedAt is before createdAt.')
+    throw new FieldFault('updatedAt', 'This is before createdAt.')
   }
   return { owner, externalId, kind, name, slug, status, createdAt, updatedAt, publishedAt }
 }

@@ -50,7 +50,7 @@ needs('bash', 'script').test.skipIf(onPostgres)(
     }
     const command = [...programCommand, 'backup', '-', '--database', desk.file].join(' ')
     const terminal = shell(`script -qec '${command}' /dev/null`)
-    expect(await new Response(terminal.stdout).text()).toContain('does not go to a terminal')
+    expect(await new Response(terminal.stdout).text()).toContain('cannot be written to a terminal')
     expect(await terminal.exited).toBe(2)
     expect(await shell(`set -o pipefail; ${command} | true`).exited).not.toBe(0)
   },

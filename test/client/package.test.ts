@@ -18,6 +18,11 @@ beforeAll(async () => {
   const told = 'console.log(typeof createPlatformClient, typeof verifyWebhook, libraryVersion)'
   const names = '{ createPlatformClient, libraryVersion, verifyWebhook }'
   writeFileSync(join(app, 'use.mjs'), `import ${names} from 'app-platform-client'\n${told}\n`)
+  const same =
+    "import { createRequire } from 'node:module'\nimport * as own from 'app-platform-client'\n" +
+    "const other = createRequire(import.meta.url)('app-platform-client')\n" +
+    'console.log(JSON.stringify([Object.keys(own), Object.keys(other)].map((names) => names.sort())))'
+  writeFileSync(join(app, 'names.mjs'), same)
   writeFileSync(join(app, 'use.cjs'), `const ${names} = require('app-platform-client')\n${told}\n`)
 }, 60_000)
 
@@ -53,6 +58,15 @@ test.each(['use.mjs', 'use.cjs'])('the package runs on Node and on Bun: %s', (fi
     const { stdout, stderr } = Bun.spawnSync([runtime, file], { cwd: app })
     expect(stderr.toString()).toBe('')
     expect(stdout.toString()).toMatch(/^function function \d+\.\d+\.\d+\n$/)
+  }
+})
+
+test('import gives every name that require gives, on Node and on Bun', () => {
+  for (const runtime of [programAt('node'), process.execPath]) {
+    const { stdout } = Bun.spawnSync([runtime, 'names.mjs'], { cwd: app })
+    const [imported, required] = JSON.parse(stdout.toString())
+    expect(imported).toEqual(required)
+    expect(imported).toContain('verifyWebhook')
   }
 })
 

@@ -1,9 +1,11 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { needs, programAt } from '../support/needs.ts'
+import { buildClientPackage } from '../../src/build-client.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
 
-// Tools that read the OpenAPI document: two linters, and two generators whose clients are compiled strictly and run.
+// Tools that read the OpenAPI document: two linters, and two generators whose clients are compiled strictly and run. And two
+// that read the npm package of the client library.
 
 const packages = 'network for the packages of test/clients/generators'
 const { afterAll, beforeAll, test } = needs(packages)
@@ -64,4 +66,17 @@ test('clients of two generators compile strictly, and do what an app does first'
       wrong: 'refresh_token',
     })
   }
+})
+
+test('publint and attw find nothing wrong with the npm package, for either kind of modules', async () => {
+  await buildClientPackage(inFolder('package'))
+  expect(await run([tool('publint'), 'package', '--strict', '--pack', 'false'])).toMatchObject(succeed)
+  const packed = Bun.spawnSync([process.execPath, 'pm', 'pack', '--filename', inFolder('package.tgz')], {
+    cwd: inFolder('package'),
+  })
+  expect(packed.exitCode).toBe(0)
+  const judged = await run([tool('attw'), 'package.tgz', '--no-emoji', '--no-color'])
+  expect(judged).toMatchObject(succeed)
+  expect(judged.stdout).toContain('No problems found')
+  expect(judged.stdout).toContain('OK (ESM)')
 })
