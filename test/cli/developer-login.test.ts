@@ -234,7 +234,9 @@ test('login works with any registered app scope, and without one names the scope
   const usersOnly = await addApp(platform, user, 'profile:read')
   const { exitCode, stderr } = await developer.run(['whoami', ...at()], asVariables(usersOnly.development))
   expect(exitCode).toBe(1)
-  expect(stderr).toMatch(/^error: The app has not registered a scope that works without a user\. .+ site:read, store:read, site\.content:write\.\n$/)
+  expect(stderr).toMatch(
+    /^error: The app has not registered a scope that works without a user\. .+ site:read, store:read, site\.content:write\.\n$/,
+  )
 })
 
 test('a suspended app and a revoked secret have different messages', async () => {

@@ -16,7 +16,7 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
     or rotate it: app-platform credential rotate CLIENT_ID --grace-hours 0
   - Passwords of operators are suspended. Confirm each user who is still an operator:
       app-platform user confirm-password EMAIL
-Then look through users, apps, installs and redirect URIs. Client secrets for development go on working.`
+Then review users, apps, installs and redirect URIs. Client secrets for development keep working.`
 
 export const addRecoverCommand = (program: Command): void => {
   databaseCommand(program, 'recover', 'Continue with a database that has lost changes, and end everything issued.')

@@ -88,7 +88,7 @@ const adviceAfter = ({ predecessor, unread }: RestoreFacts): readonly string[] =
   if (predecessor === 'read' && unread === 0) return []
   return [
     `${whyUnknown[predecessor]}, so what was revoked, suspended or disabled since the backup is in force again: rotate every client ` +
-      'secret (credential rotate CLIENT_ID --grace-hours 0), and look through apps, users, installs and redirect URIs.',
+      'secret (credential rotate CLIENT_ID --grace-hours 0), and review apps, users, installs and redirect URIs.',
   ]
 }
 
