@@ -18,6 +18,7 @@ import secondFactors from './0016_second_factors.sql' with { type: 'text' }
 import passwordLinks from './0017_password_links.sql' with { type: 'text' }
 import mails from './0018_mails.sql' with { type: 'text' }
 import passkeys from './0019_passkeys.sql' with { type: 'text' }
+import members from './0020_members.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   step(17, 'password_links', passwordLinks, '1542a9309ba723a315eb567ad8d18fd5f0ef213c5115f674892ce0cb02b2be17'),
   step(18, 'mails', mails, '2263436bab7203aa46f3d0e716ae7b0008661c62cf7c5282e1694fb04b4914dd'),
   step(19, 'passkeys', passkeys, '084104558646d4000177529d057a98a8c3fef73fae850af69ccc707adcbe9de1'),
+  step(20, 'members', members, '939eb01937c783367cbf1ad5b32eb224ba62a50a072b28ef03b5114dbba33b32'),
 ]

@@ -14,6 +14,7 @@ import secondFactors from './postgres/0012_second_factors.sql' with { type: 'tex
 import passwordLinks from './postgres/0013_password_links.sql' with { type: 'text' }
 import mails from './postgres/0014_mails.sql' with { type: 'text' }
 import passkeys from './postgres/0015_passkeys.sql' with { type: 'text' }
+import members from './postgres/0016_members.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -86,5 +87,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'passkeys',
     sql: passkeys,
     sha256: 'b3b4db96a7fdd9044f4b0b5a793245de334784234dbd7939d405a5c0df7f8fcd',
+  },
+  {
+    id: 16,
+    name: 'members',
+    sql: members,
+    sha256: '2906be6fbe8bed76721b30e2e9a4f765eb4da0bba47963290a223b84cf14552b',
   },
 ]

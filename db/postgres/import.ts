@@ -20,6 +20,8 @@ export const importedTables = [
   'password_links',
   'mails',
   'apps',
+  'app_members',
+  'app_invitations',
   'clients',
   'credentials',
   'service_keys',

@@ -1,6 +1,8 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lte, max, or, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import {
+  appInvitations,
+  appMembers,
   apps,
   carriedEnds,
   clients,
@@ -17,6 +19,7 @@ import {
   webhookEvents,
   webhookSecrets,
 } from '../tables/sqlite.ts'
+import { appIdsOf } from './app-members.ts'
 import { removeSome } from './changes.ts'
 import { removeCountsOfApp } from './counts.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
@@ -57,12 +60,6 @@ const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(app
 export const appQueries = (db: DrizzleConnection) => {
   const byId = finder(db, apps, 'id')
   const bySlug = finder(db, apps, 'slug')
-  const ownedBySlug = lazyReader(() =>
-    db
-      .select()
-      .from(apps)
-      .where(and(eq(apps.slug, given('slug')), eq(apps.ownerId, given('ownerId')), isNull(apps.deletedAt))),
-  )
   const byClient = lazyReader(() =>
     db
       .select({ app: apps, client: clients })
@@ -83,8 +80,6 @@ export const appQueries = (db: DrizzleConnection) => {
     insertClient: inserter(db, clients),
     byId: (id: string) => byId({ id }),
     bySlug: (slug: string) => bySlug({ slug }),
-    /** The app of this slug, if it belongs to this owner and is not deleted. */
-    ownedBySlug: (ownerId: string, slug: string) => ownedBySlug().first({ ownerId, slug }),
     /** The app behind a client ID, with the client's environment. */
     byClient: (clientId: string) => byClient().first({ clientId }),
     /** The ID of the app behind a client ID, or null. The query returns one row either way, so its duration tells nothing. */
@@ -122,16 +117,16 @@ export const appQueries = (db: DrizzleConnection) => {
         .as('among')
       return readCounts(await db.select(hitCounts(among.hit)).from(among))
     },
-    /** An owner's apps by slug, without deleted ones, with the live version and the development head by name. */
-    ownedBy: async (ownerId: string) =>
+    /** The apps that a person owns or is a member of, by slug, without deleted ones, with the live version and the development head by name. */
+    ofPerson: async (userId: string) =>
       await db
         .select({ app: apps, live: live.version, developmentHead: head.version })
         .from(apps)
         .leftJoin(live, isLiveOfApp)
         .leftJoin(head, isHeadOfApp)
-        .where(isOwnedBy(ownerId))
+        .where(inArray(apps.id, appIdsOf(db, userId)))
         .orderBy(asc(apps.slug)),
-    /** The same list, without the versions. */
+    /** The apps that belong to an account, by slug, without deleted ones. */
     listOwnedBy: async (ownerId: string): Promise<App[]> =>
       await db.select().from(apps).where(isOwnedBy(ownerId)).orderBy(asc(apps.slug)),
     /**
@@ -232,6 +227,8 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
     async (appId, limit) => await removeCountsOfApp(db, appId, limit),
     remove(redirectUris.uri, (appId) => inArray(redirectUris.clientId, clientsOf(appId))),
     remove(credentials.id, (appId) => inArray(credentials.clientId, clientsOf(appId))),
+    remove(appInvitations.id, (appId) => eq(appInvitations.appId, appId)),
+    remove(appMembers.id, (appId) => eq(appMembers.appId, appId)),
   ]
 
   return {

@@ -1,12 +1,13 @@
-import { and, asc, eq, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Environment } from '../../src/domain/app.ts'
 import { dayMs, dayOf } from '../../src/domain/count.ts'
-import { apps, dailyUsers, hourlyCounts } from '../tables/sqlite.ts'
+import { dailyUsers, hourlyCounts } from '../tables/sqlite.ts'
+import { appIdsOf } from './app-members.ts'
 import type { DrizzleConnection } from './connection.ts'
 
 export type HourlyCount = typeof hourlyCounts.$inferSelect
-/** Whose counts are meant: those of one app, or of all apps of an owner that are not deleted. */
-export type CountsOf = { readonly appId: string } | { readonly ownerId: string }
+/** Whose counts are meant: those of one app, or of all apps of a person that are not deleted. */
+export type CountsOf = { readonly appId: string } | { readonly memberId: string }
 
 const { appId, hour, environment, kind } = hourlyCounts
 const aDay = sql.raw(String(dayMs))
@@ -53,8 +54,7 @@ export const countQueries = (db: DrizzleConnection) => {
   }
   const isOf = (of: CountsOf) => {
     if ('appId' in of) return eq(appId, of.appId)
-    const isOwned = and(eq(apps.ownerId, of.ownerId), isNull(apps.deletedAt))
-    return inArray(appId, db.select({ id: apps.id }).from(apps).where(isOwned))
+    return inArray(appId, appIdsOf(db, of.memberId))
   }
 
   return {

@@ -27,6 +27,7 @@ import {
   webhookEndpoints,
 } from '../tables/sqlite.ts'
 import type { CountsOf } from './counts.ts'
+import { appIdsOf } from './app-members.ts'
 import type { DrizzleConnection } from './connection.ts'
 
 const { id: appId, slug, name } = apps
@@ -36,17 +37,17 @@ const ofApp = { appId, slug, appName: name }
 const newer = alias(versions, 'newer')
 const newest = alias(auditEvents, 'newest')
 
-const areMeant = (of: CountsOf) =>
-  'appId' in of ? eq(apps.id, of.appId) : and(eq(apps.ownerId, of.ownerId), isNull(apps.deletedAt))
+const areMeant = (db: DrizzleConnection, of: CountsOf) =>
+  'appId' in of ? eq(apps.id, of.appId) : inArray(apps.id, appIdsOf(db, of.memberId))
 
-/** What the dashboards tell of one app, or of all apps of an owner, each in one question whatever the number of apps. */
+/** What the dashboards tell of one app, or of all apps of a person, each in one question whatever the number of apps. */
 export const dashboardQueries = (db: DrizzleConnection) => {
   return {
     suspendedApps: async (of: CountsOf, limit: number) =>
       await db
         .select(ofApp)
         .from(apps)
-        .where(and(areMeant(of), eq(apps.status, 'suspended')))
+        .where(and(areMeant(db, of), eq(apps.status, 'suspended')))
         .orderBy(asc(slug))
         .limit(limit),
     /** Secrets that wait for the confirmation of an operator (`endsAt` is null), or that soon end after a rotation. */
@@ -58,7 +59,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
         .innerJoin(credentials, eq(credentials.clientId, clients.id))
         .where(
           and(
-            areMeant(of),
+            areMeant(db, of),
             isNull(credentials.revokedAt),
             or(gt(credentials.expiresAt, now), and(isNull(credentials.expiresAt), isNotNull(credentials.suspendedAt))),
           ),
@@ -80,7 +81,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
         .innerJoin(webhookEndpoints, eq(webhookEndpoints.appId, apps.id))
         .where(
           and(
-            areMeant(of),
+            areMeant(db, of),
             or(
               and(eq(webhookEndpoints.status, 'enabled'), isNotNull(webhookEndpoints.failingSince)),
               and(eq(webhookEndpoints.status, 'disabled'), ne(webhookEndpoints.reason, 'by_hand')),
@@ -98,7 +99,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
         .innerJoin(versions, eq(versions.appId, apps.id))
         .where(
           and(
-            areMeant(of),
+            areMeant(db, of),
             eq(versions.status, 'rejected'),
             not(exists(later.where(and(eq(newer.appId, apps.id), gt(newer.number, versions.number))))),
           ),
@@ -126,7 +127,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
         .innerJoin(clients, and(eq(clients.appId, apps.id), eq(clients.environment, 'production')))
         .where(
           and(
-            areMeant(of),
+            areMeant(db, of),
             exists(live.where(and(eq(versions.appId, apps.id), eq(versions.status, sql`'active'`)))),
             or(not(hasUri), not(hasSecret)),
           ),
@@ -136,7 +137,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
     },
     /** Installs in use, in one environment or in both (null). */
     activeInstalls: async (of: CountsOf, environment: Environment | null) => {
-      const own = db.select({ id: apps.id }).from(apps).where(areMeant(of))
+      const own = db.select({ id: apps.id }).from(apps).where(areMeant(db, of))
       return await db.$count(
         installs,
         and(
@@ -153,7 +154,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
         .select(getTableColumns(auditEvents))
         .from(apps)
         .innerJoin(auditEvents, eq(auditEvents.appId, apps.id))
-        .where(and(areMeant(of), inArray(auditEvents.id, ofEach.orderBy(desc(newest.id)).limit(limit))))
+        .where(and(areMeant(db, of), inArray(auditEvents.id, ofEach.orderBy(desc(newest.id)).limit(limit))))
         .orderBy(desc(auditEvents.id))
         .limit(limit)
     },

@@ -12,6 +12,7 @@ import { credentialQueries } from './credentials.ts'
 import { dashboardQueries } from './dashboards.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
+import { appInvitationQueries, appMemberQueries } from './app-members.ts'
 import { passkeyQueries, recoveryCodeQueries, totpKeyQueries } from './factors.ts'
 import { passwordLinkQueries } from './password-links.ts'
 import { mailQueries } from './mails.ts'
@@ -40,6 +41,7 @@ export type { Credential } from './credentials.ts'
 export type { Device, User, UserOrder, UserQuestion } from './users.ts'
 export type { Passkey, RecoveryCode, TotpKey } from './factors.ts'
 export type { Mail } from './mails.ts'
+export type { AppInvitation, AppMember } from './app-members.ts'
 export type { PasswordLink } from './password-links.ts'
 export type { Counted, Place, SearchWindow } from './places.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
@@ -82,6 +84,8 @@ export const createQueries = (db: DrizzleConnection) => ({
   keys: keyQueries(db),
   mails: mailQueries(db),
   names: nameQueries(db),
+  appMembers: appMemberQueries(db),
+  appInvitations: appInvitationQueries(db),
   passwordLinks: passwordLinkQueries(db),
   recoveryCodes: recoveryCodeQueries(db),
   redirectUris: redirectUriQueries(db),

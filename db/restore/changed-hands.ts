@@ -26,6 +26,28 @@ const appOwner: End = {
   ],
 }
 
+/** Members who left or were removed, and those with less rights than before. Nobody gets a higher role by a restore. */
+export const memberEnds: readonly End[] = [
+  rowEnd({
+    kind: 'member_role',
+    counts: 'members',
+    of: 'app_members',
+    needs: { table: 'app_members' },
+    told: `SELECT p.id, p.updated_at, p.role FROM present.app_members AS p ${unlessSame('app_members', 'role')}`,
+    set: 'role = c.value, updated_at = c.at',
+    where: "m.role <> c.value AND (c.value = 'developer' OR m.role = 'owner') AND c.at >= m.updated_at",
+  }),
+  rowEnd({
+    kind: 'member',
+    counts: 'members',
+    of: 'app_members',
+    needs: { table: 'app_members' },
+    told: 'SELECT id, ended_at, NULL FROM present.app_members WHERE ended_at IS NOT NULL',
+    set: 'ended_at = c.at, updated_at = c.at',
+    where: 'm.ended_at IS NULL',
+  }),
+]
+
 /** The address of a user whose new one belongs to another user. Nobody can sign in with it until an operator sets another. */
 const takenAddress = "m.id || '@changed.invalid'"
 

@@ -24,7 +24,7 @@ export const endedColumns = {
 } as const satisfies Readonly<Record<string, Ended>>
 
 /** The next start makes new keys, so that nothing that was signed with the old ones is valid. A link could have been used since, and a mail sent. */
-export const emptiedTables = ['server_keys', 'devices', 'password_links', 'mails'] as const
+export const emptiedTables = ['server_keys', 'devices', 'password_links', 'mails', 'app_invitations'] as const
 
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a

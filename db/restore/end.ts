@@ -4,6 +4,7 @@ export const nothingCarriedOver = {
   serviceKeys: 0,
   apps: 0,
   owners: 0,
+  members: 0,
   users: 0,
   emails: 0,
   passwords: 0,
@@ -36,6 +37,7 @@ export type Told = {
     | 'totp_keys'
     | 'passkeys'
     | 'recovery_codes'
+    | 'app_members'
     | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the time of the restore. */
   readonly told: string

@@ -1,4 +1,4 @@
-import { changedHands, rolledBack } from './changed-hands.ts'
+import { changedHands, memberEnds, rolledBack } from './changed-hands.ts'
 import { type End, rowEnd, type Told, unlessSame } from './end.ts'
 import { type ProofAction, proofActions } from '../queries/audit.ts'
 
@@ -43,7 +43,7 @@ const userErased: End = {
     where: 'm.erased_at IS NULL',
   }),
   first: [
-    ...['identities', 'totp_keys', 'passkeys', 'recovery_codes', 'password_links'].map(
+    ...['identities', 'totp_keys', 'passkeys', 'recovery_codes', 'password_links', 'app_members'].map(
       (table) => `DELETE FROM main.${table} WHERE user_id IN ${erasedUsers}`,
     ),
     `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,
@@ -273,6 +273,7 @@ export const ends: readonly End[] = [
   ...changedHands,
   ...rowEnds,
   ...factorEnds,
+  ...memberEnds,
   rolledBack,
   scopesOf('apps', 'app_scopes'),
   redirectUri,

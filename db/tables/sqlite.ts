@@ -8,6 +8,7 @@ import { countKinds } from '../../src/domain/count.ts'
 import { noAppId, recordId, type RecordPrefix, uuidOfRecordId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
 import { mailFaults, mailKinds, mailStates } from '../../src/domain/mail.ts'
+import { memberRoles, offeredRoles } from '../../src/domain/member.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
@@ -191,6 +192,30 @@ export const apps = sqliteTable('apps', {
   deletedAt: integer('deleted_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+})
+
+/** Members of an app besides the account that it belongs to. A row ends when the person leaves, is removed or gets the app. */
+export const appMembers = sqliteTable('app_members', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  userId: text('user_id').notNull(),
+  role: text({ enum: memberRoles }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  endedAt: integer('ended_at'),
+})
+
+/** Links with which a person becomes a member, or takes over the app. Each ends when it is used or revoked. */
+export const appInvitations = sqliteTable('app_invitations', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  email: text().notNull(),
+  role: text({ enum: offeredRoles }).notNull(),
+  hash: bytes().$type<SecretHash>().notNull(),
+  invitedBy: text('invited_by').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  endedAt: integer('ended_at'),
 })
 
 /** An app in one environment; the ID is the public client ID. */

@@ -27,7 +27,7 @@ const errors = {
   development_credentials_required: [403, 'This call needs a token of development credentials.'],
   install_required: [403, 'The user has no active install of this app: ask them to install it and await approval.'],
   activation_not_allowed: [403, 'A draft upload cannot submit, publish or activate a version.'],
-  right_missing: [403, 'The service key lacks the right that this call needs.'],
+  right_missing: [403, 'The service key, or the role of the person, lacks the right that this needs.'],
   operator_protected: [403, 'A service key cannot create, change, sign in or end an operator.'],
   app_inactive: [403, 'The app is suspended.'],
   token_not_owned: [403, 'The token belongs to another app.'],

@@ -30,6 +30,8 @@ export type RecordPrefix =
   | 'rcc_'
   | 'lnk_'
   | 'eml_'
+  | 'mem_'
+  | 'inv_'
 
 /** The largest number of 128 bits; a greater text of the same length is no UUID. */
 export const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)

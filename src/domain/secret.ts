@@ -20,6 +20,7 @@ export const secretPrefixes = {
   serviceKey: 'apok_',
   signInRequest: 'apsr_',
   passwordLink: 'appl_',
+  appInvitation: 'apmi_',
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 

@@ -2,6 +2,7 @@ import type { Database, Queries, TransactionOptions } from '../../db/database.ts
 import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
+import { type AppRight, hasRight, type MemberRole } from '../domain/member.ts'
 import { isSessionLive } from '../domain/session.ts'
 import { isAppTokenLive } from '../domain/token.ts'
 import { actorOf, type AppCaller, type SessionCaller } from './authenticate.ts'
@@ -133,11 +134,29 @@ const spend = async ({ q, now }: OpenChange, ticket: RowKey): Promise<PlatformEr
 
 const sentTwice = 'This form was sent before; nothing was done a second time.'
 
-/** Refuses unless the app of this slug belongs to this user. To others it does not exist. */
-export const ownsApp =
-  (userId: string, slug: string): Rule =>
-  async (q) =>
-    (await q.apps.ownedBySlug(userId, slug)) === null ? refuse('route_not_found') : null
+/** Refuses unless the user is a member of the app with this slug and their role has the right. To others it does not exist. */
+export const mayInApp =
+  (userId: string, slug: string, right: AppRight): Rule =>
+  async (q) => {
+    const found = await q.appMembers.access(userId, slug)
+    return found === null ? refuse('route_not_found') : refusalOfRole(found.role, right)
+  }
+
+/**
+ * The same, and the app is not suspended. A change that gives an app something new needs this rule; a change that only takes
+ * something away (a secret, a redirect URI, a member) needs `mayInApp`.
+ */
+export const mayInActiveApp =
+  (userId: string, slug: string, right: AppRight): Rule =>
+  async (q) => {
+    const found = await q.appMembers.access(userId, slug)
+    if (found === null) return refuse('route_not_found')
+    return refusalOfRole(found.role, right) ?? (found.app.status === 'active' ? null : refuse('app_inactive'))
+  }
+
+/** The refusal of a member whose role lacks the right; null if it has it. */
+export const refusalOfRole = (role: MemberRole, right: AppRight): PlatformError | null =>
+  hasRight(role, right) ? null : refuse('right_missing', { message: 'Your role in this app does not allow this.' })
 
 /** Refuses unless the user is an operator. To others the desk does not exist. */
 export const isOperator =

@@ -2,7 +2,7 @@
 
 import type { CountsOf, Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
-import { appEvent } from './audit/lists.ts'
+import { appEventsFor } from './audit/lists.ts'
 import { namesOf } from './audit/names.ts'
 import type { Platform } from './platform.ts'
 
@@ -40,11 +40,11 @@ export const listAttention = async ({ database, clock }: Platform, of: CountsOf)
   ]
 }
 
-/** The last events of these apps, newest first, as their owner may see them, and the names of what they mention. */
-export const readLatestEvents = async (platform: Platform, of: CountsOf, ownerId: string) => {
-  const rows = await platform.database.queries.dashboards.latestEvents(of, shownEvents)
-  const events = rows.map((row) => appEvent(row, ownerId))
-  return { events, names: await namesOf(platform, events, 'owners') }
+/** The last events of these apps, newest first, as a member may see them, and the names of what they mention. */
+export const readLatestEvents = async (platform: Platform, of: CountsOf, userId: string) => {
+  const q = platform.database.queries
+  const events = await appEventsFor(q, await q.dashboards.latestEvents(of, shownEvents), userId)
+  return { events, names: await namesOf(platform, events, 'members') }
 }
 export type LatestEvents = Awaited<ReturnType<typeof readLatestEvents>>
 

@@ -38,18 +38,19 @@ export const exportEvents = async (
   return withNames(platform, pages, 'operators')
 }
 
-/** The events of one app that match, as its owner sees them. */
+/** The events of one app that match, as its members see them. */
 export const exportAppEvents = async (
   platform: Platform,
   trace: Trace,
   actor: Actor,
   { app, search }: { readonly app: ExportedApp; readonly search: AppEventSearch },
 ): Promise<ExportedEvents<AppEvent>> => {
-  const read = async (page: PageRequest) => await listAppEvents(platform, app, search, page)
+  const reader = { app, userId: 'id' in actor ? actor.id : '' }
+  const read = async (page: PageRequest) => await listAppEvents(platform, reader, search, page)
   const pages = everyPage(read, await read(firstPage))
   const detail = { filters: filtersIn(search) }
   await recordExport(platform, trace, actor, { action: 'audit.exported', appId: app.id, target: app.id, detail })
-  return withNames(platform, pages, 'owners')
+  return withNames(platform, pages, 'members')
 }
 
 /** The installs that match. @throws invalid_request as `searchInstalls`, before anything is given */
@@ -65,7 +66,7 @@ export const exportInstalls = async (
   return pages
 }
 
-/** The installs of one app that match, as its owner sees them. */
+/** The installs of one app that match, as its members see them. */
 export const exportAppInstalls = async (
   platform: Platform,
   trace: Trace,
@@ -99,7 +100,7 @@ async function* everyPage<Row>(
 async function* withNames<Event extends AuditEvent | AppEvent>(
   platform: Platform,
   pages: Exported<Event>,
-  reader: 'operators' | 'owners',
+  reader: 'operators' | 'members',
 ): ExportedEvents<Event> {
   for await (const events of pages) yield { events, names: await namesOf(platform, events, reader) }
 }

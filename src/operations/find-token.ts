@@ -144,6 +144,13 @@ export const findPasswordLink = secrets({
   hashOf: ({ hash }) => hash,
 })
 
+/** An invitation to an app, in whatever state. The key is its ID. */
+export const findAppInvitation = secrets({
+  find: (q, id) => q.appInvitations.find(id),
+  oldestKey: (q) => q.appInvitations.oldestId(),
+  hashOf: ({ hash }) => hash,
+})
+
 /** A well-formed secret of the kind that its prefix names. */
 export type PresentedSecret =
   (ParsedSecret & { readonly kind: UuidKeyedKind }) | (ParsedToken & { readonly kind: TimeKeyedKind })

@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { visibleJson } from '../domain/text.ts'
 import type { Named, Names } from '../operations/audit/names.ts'
 import { storedJson } from '../operations/stored-json.ts'
-import { type AuditLine, auditSentence, refusalWords } from './audit-words.ts'
+import { type AuditLine, auditSentence } from './audit-words.ts'
+import { refusalWords } from './words.ts'
 import { Avatar } from './design/avatar.tsx'
 import { Badge } from './design/badge.tsx'
 import { Timeline } from './design/timeline.tsx'
@@ -17,6 +18,7 @@ const appGroups = {
   redirect_uri: 'Redirect URIs',
   webhook: 'Webhooks',
   grant: 'Access to users',
+  member: 'Members',
   app_token: 'App tokens',
   authorization_code: 'Codes',
   refresh_token: 'Refresh tokens',
@@ -53,9 +55,10 @@ const operatorGroups = {
 /** The options of the filter, with the action of the address if it is another one. */
 export const groupsWith = (
   action: string,
-  reader: 'operators' | 'owners',
+  reader: 'operators' | 'members',
 ): readonly (readonly [group: string, words: string])[] => {
-  const groups: Readonly<Record<string, string>> = reader === 'owners' ? appGroups : { ...appGroups, ...operatorGroups }
+  const groups: Readonly<Record<string, string>> =
+    reader === 'members' ? appGroups : { ...appGroups, ...operatorGroups }
   return [
     ...Object.entries(groups),
     ...(action === '' || Object.hasOwn(groups, action) ? [] : [[action, action] as const]),

@@ -1,8 +1,8 @@
 import { type AuditAction, isAuditAction } from '../domain/audit-action.ts'
-import { isErrorCode, messageOf } from '../domain/errors.ts'
 import type { AppEvent } from '../operations/audit/lists.ts'
 import type { Named, Names } from '../operations/audit/names.ts'
 import { storedJson } from '../operations/stored-json.ts'
+import { roleInSentence } from './words.ts'
 
 /** An event of the audit log. The owner of an app is told less about it than operators are. */
 export type AuditLine = Omit<AppEvent, 'isOwn'> & { readonly isOwn?: boolean }
@@ -33,6 +33,7 @@ type Scene = {
   readonly value: (name: string) => string
   readonly thing: (name: string, otherwise: string) => Word
   readonly names: (name: string) => string
+  readonly role: string
   readonly number: (name: string) => number
 }
 
@@ -122,6 +123,14 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'install_session_code.revoked': ({ who, app, where }) => tell`${who} revoked a frame code of ${app}${where}`,
   'installs.exported': ({ who, target, app }) =>
     target === '' ? tell`${who} exported the installs` : tell`${who} exported the installs of ${app}`,
+  'member.added': ({ who, user, app, role }) => tell`${who} made ${user} ${role} of ${app}`,
+  'member.invitation_revoked': ({ who, app }) => tell`${who} revoked an invitation to ${app}`,
+  'member.invited': ({ who, app, role }) => tell`${who} invited somebody to become ${role} of ${app}`,
+  'member.joined': ({ who, app, role }) => tell`${who} became ${role} of ${app}`,
+  'member.left': ({ who, app }) => tell`${who} left ${app}`,
+  'member.removed': ({ who, user, app }) => tell`${who} removed ${user} from ${app}`,
+  'member.role_changed': ({ who, user, app, role }) => tell`${who} made ${user} ${role} of ${app}`,
+  'member.use_invitation': ({ who }) => tell`${who} opened or used an invitation to an app`,
   'page.change': ({ who }) => tell`${who} sent a form`,
   'redirect_uri.added': ({ who, app, where, value }) =>
     tell`${who} registered the redirect URI ${chosen(value('uri'))} of ${app}${where}`,
@@ -221,12 +230,6 @@ export const plainSentence = (event: AuditLine, names: Names): string =>
     .map((word) => (typeof word === 'string' ? word : word.text))
     .join('')
 
-/** Why something was refused, as a sentence; null for what was done. */
-export const refusalWords = ({ outcome, reason }: Pick<AuditLine, 'outcome' | 'reason'>): string | null => {
-  if (outcome === 'done') return null
-  return reason !== null && isErrorCode(reason) ? messageOf(reason) : (reason ?? 'No reason is recorded.')
-}
-
 const sceneOf = (event: AuditLine, names: Names): Scene => {
   const { target, environment, actorId } = event
   const detail = detailOf(event.detail)
@@ -254,6 +257,7 @@ const sceneOf = (event: AuditLine, names: Names): Scene => {
     value: (name) => String(detail[name] ?? '(not recorded)'),
     thing: (name, otherwise) => named(String(detail[name] ?? ''), otherwise),
     names: (name) => namesIn(detail[name]),
+    role: roleInSentence(detail['to'] ?? detail['role']),
     number: (name) => Number(detail[name] ?? 0),
   }
 }

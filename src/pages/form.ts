@@ -2,6 +2,7 @@ import { type Static, type TObject, type TProperties, type TString, Type } from 
 import { Value } from '@sinclair/typebox/value'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
+import type { AppRight } from '../domain/member.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -10,8 +11,7 @@ import { type MultipartForm, readMultipart } from '../http/multipart.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
-import { actingAs, type Rule } from '../operations/acting-as.ts'
-import { ownsActiveApp } from '../operations/apps/app-record.ts'
+import { actingAs, mayInActiveApp, type Rule } from '../operations/acting-as.ts'
 import { forgetKeptForm, keptFormCookie } from './kept-form.ts'
 import { lacksProof } from './proof.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
@@ -119,7 +119,7 @@ const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>):
 
 /**
  * Receives a form with a file, which is read like an upload of a program and counts as one of the app. The visit must be that
- * of the app's owner: only they may send a large body.
+ * of a member of the app: only they may send a large body.
  * @throws as `receiveFromUser` does; rate_limited, unavailable
  */
 export const receiveUpload = async <T extends TProperties>(
@@ -236,9 +236,9 @@ export const always: Rule = async () => null
 
 export const asUser = (visit: Visit, may: Rule, ticket?: RowKey) => actFor('user', visit, may, ticket)
 
-/** What the owner of an app does, unless the app is suspended. */
-export const asOwner = (visit: Visit, slug: string, ticket?: RowKey) =>
-  asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
+/** What a member of an app does whose role has the right, unless the app is suspended. */
+export const asMember = (visit: Visit, slug: string, right: AppRight, ticket?: RowKey) =>
+  asUser(visit, mayInActiveApp(visit.userId, slug, right), ticket)
 
 /** The first arguments of an operation on the own account of the person who sent a form. */
 export const onOwnAccount = ({ door, call: trace, session }: Visit) =>

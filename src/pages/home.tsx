@@ -82,7 +82,7 @@ const withApps = async (
   apps: readonly OwnAppSummary[],
   steps: readonly SetUpStep[] | null,
 ) => {
-  const of = { ownerId: userId }
+  const of = { memberId: userId }
   const [attention, activity, activeInstalls, latest] = await Promise.all([
     listAttention(platform, of),
     readActivity(platform, of, null),

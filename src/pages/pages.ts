@@ -23,6 +23,8 @@ import { webhookEndpointRoutes } from './console/endpoint.tsx'
 import { appExportRoutes } from './console/exports.ts'
 import { firstCallRoutes } from './console/first-call.tsx'
 import { appInstallRoutes } from './console/installs.tsx'
+import { memberRoutes } from './console/members.tsx'
+import { memberSteps } from './console/member-steps.tsx'
 import { newAppRoutes } from './console/new-app.tsx'
 import { newRollbackRoutes } from './console/rollback.tsx'
 import { newEndpointRoutes } from './console/new-endpoint.tsx'
@@ -63,6 +65,7 @@ import { consentRoutes } from './front-door/consent.tsx'
 import { decisionRoutes } from './front-door/decision.tsx'
 import { guideRoutes } from './guides/guides.tsx'
 import { homeRoutes } from './home.tsx'
+import { invitationRoutes } from './invitation.tsx'
 import { packPage } from './packed-page.ts'
 import { isPageRoute } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
@@ -82,6 +85,7 @@ export const pages = (door: Door) =>
     .use(secondStepRoutes(door))
     .use(setPasswordRoutes(door))
     .use(forgotPasswordRoutes(door))
+    .use(invitationRoutes(door))
     .use(consentRoutes(door))
     .use(decisionRoutes(door))
     .use(account(door))
@@ -129,6 +133,8 @@ const developerConsole = (door: Door) =>
     .use(appTrailRoutes(door))
     .use(appExportRoutes(door))
     .use(consoleConfirmations(door))
+    .use(memberRoutes(door))
+    .use(memberSteps(door))
 
 /** What operators see and decide. To everybody else these pages do not exist. */
 const desk = (door: Door) =>

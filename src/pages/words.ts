@@ -1,6 +1,8 @@
-import type { PlatformError } from '../domain/errors.ts'
+import { isErrorCode, messageOf, type PlatformError } from '../domain/errors.ts'
+import { type OfferedRole, offeredRoles } from '../domain/member.ts'
 import type { ResourceKind } from '../domain/resource.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
+import type { AppEvent } from '../operations/audit/lists.ts'
 import type { AppOverview } from '../operations/apps/overview.ts'
 
 /** What people call each kind of resource. */
@@ -69,4 +71,22 @@ export const readMoment = (text: string): number | null => {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTimestamp(`${text}T00:00:00Z`)
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/.test(text)) return parseTimestamp(`${text}:00Z`)
   return parseTimestamp(text) ?? parseTimestamp(`${text}Z`)
+}
+
+/** The role that an invitation offers, in a sentence. */
+export const offerWords = {
+  owner: 'an owner',
+  admin: 'an admin',
+  developer: 'a developer',
+  publisher: 'its new publisher',
+} as const satisfies Record<OfferedRole, string>
+
+/** The role that an event names, if it names one. */
+export const roleInSentence = (role: unknown): string =>
+  offeredRoles.flatMap((one) => (one === role ? [offerWords[one]] : [])).join() || 'a member'
+
+/** Why something was refused, as a sentence; null for what was done. */
+export const refusalWords = ({ outcome, reason }: Pick<AppEvent, 'outcome' | 'reason'>): string | null => {
+  if (outcome === 'done') return null
+  return reason !== null && isErrorCode(reason) ? messageOf(reason) : (reason ?? 'No reason is recorded.')
 }

@@ -40,6 +40,7 @@ onSqlite('place of the file')(
         'password_links',
         'mails',
         'passkeys',
+        'members',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
@@ -105,6 +106,7 @@ test('purge reports what it removed', async () => {
     signInRequests: 0,
     passwordLinks: 0,
     mails: 0,
+    appInvitations: 0,
     stagedResources: 0,
     installSessionCodes: 0,
     embeddedSessions: 0,

@@ -37,6 +37,7 @@ const nothingCarriedOver = {
   serviceKeys: 0,
   apps: 0,
   owners: 0,
+  members: 0,
   users: 0,
   emails: 0,
   passwords: 0,

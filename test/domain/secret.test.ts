@@ -19,6 +19,7 @@ import {
 } from '../../src/domain/secret.ts'
 
 const kinds: readonly SecretKind[] = [
+  'appInvitation',
   'clientSecretDevelopment',
   'clientSecretProduction',
   'appToken',
@@ -175,6 +176,7 @@ describe('the kind of a secret', () => {
       serviceKey: 'apok_',
       signInRequest: 'apsr_',
       passwordLink: 'appl_',
+      appInvitation: 'apmi_',
     })
   })
 

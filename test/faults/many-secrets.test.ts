@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SecretKind, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
+import { inviteMember } from '../../src/operations/apps/invitations.ts'
 import { createResetLink } from '../../src/operations/users/password-links.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -60,7 +61,7 @@ const issueOne = async (session: string): Promise<void> => {
 
 const issueOfOperators = async (): Promise<void> => {
   const { platform, server, user } = world
-  const { development, production } = await addApp(platform, user)
+  const { slug, development, production } = await addApp(platform, user)
   const { clientId, clientSecret } = development
   remember(clientSecret)
   remember(production.clientSecret)
@@ -72,6 +73,9 @@ const issueOfOperators = async (): Promise<void> => {
   remember((await createServiceKey(platform, trace, operator, asked)).secret)
   const { link } = await createResetLink(platform, trace, operator, user.id)
   remember(new URL(link).searchParams.get('link') ?? '')
+  const invited = { slug, email: 'invited@example.com', role: 'admin', invitedBy: user.id } as const
+  const invitation = await inviteMember(platform, trace, operator, invited)
+  remember(new URL(invitation.link).searchParams.get('link') ?? '')
 }
 
 /** As a page in the builder gets them. */

@@ -222,6 +222,7 @@ describe('a purge', () => {
       sign_in_requests: 0,
       mails: 0,
       password_links: 0,
+      app_invitations: 0,
       staged_resources: 0,
       install_session_codes: 0,
       embedded_sessions: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { actingAs, actingWithKey, isOperator, ownsApp } from '../../src/operations/acting-as.ts'
+import { actingAs, actingWithKey, isOperator, mayInApp } from '../../src/operations/acting-as.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { endIssued } from '../../src/operations/end-access.ts'
 import { moveBuilderInstall } from '../../src/operations/installs/builder-installs.ts'
@@ -77,13 +77,17 @@ test('to a user the apps of others do not exist, and without operator rights the
   const app = await addApp(platform, user)
   const stranger = await addUser(platform, 'Mallory')
   const session = await sessionOf(stranger)
-  for (const may of [ownsApp(stranger.id, app.slug), ownsApp(user.id, 'nowhere'), isOperator(stranger.id)]) {
+  for (const may of [
+    mayInApp(stranger.id, app.slug, 'view'),
+    mayInApp(user.id, 'nowhere', 'view'),
+    isOperator(stranger.id),
+  ]) {
     const before = (await refusals()).length
     await expect(create(actingAs(platform, trace, session, { may }), 'stolen')).rejects.toMatchObject({ status: 404 })
     expect((await refusals()).length).toBe(before + 1)
   }
   expect(await isThere('stolen')).toBe(false)
-  expect(await platform.database.transaction(ownsApp(user.id, app.slug))).toBeNull()
+  expect(await platform.database.transaction(mayInApp(user.id, app.slug, 'view'))).toBeNull()
 })
 
 test('a service key that was revoked after it was read changes nothing, and its refusal is recorded', async () => {

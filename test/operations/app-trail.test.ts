@@ -21,7 +21,7 @@ const from = (address: string) => ({ ...trace, address })
 const trail = async (action: string | null = null, limit = 50, cursor: string | null = null) =>
   await listAppEvents(
     platform,
-    await ownedApp(platform, owner.id, app.slug),
+    { app: await ownedApp(platform, owner.id, app.slug), userId: owner.id },
     { ...everyAppEvent, action },
     {
       limit,

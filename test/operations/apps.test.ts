@@ -4,7 +4,8 @@ import { appOverview } from '../../src/operations/apps/overview.ts'
 import { changeAppScopes, renameApp, setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createApp } from '../../src/operations/apps/create-app.ts'
 import { listApps, listOwnApps } from '../../src/operations/apps/lists.ts'
-import { ownedApp, ownsActiveApp } from '../../src/operations/apps/app-record.ts'
+import { ownedApp } from '../../src/operations/apps/app-record.ts'
+import { mayInActiveApp } from '../../src/operations/acting-as.ts'
 import { listOfferedApps, type OfferedApp } from '../../src/operations/installs/lists.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
@@ -99,11 +100,11 @@ test('an app exists only for its owner', async () => {
 test('a change that gives an app something new needs its owner and an active app', async () => {
   const app = await addApp(platform, owner)
   const q = platform.database.queries
-  expect(await ownsActiveApp(owner.id, app.slug)(q)).toBeNull()
-  expect(await ownsActiveApp(stranger.id, app.slug)(q)).toMatchObject({ code: 'route_not_found' })
+  expect(await mayInActiveApp(owner.id, app.slug, 'release')(q)).toBeNull()
+  expect(await mayInActiveApp(stranger.id, app.slug, 'release')(q)).toMatchObject({ code: 'route_not_found' })
   await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
-  expect(await ownsActiveApp(owner.id, app.slug)(q)).toMatchObject({ code: 'app_inactive' })
-  expect(await ownsActiveApp(stranger.id, app.slug)(q)).toMatchObject({ code: 'route_not_found' })
+  expect(await mayInActiveApp(owner.id, app.slug, 'release')(q)).toMatchObject({ code: 'app_inactive' })
+  expect(await mayInActiveApp(stranger.id, app.slug, 'release')(q)).toMatchObject({ code: 'route_not_found' })
 })
 
 test('renaming changes the name and nothing else, and leaves one row with the old and the new name', async () => {

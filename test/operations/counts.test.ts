@@ -129,9 +129,9 @@ test('the first run counts what there still is of the last forty days', async ()
   await issue(2, daysAgo(29) + hourMs)
   await issue(4, now() - hourMs)
   await purge(platform)
-  const { byDay, total, latest } = await readActivity(platform, { ownerId: user.id }, 'production')
+  const { byDay, total, latest } = await readActivity(platform, { memberId: user.id }, 'production')
   expect([total.tokens, byDay.tokens.length, byDay.tokens[0]?.count, latest.tokens]).toEqual([6, 30, 2, 4])
-  expect((await readActivity(platform, { ownerId: user.id }, 'development')).total.tokens).toBe(0)
+  expect((await readActivity(platform, { memberId: user.id }, 'development')).total.tokens).toBe(0)
 })
 
 test('a user counts once a day for each app and environment, whatever brought them', async () => {
@@ -148,7 +148,7 @@ test('a user counts once a day for each app and environment, whatever brought th
   await count(platform)
   const { byDay } = await readActivity(platform, { appId: app.id }, null)
   expect(byDay.active_users.slice(-6).map((row) => row.count)).toEqual([1, 2, 0, 0, 0, 0])
-  expect((await readActivity(platform, { ownerId: user.id }, null)).total.active_users).toBe(4)
+  expect((await readActivity(platform, { memberId: user.id }, null)).total.active_users).toBe(4)
 })
 
 test('who opens an app in a frame is an active user', async () => {
@@ -195,7 +195,7 @@ test('the counts of a deleted app go with it, and are not shown to its owner bef
   await addFamily(platform, app, user, 1)
   await count(at(now() + 5 * minute))
   await deleteApp(platform, trace, operator, app.slug)
-  expect((await readActivity(platform, { ownerId: user.id }, null)).total.tokens).toBe(0)
+  expect((await readActivity(platform, { memberId: user.id }, null)).total.tokens).toBe(0)
   await purge(at(now() + 8 * dayMs))
   expect(await stored()).toEqual({ hourly_counts: 0, daily_users: 0 })
 })

@@ -111,11 +111,11 @@ describe('an endpoint', () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, ['ping'], app)
     const q = platform.database.queries
-    expect(await ownsEndpoint(world.owner.id, app.slug, id)(q)).toBeNull()
+    expect(await ownsEndpoint(world.owner.id, app.slug, id, 'webhooks')(q)).toBeNull()
     const stranger = await addUser(platform)
-    expect(await ownsEndpoint(stranger.id, app.slug, id)(q)).toMatchObject({ code: 'route_not_found' })
+    expect(await ownsEndpoint(stranger.id, app.slug, id, 'webhooks')(q)).toMatchObject({ code: 'route_not_found' })
     const other = await freshApp()
-    expect(await ownsEndpoint(world.owner.id, other.slug, id)(q)).toMatchObject({ code: 'route_not_found' })
+    expect(await ownsEndpoint(world.owner.id, other.slug, id, 'webhooks')(q)).toMatchObject({ code: 'route_not_found' })
     expect(await refusalOf(readEndpoint(platform, other.id, id))).toBe('route_not_found')
   })
 

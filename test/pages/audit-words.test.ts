@@ -3,7 +3,8 @@ import { auditActions } from '../../src/domain/audit-action.ts'
 import { type AuditEvent } from '../../db/database.ts'
 import { type Named, type Names } from '../../src/operations/audit/names.ts'
 import { groupsWith } from '../../src/pages/audit-events.tsx'
-import { plainSentence, refusalWords } from '../../src/pages/audit-words.ts'
+import { plainSentence } from '../../src/pages/audit-words.ts'
+import { refusalWords } from '../../src/pages/words.ts'
 import { agoInWords } from '../../src/pages/words.ts'
 
 const id = (prefix: string, digit: string) => `${prefix}_${digit.repeat(32)}`

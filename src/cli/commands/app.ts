@@ -1,17 +1,21 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { type MemberRole, memberRoles } from '../../domain/member.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { deleteApp, undeleteApp } from '../../operations/apps/delete-app.ts'
 import { listApps } from '../../operations/apps/lists.ts'
+import { addMember, changeMemberRole, listMembers, removeMember } from '../../operations/apps/members.ts'
+import { userAt } from '../../operations/users/find-user.ts'
 import { transferApp } from '../../operations/apps/transfer-app.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 import { adviceAfterTransfer } from './user.ts'
 
 export const addAppCommands = (program: Command): void => {
-  const operator = operatorCommands(program.command('app').description('Registered apps.'))
+  const app = program.command('app').description('Registered apps.')
+  const operator = operatorCommands(app)
   operator('create', 'Register an app, with one client ID per environment and no secret yet.', create)
     .requiredOption('--owner <email>', 'the address of an active user')
     .requiredOption('--name <name>', 'the name that people see')
@@ -46,6 +50,16 @@ export const addAppCommands = (program: Command): void => {
     remove,
   ).addHelpText('after', '\nUntil then app undelete brings it back. Its slug and redirect URIs stay taken as long.')
   operator('undelete <app>', 'Bring a deleted app back, suspended, within 7 days.', undelete)
+  operator('members <app>', 'List the members of an app.', async ([platform], slug: string) =>
+    listAnswer(await listMembers(platform, slug), {
+      Email: 'email',
+      Name: 'name',
+      Role: 'role',
+      Publisher: 'isPublisher',
+      Status: 'status',
+    }),
+  )
+  addMemberCommands(app)
   operator('list', 'List every app, deleted ones too.', async ([platform]) =>
     listAnswer(await listApps(platform), {
       Slug: 'slug',
@@ -58,6 +72,34 @@ export const addAppCommands = (program: Command): void => {
     }),
   )
 }
+
+const roleOption = () => new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory()
+
+const addMemberCommands = (app: Command): void => {
+  const operator = operatorCommands(app.command('member').description('Members of an app.'))
+  operator(
+    'add <app> <email>',
+    'Make an active user a member of an app, without asking them.',
+    async (session, slug: string, email: string, { role }: RoleFlag) =>
+      recordAnswer(await addMember(...session, { slug, email, role })),
+  ).addOption(roleOption())
+  operator(
+    'role <app> <email>',
+    'Give a member another role.',
+    async (session, slug: string, email: string, { role }: RoleFlag) =>
+      recordAnswer(await changeMemberRole(...session, { slug, userId: (await userAt(session[0], email)).id, role })),
+  ).addOption(roleOption())
+  operator(
+    'remove <app> <email>',
+    'Remove a member: what they could do ends at once.',
+    async (session, slug: string, email: string) =>
+      recordAnswer(await removeMember(...session, { slug, userId: (await userAt(session[0], email)).id }), [
+        'They may know client secrets. To replace one: app-platform credential rotate CLIENT_ID --grace-hours 0',
+      ]),
+  )
+}
+
+type RoleFlag = { readonly role: MemberRole }
 
 type CreateFlags = Readonly<Record<'owner' | 'name' | 'slug' | 'scopes', string>>
 

@@ -1,14 +1,14 @@
-// An app as owners and operators see it, and the ways to find one. findApp is for operators, ownedApp for owners.
+// An app as members and operators see it, and the ways to find one. findApp is for operators, ownedApp for members.
 
 import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
+import type { MemberRole } from '../../domain/member.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
-import type { Rule } from '../acting-as.ts'
 import { badInput } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
-/** An app as its owner and operators see it. */
+/** An app as its members and operators see it. */
 export type AppRecord = Awaited<ReturnType<typeof appRecord>>
 
 /** The record of a row, with the client IDs of the app. */
@@ -61,32 +61,28 @@ export const findAnyApp = async (q: Queries, slugOrId: string): Promise<App> => 
 
 const isDeleted = 'This app is deleted. To bring it back, run: app-platform app undelete <slug>.'
 
-/** An app as the console shows it to its owner. */
-export type OwnedApp = AppRecord & { readonly developmentVersionId: App['developmentVersionId'] }
+/** An app as the console shows it to a member. */
+export type OwnedApp = AppRecord & {
+  readonly developmentVersionId: App['developmentVersionId']
+  /** The role of who looks at it. */
+  readonly role: MemberRole
+}
 
 /**
- * The app with this slug, if it belongs to this user.
+ * The app with this slug, if this user is a member of it.
  * @throws route_not_found for anyone else, as for an app that does not exist
  */
 export const ownedApp = async (platform: Platform, userId: string, slug: string): Promise<OwnedApp> => {
   const q = platform.database.queries
-  const app = await q.apps.ownedBySlug(userId, slug)
-  if (app === null) throw refuse('route_not_found')
-  const { developmentVersionId } = app
-  return { ...(await appRecord(q, app)), developmentVersionId }
+  const found = await q.appMembers.access(userId, slug)
+  if (found === null) throw refuse('route_not_found')
+  const { app, role } = found
+  return { ...(await appRecord(q, app)), developmentVersionId: app.developmentVersionId, role }
 }
 
-/**
- * The app with this slug belongs to this user and is not suspended. A change that gives an app something new needs this
- * rule; a change that only takes something away (a secret, a redirect URI) needs `ownsApp`.
- */
-export const ownsActiveApp =
-  (userId: string, slug: string): Rule =>
-  async (q) => {
-    const app = await q.apps.ownedBySlug(userId, slug)
-    if (app === null) return refuse('route_not_found')
-    return app.status === 'active' ? null : refuse('app_inactive')
-  }
+/** Whether this person may test an app: install its development head on a website or store of their own. */
+export const mayTest = async (q: Queries, app: App, userId: string): Promise<boolean> =>
+  app.ownerId === userId || (await q.appMembers.roleOf(app.id, userId)) !== null
 
 /** The ID of the account that owns an app; null for an app that does not exist. */
 export const ownerOf = async (platform: Platform, appId: string): Promise<string | null> =>

@@ -11,10 +11,11 @@ export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
   return records
 }
 
-/** The apps of a user, by slug. `live` and `developmentHead` are version names, null when there is none. */
-export const listOwnApps = async (platform: Platform, userId: string) =>
-  (await platform.database.queries.apps.ownedBy(userId)).map(
-    ({ app: { id, slug, name, status, createdAt }, live, developmentHead }) => ({
+/** The apps that a user owns or is a member of, by slug. `live` and `developmentHead` are version names, null when there is none. */
+export const listOwnApps = async ({ database: { queries: q } }: Platform, userId: string) => {
+  const roles = await q.appMembers.rolesOf(userId)
+  return (await q.apps.ofPerson(userId)).map(
+    ({ app: { id, slug, name, status, createdAt, ownerId }, live, developmentHead }) => ({
       id,
       slug,
       name,
@@ -22,10 +23,14 @@ export const listOwnApps = async (platform: Platform, userId: string) =>
       createdAt,
       live,
       developmentHead,
+      role: ownerId === userId ? 'owner' : (roles.get(id) ?? 'developer'),
+      /** Whether the app belongs to this account, and counts for its quota. */
+      isPublisher: ownerId === userId,
     }),
   )
+}
 
-/** An app that its owner can switch to. */
+/** An app that a member can switch to. */
 export type OtherApp = Pick<App, 'id' | 'slug' | 'name'>
 
 /** As many as a menu can hold. */
@@ -33,7 +38,8 @@ const otherApps = 10
 
 /** The user's other apps, the last changed first; not all if there are many. */
 export const listOtherApps = async (platform: Platform, userId: string, slug: string): Promise<OtherApp[]> =>
-  (await platform.database.queries.apps.listOwnedBy(userId))
+  (await platform.database.queries.apps.ofPerson(userId))
+    .map(({ app }) => app)
     .filter((app) => app.slug !== slug)
     .toSorted((a, b) => b.updatedAt - a.updatedAt)
     .slice(0, otherApps)

@@ -1,6 +1,6 @@
-// The audit trail as app owners and the command line list it. search-events.ts is the search of the desk.
+// The audit trail as members of an app and the command line list it. search-events.ts is the search of the desk.
 
-import type { AuditEvent } from '../../../db/database.ts'
+import type { AuditEvent, Queries } from '../../../db/database.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import type { ListPage, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -12,32 +12,58 @@ import { type AppEventSearch, searchEventsOfApp } from './search-events.ts'
  */
 export const listAppEvents = async (
   platform: Platform,
-  app: { readonly id: string; readonly ownerId: string },
+  { app, userId }: EventReader,
   search: AppEventSearch,
   page: PageRequest,
 ): Promise<ListPage<AppEvent>> => {
   const found = await searchEventsOfApp(platform, app.id, search, page)
-  return { ...found, data: found.data.map((row) => appEvent(row, app.ownerId)) }
+  const team = await teamOf(platform.database.queries, app)
+  return { ...found, data: found.data.map((row) => appEvent(row, { userId, team })) }
+}
+
+/** An app and the member who reads its events. */
+export type EventReader = { readonly app: { readonly id: string; readonly ownerId: string }; readonly userId: string }
+
+/** The publisher of an app, and everybody who is or was a member. */
+const teamOf = async (q: Queries, { id, ownerId }: EventReader['app']): Promise<ReadonlySet<string>> =>
+  new Set([ownerId, ...(await q.appMembers.everyIdOf(id))])
+
+/** Events of several apps, as a member of them sees them. */
+export const appEventsFor = async (q: Queries, rows: readonly AuditEvent[], userId: string): Promise<AppEvent[]> => {
+  const teams = new Map<string | null, ReadonlySet<string>>()
+  for (const { appId } of rows) {
+    const app = appId === null || teams.has(appId) ? null : await q.apps.byId(appId)
+    if (app !== null) teams.set(appId, await teamOf(q, app))
+  }
+  return rows.map((row) => appEvent(row, { userId, team: teams.get(row.appId) ?? new Set() }))
 }
 
 /** Every event of an app. */
 export const everyAppEvent: AppEventSearch = { action: null, outcome: null, since: null, until: null }
 
 /**
- * The address of the owner, of the app's backend, and of anyone who tried a secret of the app. A refused bearer token may
+ * The address of the reader, of the app's backend, and of anyone who tried a secret of the app. A refused bearer token may
  * come from a user's device.
  */
 const mayTellAddress = (row: AuditEvent, isOwn: boolean): boolean =>
   isOwn || row.actorKind === 'app' || (row.actorKind === 'anonymous' && row.action !== 'bearer.check')
 
-/** Whether a text has the ID of a user in it. */
-const isPerson = (text: string | null): boolean => text?.includes('usr_') === true
+/** What members do for an app. In other events, such as a consent, a member is a user like any other. */
+const isTeamWork = ({ action, actorKind }: AuditEvent): boolean =>
+  actorKind !== 'anonymous' &&
+  /^(app|audit|credential|installs|member|page|redirect_uri|version|webhook)\./.test(action)
 
-/** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
+/** An event as a member of the app sees it. Members are named in what they do for the app; other people never are. */
 export type AppEvent = ReturnType<typeof appEvent>
 
-export const appEvent = (row: AuditEvent, ownerId: string) => {
-  const isOwn = row.actorId === ownerId
+type Reader = { readonly userId: string; readonly team: ReadonlySet<string> }
+
+const appEvent = (row: AuditEvent, { userId, team }: Reader) => {
+  const isOwn = row.actorId === userId
+  const isTold = (id: string) => isTeamWork(row) && team.has(id)
+  /** Whether the ID of another person is in the text. */
+  const isPerson = (text: string | null) => !(text?.match(/usr_\w+/g) ?? []).every(isTold)
+  const isColleague = row.actorKind === 'user' && row.actorId !== null && isTold(row.actorId)
   return {
     id: row.id,
     at: row.at,
@@ -47,7 +73,7 @@ export const appEvent = (row: AuditEvent, ownerId: string) => {
     reason: row.reason,
     actorKind: row.actorKind,
     /** Null when it is another person. */
-    actorId: isOwn || row.actorKind === 'app' || row.actorKind === 'system' ? row.actorId : null,
+    actorId: isOwn || isColleague || row.actorKind === 'app' || row.actorKind === 'system' ? row.actorId : null,
     appId: row.appId,
     target: isPerson(row.target) ? null : row.target,
     /** Null when it names a person. */

@@ -27,21 +27,22 @@ type EventIds = Pick<AuditEvent, 'appId' | 'actorId' | 'target' | 'detail'>
 
 /**
  * The names of everything that these events mention, in one query for each kind of thing, however many events there are. The
- * owner of an app is told no names of users and of their websites and stores.
+ * members of an app are told no names of installs, websites and stores; other people are not in the events that they see.
  */
 export const namesOf = async (
   { database }: Platform,
   events: readonly EventIds[],
-  reader: 'operators' | 'owners',
+  reader: 'operators' | 'members',
 ): Promise<Names> => {
   const q = database.queries.names
   const ids = [...new Set(events.flatMap(idsIn))]
   const starting = (prefix: string) => ids.filter((id) => id.startsWith(prefix))
-  const [users, installs, places] =
-    reader === 'operators' ? [starting('usr_'), starting('ins_'), starting('res_')] : [[], [], []]
+  const [installs, places] = reader === 'operators' ? [starting('ins_'), starting('res_')] : [[], []]
   const clientIds = ids.filter((id) => environmentOfClientId(id) !== null)
   const found: readonly (readonly Named[])[] = await Promise.all([
-    some(users, async (of) => (await q.users(of)).map(({ id, name, email }) => ({ kind: 'user', id, name, email }))),
+    some(starting('usr_'), async (of) =>
+      (await q.users(of)).map(({ id, name, email }) => ({ kind: 'user', id, name, email })),
+    ),
     some(starting('app_'), async (of) =>
       (await q.apps(of)).map(({ id, name, slug, deletedAt }) => ({
         kind: 'app',

@@ -2,8 +2,9 @@ import type { Credential } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { credentialStatus } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
+import { rightOverSecrets } from '../../domain/member.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import type { Rule } from '../acting-as.ts'
+import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { canBeFound, emptyPage, newestFirst, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -77,13 +78,14 @@ export const listEndedCredentials = async (platform: Platform, appId: string, pa
   })
 }
 
-/** Refuses unless the secret belongs to the app of this slug and the app to this user. To others it does not exist. */
+/** Refuses unless the secret belongs to the app of this slug and the role of this user there may change it. To others it does not exist. */
 export const ownsCredential =
   (userId: string, slug: string, credentialId: string): Rule =>
   async (q) => {
-    const app = await q.apps.ownedBySlug(userId, slug)
+    const access = await q.appMembers.access(userId, slug)
     const found = await q.credentials.find(credentialId)
-    return app !== null && found?.app.id === app.id ? null : refuse('route_not_found')
+    if (access === null || found?.app.id !== access.app.id) return refuse('route_not_found')
+    return refusalOfRole(access.role, rightOverSecrets(found.environment))
   }
 
 /** Whether any app, active or not, has this client ID. Takes equally long if none has. */

@@ -5,7 +5,7 @@ import { isInstallLive } from '../../domain/install.ts'
 import { embedUrlOf } from '../../domain/registered-url.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
-import { clientOfApp } from '../apps/app-record.ts'
+import { clientOfApp, mayTest } from '../apps/app-record.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideGuardedAt } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -64,7 +64,7 @@ const openedApp = async (q: Queries, publicUrl: string, caller: SessionCaller, i
   if (!isInstallLive(install)) return refuse('install_required', { message: notInUse })
   const app = await q.apps.byId(install.appId)
   if (app === null || app.status !== 'active') return refuse('app_inactive')
-  const isForeignTest = install.environment === 'development' && app.ownerId !== caller.user.id
+  const isForeignTest = install.environment === 'development' && !(await mayTest(q, app, caller.user.id))
   const version = isForeignTest ? null : await currentVersion(q, app, install.environment)
   const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))
   // A page of our own origin could escape a sandbox that allows the page its own origin.

@@ -5,7 +5,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { appFactsIn } from '../../domain/manifest.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import { findApp } from '../apps/app-record.ts'
+import { findApp, mayTest } from '../apps/app-record.ts'
 import { system } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
 import { badInput, decideGuardedAt, type Operation } from '../decision.ts'
@@ -22,7 +22,7 @@ export type InstallQuestion = NonNullable<Awaited<ReturnType<typeof prepareInsta
 const placesPerPage = 500
 
 /**
- * What the caller can install of this app: its live version, or, in development, the head of an app of their own. Null
+ * What the caller can install of this app: its live version, or, in development, the head of an app of which they are a member. Null
  * when there is nothing to install. The caller's websites and stores come in pages, without those that have the app.
  */
 export const prepareInstall = async (
@@ -35,7 +35,7 @@ export const prepareInstall = async (
   const q = platform.database.queries
   const app = await q.apps.bySlug(slug)
   if (app === null || app.status !== 'active') return null
-  if (environment === 'development' && app.ownerId !== caller.user.id) return null
+  if (environment === 'development' && !(await mayTest(q, app, caller.user.id))) return null
   const version = await currentVersion(q, app, environment)
   if (version === null) return null
   const publisher = (await q.users.byId(app.ownerId))?.name ?? ''
@@ -71,7 +71,7 @@ type NewInstall = {
   readonly userEmail: string
   readonly kind: ResourceKind
   readonly resourceSlug: string
-  /** `development` installs the development head, which only the app's owner may do. The default is `production`. */
+  /** `development` installs the development head, which only members of the app may do. The default is `production`. */
   readonly environment?: Environment
   /**
    * The scopes that the owner was shown and agreed to. An operator omits them: the install gets the scopes of the live
@@ -84,7 +84,7 @@ type NewInstall = {
  * Installs an app on a website or store that the user owns. The install is pending and inactive until an operator
  * approves it, unless installs are approved automatically.
  * @throws invalid_request for an unknown app, user or resource, an install there that is pending or active, a version
- *   that asks for other scopes than those agreed to, or a test of an app of another owner
+ *   that asks for other scopes than those agreed to, or a test by anybody but a member
  */
 export const createInstall: Operation<NewInstall, InstallRecord> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
@@ -132,7 +132,7 @@ const scopesOf = async (
   agreedTo: readonly ScopeName[] | undefined,
 ): Promise<string | PlatformError> => {
   const isTest = environment === 'development'
-  if (isTest && app.ownerId !== user.id) return badInput('app', 'Only its developer can test an app.')
+  if (isTest && !(await mayTest(q, app, user.id))) return badInput('app', 'Only its developers can test an app.')
   const version = await currentVersion(q, app, environment)
   if (agreedTo === undefined) return version?.scopes ?? ''
   if (app.status !== 'active') return badInput('app', 'This app is suspended and cannot be installed now.')

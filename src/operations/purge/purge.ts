@@ -1,6 +1,7 @@
 import { countsKeptMs, dayMs, dayOf, hoursKeptMs } from '../../domain/count.ts'
 import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
+import { invitationSeconds } from '../../domain/member.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import type { AuditRetention } from '../../domain/limits.ts'
 import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
@@ -23,6 +24,7 @@ const nothing = {
   sign_in_requests: 0,
   password_links: 0,
   mails: 0,
+  app_invitations: 0,
   staged_resources: 0,
   install_session_codes: 0,
   embedded_sessions: 0,
@@ -121,6 +123,8 @@ const removeBatch = async (
       return await q.passwordLinks.purge(recordIdOfTime('lnk_', before - passwordLinkSeconds * 1000), purgeBatchRows)
     case 'mails':
       return await q.mails.purge(recordIdOfTime('eml_', before - mailHistoryMs), purgeBatchRows)
+    case 'app_invitations':
+      return await q.appInvitations.purge(recordIdOfTime('inv_', before - invitationSeconds * 1000), purgeBatchRows)
     case 'staged_resources':
       return await q.stagedResources.purge(keyOfUuidTime(before - dayMs), purgeBatchRows)
     case 'audit_positions':

@@ -39,6 +39,8 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     await q.passkeys.forget(found.id)
     await q.recoveryCodes.forget(found.id)
     await q.passwordLinks.forget(found.id)
+    await q.appInvitations.forget(found.id, found.email)
+    await q.appMembers.forget(found.id)
     await q.auditReading.forgetPerson(found.id)
     const counts = await removePlaces(change, found.id)
     await record({ action: 'user.erased', target: found.id, detail: counts })

@@ -104,6 +104,20 @@ export const exportUser = async (platform: Platform, address: string) => {
       status,
       createdAt,
     })),
+    memberships: (await q.appMembers.everyOfUser(id)).map(({ appId, role, createdAt, updatedAt, endedAt }) => ({
+      appId,
+      role,
+      createdAt,
+      updatedAt,
+      endedAt,
+    })),
+    invitations: (await q.appInvitations.everyTo(user.email)).map(({ appId, role, createdAt, expiresAt, endedAt }) => ({
+      appId,
+      role,
+      createdAt,
+      expiresAt,
+      endedAt,
+    })),
     audit: await eventsAbout(platform, id),
   }
 }

@@ -27,18 +27,31 @@ import { newUser } from './builder-users.ts'
 /** A new link. The answer that makes it is the only place that has it. */
 export type MadeLink = { readonly user: User; readonly link: string; readonly expiresAt: number }
 
+type LinkKind = {
+  readonly kind: 'passwordLink' | 'appInvitation'
+  readonly path: string
+  readonly seconds: number
+}
+
+/** A link with a secret, made before the transaction that stores its hash. `now` is epoch milliseconds. */
+export const mintSecretLink = (platform: Platform, now: number, { kind, path, seconds }: LinkKind) => {
+  const key = rowKey(platform.random.uuid(now))
+  const secret = mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
+  const link = `${platform.publicUrl}${path}?${new URLSearchParams({ link: secret }).toString()}`
+  return { key, link, hash: hashSecret(secret), expiresAt: now + seconds * 1000 }
+}
+
+const passwordLink = { kind: 'passwordLink', path: passwordLinkPath, seconds: passwordLinkSeconds } as const
+
 export type MintedLink = ReturnType<typeof mintLink>
 
-/** A link made before the transaction that stores its hash. `now` is epoch milliseconds. */
+/** A link with which a person sets a password, and its row. */
 export const mintLink = (platform: Platform, now: number) => {
-  const key = rowKey(platform.random.uuid(now))
-  const secret = mintSecret({ kind: 'passwordLink', key, digits: platform.random.digits(secretDigits) })
-  const hash = hashSecret(secret)
-  const expiresAt = now + passwordLinkSeconds * 1000
+  const { key, link, hash, expiresAt } = mintSecretLink(platform, now, passwordLink)
   const id = recordIdOfKey('lnk_', key)
   return {
     id,
-    link: `${platform.publicUrl}${passwordLinkPath}?${new URLSearchParams({ link: secret }).toString()}`,
+    link,
     expiresAt,
     rowFor: (userId: string): PasswordLink => ({
       id,

@@ -3,9 +3,10 @@
 import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
+import type { AppRight } from '../../domain/member.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds } from '../../domain/webhook-event.ts'
-import type { Rule } from '../acting-as.ts'
+import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { badInput, decide, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
@@ -39,13 +40,14 @@ export const findEndpoint = async (q: Queries, id: string) => {
   return found
 }
 
-/** The endpoint belongs to the app with this slug, and the app to this user. For anyone else it does not exist. */
+/** The endpoint belongs to the app with this slug, and the role of this user there has the right. To others it does not exist. */
 export const ownsEndpoint =
-  (userId: string, slug: string, endpointId: string): Rule =>
+  (userId: string, slug: string, endpointId: string, right: AppRight): Rule =>
   async (q) => {
-    const app = await q.apps.ownedBySlug(userId, slug)
+    const access = await q.appMembers.access(userId, slug)
     const found = await q.webhookEndpoints.find(endpointId)
-    return app !== null && found?.endpoint.appId === app.id ? null : refuse('route_not_found')
+    if (access === null || found?.endpoint.appId !== access.app.id) return refuse('route_not_found')
+    return refusalOfRole(access.role, right)
   }
 
 /** The app has this endpoint in this environment. Other endpoints do not exist for its credentials. */

@@ -4,7 +4,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsApp } from '../../operations/acting-as.ts'
+import { mayInApp } from '../../operations/acting-as.ts'
 import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/create-install.ts'
 import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
@@ -99,8 +99,8 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
 
 const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
-  // Only its owner may test an app. This rule is checked before the ticket is spent.
-  const may = environment === 'development' ? ownsApp(visit.userId, slug) : always
+  // Only a member may test an app. This rule is checked before the ticket is spent.
+  const may = environment === 'development' ? mayInApp(visit.userId, slug, 'view') : always
   const [kindText, resourceSlug = ''] = fields.place.split(' ')
   const kind = resourceKinds.find((name) => name === kindText)
   if (kind === undefined) throw refuse('invalid_request', { param: 'place' })

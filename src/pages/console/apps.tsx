@@ -11,12 +11,18 @@ import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
 import { requireVisit } from '../visit.ts'
+import { offerWords } from '../words.ts'
 import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
 
 const statuses = [
   ['active', 'Active'],
   ['suspended', 'Suspended'],
 ] as const
+const notices = {
+  left: 'You are not a member of that app any more.',
+  deleted: 'The app is deleted. An operator can bring it back for 7 days.',
+} as const
+
 const orders = [
   ['name', 'Name'],
   ['newest', 'Newest first'],
@@ -42,7 +48,8 @@ export const ownAppsRoutes = (door: Door) =>
         belongsTo="Console"
         visit={visit}
         section="console"
-        about={`${all.length} of ${door.platform.quotas.apps} apps`}
+        notices={notices}
+        about={`${all.filter(({ isPublisher }) => isPublisher).length} of ${door.platform.quotas.apps} apps`}
         actions={
           <a href={newAppPath} class="button primary">
             Create an app
@@ -94,6 +101,7 @@ const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
     badge={<AppStatusBadge status={app.status} />}
     facts={[
       <code>{app.slug}</code>,
+      app.isPublisher ? null : `You are ${offerWords[app.role]}`,
       app.live === null ? 'Nothing live yet' : `Live: ${app.live}`,
       app.developmentHead === null ? null : `Development head: ${app.developmentHead}`,
     ]}

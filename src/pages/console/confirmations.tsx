@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
+import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsApp } from '../../operations/acting-as.ts'
+import { mayInApp } from '../../operations/acting-as.ts'
 import { revokeCredential, rotateCredential } from '../../operations/credentials/change-credentials.ts'
 import { listLiveCredentials, ownsCredential } from '../../operations/credentials/list-credentials.ts'
 import { appTokensOf } from '../../operations/reach.ts'
@@ -10,11 +11,11 @@ import { listRedirectUris, removeRedirectUri } from '../../operations/redirect-u
 import { readEndpoint, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { confirmed, type Question, secretShownBefore } from '../confirmation.tsx'
-import { asOwner, asUser, emptyForm, formOf, text } from '../form.ts'
+import { asMember, asUser, emptyForm, formOf, text } from '../form.ts'
 import { GraceField, hoursFrom } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
-import { asEndpointOwner, endpointPath, endpointSecretPath } from './endpoint.tsx'
+import { onEndpoint, endpointPath, endpointSecretPath } from './endpoint.tsx'
 import { consoleArea, consoleAppPath, environmentField, ownAppOf } from './own-app.tsx'
 import { newSecretPath, secretName } from './secret-parts.tsx'
 
@@ -113,7 +114,10 @@ const rotation = (door: Door) =>
     act: async ({ visit, fields, ticket }, { slug }) => {
       const { app } = await ownAppOf(visit, slug)
       const input = { clientId: app.clientIds[fields.environment], graceHours: hoursFrom(fields.graceHours) }
-      const created = await rotateCredential(...asOwner(visit, slug, ticket), input)
+      const created = await rotateCredential(
+        ...asMember(visit, slug, rightOverSecrets(fields.environment), ticket),
+        input,
+      )
       return showOnce(visit, newSecretPath(slug, created.id), created.clientSecret)
     },
   })
@@ -162,7 +166,7 @@ const uriRemoval = (door: Door) =>
       }
     },
     act: async ({ visit, fields: { environment, uri } }, { slug }, back) => {
-      await removeRedirectUri(...asUser(visit, ownsApp(visit.userId, slug)), { slug, environment, uri })
+      await removeRedirectUri(...asUser(visit, mayInApp(visit.userId, slug, 'settings')), { slug, environment, uri })
       return back('uri-removed')
     },
   })
@@ -189,7 +193,7 @@ const endpointDisabling = (door: Door) =>
       }
     },
     act: async ({ visit }, at, back) => {
-      await setEndpointStatus(...asEndpointOwner(visit, at), { id: at.id, status: 'disabled' })
+      await setEndpointStatus(...onEndpoint(visit, at, 'webhooks'), { id: at.id, status: 'disabled' })
       return back('disabled')
     },
   })
@@ -216,7 +220,7 @@ const endpointRemoval = (door: Door) =>
       }
     },
     act: async ({ visit }, at) => {
-      await removeEndpoint(...asEndpointOwner(visit, at), at.id)
+      await removeEndpoint(...onEndpoint(visit, at, 'webhooks'), at.id)
       return seeOther(`${consoleAppPath(at.slug, 'webhooks')}?done=removed`)
     },
   })
@@ -254,7 +258,7 @@ const endpointRotation = (door: Door) =>
     },
     act: async ({ visit, fields, ticket }, at) => {
       const input = { id: at.id, graceHours: hoursFrom(fields.graceHours) }
-      const { secret } = await rotateWebhookSecret(...asEndpointOwner(visit, at, ticket), input)
+      const { secret } = await rotateWebhookSecret(...onEndpoint(visit, at, 'webhooks', ticket), input)
       return showOnce(visit, endpointSecretPath(at), secret)
     },
   })

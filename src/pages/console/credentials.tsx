@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
+import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { createCredential } from '../../operations/credentials/change-credentials.ts'
 import {
@@ -14,10 +15,11 @@ import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { RowList } from '../design/row-list.tsx'
 import { Copyable, Secret, Time } from '../design/values.tsx'
-import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import {
+  Allowed,
   ClientId,
   consoleAppPath,
   environmentField,
@@ -56,7 +58,7 @@ const create = async (door: Door, request: Request, slug: string): Promise<Respo
   const { environment, label } = fields
   const own = await ownAppOf(visit, slug)
   const input = { slug, environment, label: label.trim() === '' ? null : label }
-  return await answerForm(createCredential(...asOwner(visit, slug, ticket), input), {
+  return await answerForm(createCredential(...asMember(visit, slug, rightOverSecrets(environment), ticket), input), {
     done: (created) => showOnce(visit, newSecretPath(slug, created.id), created.clientSecret),
     refused: async (error) => await show(own, { environment, value: label, error }),
     sentBefore: () => createdBefore(own),
@@ -120,16 +122,21 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
         Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.
       </p>
     ) : (
-      <div class="actions">
-        <CreateSecret visit={visit} app={app} environment={environment} refused={refused} />
-        {secrets.length === 0 ? null : (
-          <p>
-            <a class="button" href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}>
-              Rotate the {environment} secret
-            </a>
-          </p>
-        )}
-      </div>
+      <Allowed app={app} right={rightOverSecrets(environment)}>
+        <div class="actions">
+          <CreateSecret visit={visit} app={app} environment={environment} refused={refused} />
+          {secrets.length === 0 ? null : (
+            <p>
+              <a
+                class="button"
+                href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}
+              >
+                Rotate the {environment} secret
+              </a>
+            </p>
+          )}
+        </div>
+      </Allowed>
     )}
   </section>
 )

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { RowKey } from '../../domain/identifier.ts'
 import { isEveryKind } from '../../domain/webhook-event.ts'
+import { type AppRight, hasRight } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
 import {
@@ -23,7 +24,7 @@ import type { Visit } from '../visit.ts'
 import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateLink, Step } from './endpoint-parts.tsx'
 import { AttemptFilter, attemptFieldsOf, readAttemptQuestion } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
-import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
 
 const notices = {
@@ -57,7 +58,7 @@ export const webhookEndpointRoutes = (door: Door) =>
     .post(`${pattern}/ping`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       takeOutgoingShare(visit)
-      const { delivered } = await pingEndpoint(...asEndpointOwner(visit, params), params.id)
+      const { delivered } = await pingEndpoint(...onEndpoint(visit, params, 'resendEvents'), params.id)
       return seeOther(`${endpointPath(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
     })
     .get(`${pattern}/secret`, async ({ request, params }) => {
@@ -68,7 +69,7 @@ export const webhookEndpointRoutes = (door: Door) =>
     })
     .post(`${pattern}/enable`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      await setEndpointStatus(...asEndpointOwner(visit, params), { id: params.id, status: 'enabled' })
+      await setEndpointStatus(...onEndpoint(visit, params, 'webhooks'), { id: params.id, status: 'enabled' })
       return seeOther(`${endpointPath(params)}?done=enabled`)
     })
     .post(`${pattern}/resend`, async ({ request, params }) => {
@@ -86,8 +87,8 @@ export const webhookEndpointRoutes = (door: Door) =>
       return await resend(visit, params, choose, { typed: since })
     })
 
-export const asEndpointOwner = (visit: Visit, { slug, id }: At, ticket?: RowKey) =>
-  asUser(visit, ownsEndpoint(visit.userId, slug, id), ticket)
+export const onEndpoint = (visit: Visit, { slug, id }: At, right: AppRight, ticket?: RowKey) =>
+  asUser(visit, ownsEndpoint(visit.userId, slug, id, right), ticket)
 
 type ResendPlace = {
   /** The list of attempts that the form is in. */
@@ -98,7 +99,7 @@ type ResendPlace = {
 
 /** Sends again what `choose` returns. What it throws about a field is shown beside that field. */
 const resend = async (visit: Visit, at: At, choose: () => ResendChoice, { back, typed = '' }: ResendPlace = {}) => {
-  const act = async () => await resendEvents(...asEndpointOwner(visit, at), { id: at.id, choice: choose() })
+  const act = async () => await resendEvents(...onEndpoint(visit, at, 'resendEvents'), { id: at.id, choice: choose() })
   return await answerForm(act(), {
     done: ({ resent }) => seeOther(backTo(endpointPath(at), back, resent > 0 ? 'resent' : 'none-resent')),
     refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { value: typed, error }),
@@ -126,9 +127,11 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       title="Webhook endpoint"
       notices={notices}
       actions={
-        <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'edit')}>
-          Edit
-        </a>
+        hasRight(app.role, 'webhooks') ? (
+          <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'edit')}>
+            Edit
+          </a>
+        ) : undefined
       }
     >
       <Problem error={error} />
@@ -155,9 +158,13 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
       <h2>Secret</h2>
-      <RotateLink app={app} endpoint={endpoint} />
+      <Allowed app={app} right="webhooks">
+        <RotateLink app={app} endpoint={endpoint} />
+      </Allowed>
       <h2>{endpoint.status === 'enabled' ? 'Disable or remove it' : 'Enable or remove it'}</h2>
-      <EndForms visit={visit} app={app} endpoint={endpoint} />
+      <Allowed app={app} right="webhooks">
+        <EndForms visit={visit} app={app} endpoint={endpoint} />
+      </Allowed>
     </OwnAppPage>,
     { refusal: error },
   )

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { ownsApp } from '../../operations/acting-as.ts'
+import { mayInApp } from '../../operations/acting-as.ts'
 import { exportAppEvents, exportAppInstalls } from '../../operations/exports.ts'
 import type { AppInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
@@ -25,14 +25,14 @@ export const appExportRoutes = (door: Door) =>
       const { app } = await ownAppOf(visit, slug)
       const { action = '', outcome = '', since = '', until = '' } = fields
       const search = readTrailSearch({ action, outcome, since, until })
-      const exported = await exportAppEvents(...asUser(visit, ownsApp(visit.userId, slug)), { app, search })
+      const exported = await exportAppEvents(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { app, search })
       return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported))
     })
     .post('/console/:slug/installs/export', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, installForm)
       const { app } = await ownAppOf(visit, slug)
       const filter = readAppInstallFilter(fields)
-      const exported = await exportAppInstalls(...asUser(visit, ownsApp(visit.userId, slug)), { app, filter })
+      const exported = await exportAppInstalls(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { app, filter })
       return csvDownload(visit, `${slug}-installs`, installColumns, exported)
     })
 

@@ -6,13 +6,13 @@ import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import type { Rule } from '../../operations/acting-as.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 import { addEndpoint, changeEndpoint } from '../../operations/webhooks/add-endpoint.ts'
 import { ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/details.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
-import { answerForm, asOwner, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { answerForm, asMember, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter } from '../query.ts'
 import { showOnce } from '../shown-once.ts'
@@ -194,7 +194,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   const own = await ownAppOf(visit, slug)
   takeOutgoingShare(visit)
   const input = { slug, environment, url: url.trim(), kinds }
-  return await answerForm(addEndpoint(...asOwner(visit, slug, ticket), input), {
+  return await answerForm(addEndpoint(...asMember(visit, slug, 'webhooks', ticket), input), {
     done: ({ id, secret }) => showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret),
     refused: (error) => ask(own, { id: null, environment, url, kinds }, error),
     sentBefore: () => {
@@ -211,7 +211,7 @@ const change = async (door: Door, request: Request, { slug, id }: { readonly slu
   const { environment } = await readEndpoint(door.platform, own.app.id, id)
   takeOutgoingShare(visit)
   const values = { id, environment, url: fields.url.trim(), kinds: chosenKinds(fields) }
-  const may = allOf(ownsActiveApp(visit.userId, slug), ownsEndpoint(visit.userId, slug, id))
+  const may = allOf(mayInActiveApp(visit.userId, slug, 'webhooks'), ownsEndpoint(visit.userId, slug, id, 'webhooks'))
   return await answerForm(changeEndpoint(...asUser(visit, may), values), {
     done: () => seeOther(`${consoleAppPath(slug, 'webhooks', id)}?done=changed`),
     refused: (error) => ask(own, values, error),

@@ -12,11 +12,11 @@ import { Facts, Time } from '../design/values.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
 import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
 import { Tabs } from '../design/shell.tsx'
-import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter } from '../query.ts'
 import { StatusRows } from './overview-status.tsx'
-import { ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { Allowed, ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
   app: 'Your app is registered. The list below leads to its first call.',
@@ -35,7 +35,7 @@ export const appOverviewRoutes = (door: Door) =>
     .post('/console/:slug/name', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, nameForm)
       const { name } = fields
-      return await answerForm(renameApp(...asOwner(visit, slug), { slug, name }), {
+      return await answerForm(renameApp(...asMember(visit, slug, 'settings'), { slug, name }), {
         done: () => seeOther(`${consoleAppPath(slug)}?done=name`),
         refused: async (error) => await show(await ownAppOf(visit, slug), { name, error }),
       })
@@ -74,16 +74,18 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
       />
       <h2>Rename the app</h2>
       <Problem error={error} />
-      <Form action={consoleAppPath(app.slug, 'name')} visit={visit}>
-        <Field
-          label="Name"
-          name="name"
-          hint="Users see this name the next time the app asks for their consent."
-          error={error}
-          input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
-        />
-        <button type="submit">Rename the app</button>
-      </Form>
+      <Allowed app={app} right="settings">
+        <Form action={consoleAppPath(app.slug, 'name')} visit={visit}>
+          <Field
+            label="Name"
+            name="name"
+            hint="Users see this name the next time the app asks for their consent."
+            error={error}
+            input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
+          />
+          <button type="submit">Rename the app</button>
+        </Form>
+      </Allowed>
     </OwnAppPage>,
     { refusal: error },
   )

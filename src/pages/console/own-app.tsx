@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
+import { type AppRight, hasRight } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { listOtherApps, type OtherApp } from '../../operations/apps/lists.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
@@ -22,13 +24,13 @@ export const consoleAppPath = (slug: string, ...rest: readonly string[]): string
 /** The environment that a form is about. */
 export const environmentField = Type.Union([Type.Literal('development'), Type.Literal('production')])
 
-/** A signed-in developer and one of their apps. */
+/** A signed-in person and an app of which they are a member. */
 export type OwnApp = {
   readonly visit: Visit
   readonly app: OwnedApp & { readonly others: readonly OtherApp[] }
 }
 
-/** The app with this slug, if the signed-in person owns it. @throws route_not_found for any other app */
+/** The app with this slug, if the signed-in person is a member of it. @throws route_not_found for any other app */
 export const ownAppOf = async (visit: Visit, slug: string): Promise<OwnApp> => ({
   visit,
   app: {
@@ -51,6 +53,7 @@ const tabs = [
   ['versions', 'Versions', 'tag'],
   ['installs', 'Installs', 'box'],
   ['webhooks', 'Webhooks', 'bolt'],
+  ['members', 'Members', 'users'],
   ['trail', 'Audit log', 'list'],
 ] as const
 type AppTab = (typeof tabs)[number][0]
@@ -120,6 +123,16 @@ const AppSwitcher = ({ app }: Pick<OwnApp, 'app'>) => (
     </ul>
   </details>
 )
+
+type AllowedProps = Pick<OwnApp, 'app'> & { readonly right: AppRight; readonly children: ComponentChildren }
+
+/** What only some roles may do. Others read who may. The operation checks it, whatever a page shows. */
+export const Allowed = ({ app, right, children }: AllowedProps) =>
+  hasRight(app.role, right) ? (
+    <>{children}</>
+  ) : (
+    <p class="muted">Only {hasRight('admin', right) ? 'admins and owners' : 'owners'} of the app can change this.</p>
+  )
 
 type ClientIdProps = Pick<OwnApp, 'app'> & { readonly environment: Environment }
 

@@ -2,6 +2,7 @@ import { sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
+import { hasRight } from '../../domain/member.ts'
 import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
@@ -9,10 +10,18 @@ import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Count, SearchBar } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
-import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import {
+  Allowed,
+  consoleAppPath,
+  environmentField,
+  type OwnApp,
+  ownAppOf,
+  OwnAppPage,
+  requireOwnApp,
+} from './own-app.tsx'
 
 const notices = {
   'uri-added': 'The redirect URI is registered and works from now on.',
@@ -34,11 +43,14 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   const { environment, uri } = fields
   const path = consoleAppPath(slug, 'redirect-uris')
   // Copied text often has a space before or after it. No redirect URI has one.
-  return await answerForm(addRedirectUri(...asOwner(visit, slug, ticket), { slug, environment, uri: uri.trim() }), {
-    done: () => seeOther(`${path}?done=uri-added`),
-    refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
-    sentBefore: () => sentBefore({ visit, href: path, name: 'See the redirect URIs' }),
-  })
+  return await answerForm(
+    addRedirectUri(...asMember(visit, slug, 'settings', ticket), { slug, environment, uri: uri.trim() }),
+    {
+      done: () => seeOther(`${path}?done=uri-added`),
+      refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
+      sentBefore: () => sentBefore({ visit, href: path, name: 'See the redirect URIs' }),
+    },
+  )
 }
 
 /** A URI that was refused, to be shown again with the reason. */
@@ -73,12 +85,14 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
             uris={redirectUris[environment].filter((uri) => uri.includes(part))}
             isSearched={part !== ''}
           />
-          <AddUri
-            visit={visit}
-            app={app}
-            environment={environment}
-            refused={refused?.environment === environment ? refused : null}
-          />
+          <Allowed app={app} right="settings">
+            <AddUri
+              visit={visit}
+              app={app}
+              environment={environment}
+              refused={refused?.environment === environment ? refused : null}
+            />
+          </Allowed>
         </section>
       ))}
       <Rules />
@@ -108,13 +122,15 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
           key={uri}
           title={<code>{uri}</code>}
           actions={
-            <a
-              class="button small"
-              href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
-              aria-label={`Remove ${uri}`}
-            >
-              Remove
-            </a>
+            hasRight(app.role, 'settings') ? (
+              <a
+                class="button small"
+                href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
+                aria-label={`Remove ${uri}`}
+              >
+                Remove
+              </a>
+            ) : undefined
           }
         />
       )}

@@ -17,7 +17,7 @@ import { Field, Form, Problem } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
-import { answerForm, asOwner, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asMember, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter, parameterOf } from '../query.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
@@ -49,7 +49,7 @@ export const newRollbackRoutes = (door: Door) =>
         seen: readSeen(fields.seen),
       }
       const rollbacks = consoleAppPath(slug, 'rollbacks')
-      return await answerForm(rollBackOwnVersion(...asOwner(visit, slug, ticket), input), {
+      return await answerForm(rollBackOwnVersion(...asMember(visit, slug, 'release', ticket), input), {
         done: () => seeOther(`${rollbacks}?done=${environment}`),
         refused: again,
         sentBefore: () => sentBefore({ visit, href: rollbacks, name: 'See the rollbacks' }),

@@ -4,10 +4,10 @@ import type { Door } from '../../http/door.ts'
 import { changeAppScopes } from '../../operations/apps/change-app.ts'
 import { Form, Problem } from '../design/field.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
-import { answerForm, asOwner, formOf, receiveFromUser, texts } from '../form.ts'
+import { answerForm, asMember, formOf, receiveFromUser, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { Facts } from '../design/values.tsx'
-import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { scopes: 'The scopes are saved.' } as const
 
@@ -22,10 +22,13 @@ export const appScopeRoutes = (door: Door) =>
     })
     .post('/console/:slug/scopes', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, scopesForm)
-      return await answerForm(changeAppScopes(...asOwner(visit, slug), { slug, scopes: fields.scopes.join(' ') }), {
-        done: () => seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`),
-        refused: async (error) => show(await ownAppOf(visit, slug), fields.scopes, error),
-      })
+      return await answerForm(
+        changeAppScopes(...asMember(visit, slug, 'settings'), { slug, scopes: fields.scopes.join(' ') }),
+        {
+          done: () => seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`),
+          refused: async (error) => show(await ownAppOf(visit, slug), fields.scopes, error),
+        },
+      )
     })
 
 const show = ({ visit, app }: OwnApp, chosen: readonly string[], error: PlatformError | null): Response =>
@@ -34,9 +37,11 @@ const show = ({ visit, app }: OwnApp, chosen: readonly string[], error: Platform
       <Problem error={error} />
       <Form action={consoleAppPath(app.slug, 'scopes')} visit={visit}>
         <ScopeChoice chosen={chosen} error={error} />
-        <button type="submit" class="primary">
-          Save the scopes
-        </button>
+        <Allowed app={app} right="settings">
+          <button type="submit" class="primary">
+            Save the scopes
+          </button>
+        </Allowed>
       </Form>
       <h2>What a change does</h2>
       <Facts of={effects} />

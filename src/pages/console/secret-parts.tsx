@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/app.ts'
+import { hasRight, rightOverSecrets } from '../../domain/member.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { CredentialRecord, ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Badge } from '../design/badge.tsx'
@@ -67,13 +68,15 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
       <code>{secret.id}</code>,
     ]}
     actions={
-      <a class="button small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
-        Revoke
-        <span class="unseen">
-          {': '}
-          <bdi>{secretName(secret)}</bdi>, {secret.environment}
-        </span>
-      </a>
+      hasRight(app.role, rightOverSecrets(secret.environment)) ? (
+        <a class="button small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
+          Revoke
+          <span class="unseen">
+            {': '}
+            <bdi>{secretName(secret)}</bdi>, {secret.environment}
+          </span>
+        </a>
+      ) : undefined
     }
   >
     {secret.status === 'suspended' ? (
@@ -93,7 +96,7 @@ export const SecretHint = ({ secret: { hint } }: Pick<LiveSecretProps, 'secret'>
 export const makerInWords = ({ userId }: Visit, { createdBy }: ListedSecret): string => {
   if (createdBy === null) return 'somebody who was not recorded'
   if (createdBy.id === userId) return 'you'
-  return createdBy.kind === 'user' ? 'another owner' : 'an operator'
+  return createdBy.kind === 'user' ? 'another member' : 'an operator'
 }
 
 const StatusBadge = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, 'secret'>) => {

@@ -47,7 +47,7 @@ export const appTrailRoutes = (door: Door) =>
     const events = outcome.kind === 'done' ? outcome.value : emptyPart
     const total = error === null ? await countEventsOfApp(door.platform, app.id, readTrailSearch(fields)) : null
     const { id, name, email } = visit.session.user
-    const others = await namesOf(door.platform, events.rows, 'owners')
+    const others = await namesOf(door.platform, events.rows, 'members')
     const names = new Map([...others, [id, { kind: 'user', id, name, email }] as const])
     const isFiltered = Object.values(fields).some((value) => value !== '')
     return page(
@@ -65,7 +65,7 @@ export const appTrailRoutes = (door: Door) =>
               name: 'action',
               label: 'Event',
               all: 'All',
-              options: groupsWith(fields.action, 'owners'),
+              options: groupsWith(fields.action, 'members'),
               selected: fields.action,
             },
             {
@@ -96,7 +96,7 @@ export const appTrailRoutes = (door: Door) =>
 
 const search = async ({ visit, app }: OwnApp, path: string, fields: TrailFields): Promise<ListPart<AppEvent>> =>
   await readList(visit, { list: 'app-trail', path, query: fields }, (part) =>
-    listAppEvents(visit.door.platform, app, readTrailSearch(fields), part),
+    listAppEvents(visit.door.platform, { app, userId: visit.userId }, readTrailSearch(fields), part),
   )
 
 /** The page of the console about something. */

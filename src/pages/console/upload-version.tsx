@@ -17,7 +17,7 @@ import { sentBefore } from '../confirmation.tsx'
 import { Details } from '../design/details.tsx'
 import { Choice, ChoiceSet, Field, Form, Labelled, Problem } from '../design/field.tsx'
 import {
-  asOwner,
+  asMember,
   formOf,
   optionalText,
   orLost,
@@ -95,7 +95,11 @@ const store = async (
   ticket: SentVersion['ticket'],
 ) => {
   if (hasFile) await storeOwnFile(visit.door.platform, app.id, sent)
-  return await createOwnVersion(...asOwner(visit, app.slug, ticket), { slug: app.slug, upload: sent, replaces })
+  return await createOwnVersion(...asMember(visit, app.slug, 'release', ticket), {
+    slug: app.slug,
+    upload: sent,
+    replaces,
+  })
 }
 
 /** The operation would refuse them too, without their names. */

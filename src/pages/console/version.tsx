@@ -12,7 +12,7 @@ import { findVersion, type VersionRecord } from '../../operations/versions/versi
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Form, Problem } from '../design/field.tsx'
 import { Copyable, Facts, Time } from '../design/values.tsx'
-import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
@@ -49,7 +49,7 @@ const move = async (door: Door, request: Request, { slug, version }: Named, step
   const { visit, fields, ticket } = await receiveFromUser(door, request, moveForm)
   const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
   const path = consoleAppPath(slug, 'versions', version)
-  return await answerForm(moveVersion(...asOwner(visit, slug, ticket), input), {
+  return await answerForm(moveVersion(...asMember(visit, slug, 'release', ticket), input), {
     done: () => seeOther(`${path}?done=${step === 'submit' ? 'submitted' : 'withdrawn'}`),
     refused: async (error) => await show(await ownAppOf(visit, slug), version, error),
     sentBefore: () => sentBefore({ visit, href: path, name: 'See the current state of the version' }),

@@ -9,7 +9,7 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { Secret } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { parameterOf } from '../query.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { Allowed, consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
 
@@ -41,11 +41,13 @@ export const webhooksRoutes = (door: Door) =>
               row={(endpoint) => <EndpointRow key={endpoint.id} slug={app.slug} endpoint={endpoint} />}
               empty={part === '' ? 'No endpoints yet.' : 'No endpoint has this in its URL.'}
             />
-            <p>
-              <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
-                Add an endpoint for {environment}
-              </a>
-            </p>
+            <Allowed app={app} right="webhooks">
+              <p>
+                <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
+                  Add an endpoint for {environment}
+                </a>
+              </p>
+            </Allowed>
           </section>
         ))}
       </OwnAppPage>,

@@ -130,7 +130,7 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     expect((await q.users.byEmail(user.email))?.id).toBe(user.id)
     expect((await q.apps.byId(app.id))?.slug).toBe(app.slug)
     expect((await q.apps.bySlug(app.slug))?.id).toBe(app.id)
-    expect((await q.apps.ownedBySlug(user.id, app.slug))?.id).toBe(app.id)
+    expect((await q.appMembers.access(user.id, app.slug))?.app.id).toBe(app.id)
     expect(await q.apps.idOfClient(clientId)).toBe(app.id)
     expect((await q.credentials.find(credential))?.credential.id).toBe(credential)
     expect((await q.credentials.listByClient(clientId)).at(-1)?.id).toBe(credential)
@@ -183,8 +183,11 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     expect((await q.resources.list(user.id, 'site', '', 10)).map(({ slug }) => slug)).toEqual(['my-site'])
     expect(await q.resources.list(user.id, 'site', 'my-site', 10)).toEqual([])
     expect((await q.resources.find(user.id, 'store', 'my-store'))?.ownerId).toBe(user.id)
-    expect((await q.apps.ownedBy(user.id)).map((row) => row.app.id)).toEqual([app.id])
-    expect([await q.apps.countOwnedBy(user.id), await q.apps.ownedBySlug(user.id, other().app.slug)]).toEqual([1, null])
+    expect((await q.apps.ofPerson(user.id)).map((row) => row.app.id)).toEqual([app.id])
+    expect([await q.apps.countOwnedBy(user.id), await q.appMembers.access(user.id, other().app.slug)]).toEqual([
+      1,
+      null,
+    ])
   })
 })
 

@@ -123,7 +123,8 @@ test('ends are also kept if the database and its backups were made by a release 
   const released = migrations.slice(0, 4)
   const [before, after] = [await asPreviousRelease(older, released), await asPreviousRelease(newer, released)]
   const ofBuilder = ['service key, revoked', 'service key, rotated', 'person, erased', 'website']
-  const unknown = ['app, deleted', 'app, deleted and purged', ...ofBuilder]
+  const ofTeam = ['member of an app', 'role of a member']
+  const unknown = ['app, deleted', 'app, deleted and purged', ...ofBuilder, ...ofTeam]
   await afterRestores(await asPreviousRelease(present, released), [before, after], async (platform) => {
     await expectNothingRevived(platform, unknown)
   })

@@ -228,6 +228,34 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: (world) => inConsole(...world.attemptPaths)(world),
   },
+  { pattern: '/console/:slug/members', who: 'user', paths: inConsole('/members') },
+  ...(['remove', 'role'] as const).map(
+    (step) =>
+      ({
+        pattern: `/console/:slug/members/:id/${step}`,
+        who: 'user',
+        paths: (world: StockedWorld) => inConsole(`/members/${world.member.id}/${step}`)(world),
+      }) as const,
+  ),
+  { pattern: '/console/:slug/leave', who: 'user', paths: inConsole('/leave') },
+  {
+    pattern: '/console/:slug/invitations/:id',
+    who: 'user',
+    paths: (world) => inConsole(`/invitations/${world.invitation.id}`)(world),
+  },
+  {
+    pattern: '/console/:slug/invitations/:id/revoke',
+    who: 'user',
+    paths: (world) => inConsole(`/invitations/${world.invitation.id}/revoke`)(world),
+  },
+  { pattern: '/console/:slug/transfer', who: 'user', paths: inConsole('/transfer') },
+  { pattern: '/console/:slug/delete', who: 'user', paths: inConsole('/delete') },
+  {
+    pattern: '/invitation',
+    who: 'user',
+    paths: ({ ownInvitation }) => [`/invitation?link=${ownInvitation}`],
+    isForEverybody: true,
+  },
   { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
   { pattern: '/desk', who: 'operator', paths: () => ['/desk'], leadsOn: true },
   { pattern: '/desk/reviews', who: 'operator', paths: () => ['/desk/reviews'] },

@@ -2,6 +2,8 @@ import { serviceRights } from '../../../src/domain/service-key.ts'
 import { createServiceKey, revokeServiceKey } from '../../../src/operations/service-keys/change-service-keys.ts'
 import { receivedArtifact } from '../../support/received-artifact.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
+import { inviteMember } from '../../../src/operations/apps/invitations.ts'
+import { addMember } from '../../../src/operations/apps/members.ts'
 import { deleteApp } from '../../../src/operations/apps/delete-app.ts'
 import { startBackup } from '../../../src/operations/backups/make-backup.ts'
 import { setAppStatus } from '../../../src/operations/apps/change-app.ts'
@@ -56,6 +58,12 @@ export type StockedWorld = World & {
   readonly serviceKeyIds: readonly [string, string]
   /** A long redirect URI of the first app in development. */
   readonly longUri: string
+  /** An admin of the first app. */
+  readonly member: Login
+  /** An invitation to the first app. */
+  readonly invitation: { readonly id: string }
+  /** The secret of the first user's invitation to the stranger's app. */
+  readonly ownInvitation: string
   /** Another session of the first user. */
   readonly otherSessionKey: string
   /** A webhook endpoint that works and one that is disabled, both with recorded attempts. */
@@ -109,10 +117,17 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const attemptPaths = await attemptPathsOf(platform, endpointIds[0] ?? '')
   await grantTokens({ ...world, app: strangersApp })
   await stockTrail(platform, app)
+  await addMember(platform, trace, actor, { slug: app.slug, email: guest.email, role: 'admin' })
+  const invite = async ({ slug }: AppInWorld, email: string, invitedBy: string) =>
+    await inviteMember(platform, trace, actor, { slug, email, role: 'developer', invitedBy })
+  const invitation = await invite(app, `${'i'.repeat(64)}@${'long.'.repeat(20)}example`, user.id)
+  const { link } = await invite(strangersApp, user.email, people.stranger.id)
+  const ownInvitation = new URL(link).searchParams.get('link') ?? ''
   const otherSessionKey = (await signIn(world.server.url, user)).slice(5, 27)
   const installs = { pendingInstallId, openableInstallId }
   const parts = { liveSecretId, serviceKeyIds, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
-  return { ...world, ...people, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
+  const team = { member: guest, invitation, ownInvitation }
+  return { ...world, ...people, ...team, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
 }
 
 const stockServiceKeys = async (platform: Platform): Promise<[string, string]> => {

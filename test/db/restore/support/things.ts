@@ -18,6 +18,7 @@ import { operator, trace } from '../../../support/operator.ts'
 import { submitVersion } from '../../../support/version.ts'
 import { addApp, addUser, type AppInWorld, installApp, type Login } from '../../../support/world.ts'
 import { makeThingsOfBuilder } from './things-of-builder.ts'
+import { makeTeam } from './team.ts'
 import { makeLiveVersion } from './live-version.ts'
 
 /** Something that is in force until somebody ends it. */
@@ -44,6 +45,7 @@ export const makeThings = async (platform: Platform): Promise<readonly Thing[]> 
     ...(await makeThingsOfBuilder(platform)),
     ...(await makeScopes(platform, owner)),
     ...(await makeApps(platform, owner)),
+    ...(await makeTeam(platform, owner)),
     {
       name: 'redirect URI',
       end: async (at) => await removeRedirectUri(at, trace, operator, callback),

@@ -1,0 +1,204 @@
+// Links with which a person becomes a member of an app, or takes it over. A link works once, for a day, and only for the account with
+// the invited address. It works no longer than the person who made it may invite to that role.
+
+import type { App, AppInvitation, Queries } from '../../../db/database.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
+import { recordId, recordIdOfKey } from '../../domain/identifier.ts'
+import { hasRight, invitationPath, invitationSeconds, type OfferedRole, rightOverRole } from '../../domain/member.ts'
+import { parseSecret } from '../../domain/secret.ts'
+import { normalizeEmail } from '../../domain/user.ts'
+import { refusalOfRole, type Rule } from '../acting-as.ts'
+import { auditStamp } from '../audit/event.ts'
+import type { SessionCaller } from '../authenticate.ts'
+import { badInput, CountedRefusal, decideAt, decideToEnd, type Operation, settle } from '../decision.ts'
+import { findAppInvitation } from '../find-token.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { mintSecretLink } from '../users/password-links.ts'
+import { findApp } from './app-record.ts'
+import { isMember, join, refusalIfTeamFull, roleIn } from './members.ts'
+import { findHeir, transferTo } from './transfer-app.ts'
+
+/** The most invitations of an app that work at the same time. */
+const maximumInvitations = 50
+
+type NewInvitation = {
+  readonly slug: string
+  readonly email: string
+  readonly role: OfferedRole
+  /** The member who invites. */
+  readonly invitedBy: string
+}
+
+/** `link` is in this answer only. */
+export type MadeInvitation = { readonly id: string; readonly link: string; readonly expiresAt: number }
+
+/**
+ * Makes a link with which the person of an address becomes a member, or the app's publisher. It does not matter whether anybody has the
+ * address, and nothing tells. An earlier invitation to it ends.
+ * @throws invalid_request for a malformed address or that of a member; quota_exceeded
+ */
+export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (platform, trace, actor, input) => {
+  const { slug, role, invitedBy } = input
+  const email = normalizeEmail(input.email)
+  if (email === null) throw badInput('email', 'The email address is malformed.')
+  const now = platform.clock.now()
+  const link = mintSecretLink(platform, now, {
+    kind: 'appInvitation',
+    path: invitationPath,
+    seconds: invitationSeconds,
+  })
+  const id = recordIdOfKey('inv_', link.key)
+  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+    const app = await findApp(q, slug)
+    const person = await q.users.byEmail(email)
+    const current = person === null ? null : await roleIn(q, app, person.id)
+    // The team sees the addresses of its members, so this tells nothing new.
+    if (person?.id === app.ownerId || (current !== null && role !== 'publisher')) return badInput('email', isMember)
+    await q.appInvitations.endAll(app.id, { email }, now)
+    if ((await q.appInvitations.pendingOf(app.id, now)).length >= maximumInvitations) return tooMany()
+    const { hash, expiresAt } = link
+    await q.appInvitations.insert({
+      id,
+      appId: app.id,
+      email,
+      role,
+      hash,
+      invitedBy,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+    })
+    await record({ action: 'member.invited', appId: app.id, target: id, detail: { role } })
+    return { id, link: link.link, expiresAt }
+  })
+}
+
+const tooMany = () =>
+  refuse('quota_exceeded', {
+    param: 'email',
+    details: { maximum: maximumInvitations },
+    message: `An app can have at most ${maximumInvitations} open invitations. Revoke one, or wait until it expires.`,
+  })
+
+/** An invitation that can still be used. */
+export type PendingInvitation = Awaited<ReturnType<Queries['appInvitations']['pendingOf']>>[number]
+
+export const listInvitations = async ({ database, clock }: Platform, appId: string): Promise<PendingInvitation[]> =>
+  await database.queries.appInvitations.pendingOf(appId, clock.now())
+
+/** Refuses unless the role of this user has the right over the role that the invitation offers. */
+export const mayRevokeInvitation =
+  (userId: string, slug: string, id: string): Rule =>
+  async (q) => {
+    const access = await q.appMembers.access(userId, slug)
+    const found = await q.appInvitations.find(id)
+    if (access === null || found?.appId !== access.app.id) return refuse('route_not_found')
+    return refusalOfRole(access.role, rightOverRole(found.role))
+  }
+
+/** Ends an invitation. @throws version_not_eligible for one that has ended */
+export const revokeInvitation: Operation<
+  { readonly slug: string; readonly id: string },
+  { readonly id: string }
+> = async (platform, trace, actor, { slug, id }) =>
+  await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+    const app = await findApp(q, slug)
+    if (!(await q.appInvitations.end(app.id, id, now))) {
+      return refuse('version_not_eligible', { message: 'This invitation was used or revoked before.' })
+    }
+    await record({ action: 'member.invitation_revoked', appId: app.id, target: id })
+    return { id }
+  })
+
+/** What an invitation says to the person whom it is for. */
+export type OpenInvitation = {
+  readonly app: Pick<App, 'id' | 'name' | 'slug'>
+  readonly role: OfferedRole
+  readonly inviter: { readonly name: string; readonly email: string }
+}
+
+type Invited = { readonly app: App; readonly row: AppInvitation; readonly inviter: OpenInvitation['inviter'] }
+
+/** The invitation that a secret belongs to, if it works for this account. */
+const liveInvitation = async (
+  q: Queries,
+  secret: string,
+  { user }: SessionCaller,
+  now: number,
+): Promise<Invited | CountedRefusal> => {
+  const parsed = parseSecret('appInvitation', secret)
+  const row = parsed && (await findAppInvitation(q, { key: recordIdOfKey('inv_', parsed.key), hash: parsed.hash }))
+  if (row === null || row.endedAt !== null || row.expiresAt <= now) return refusedUse(user.id, deadInvitation())
+  const app = await q.apps.byId(row.appId)
+  const inviter = await q.users.byId(row.invitedBy)
+  if (app === null || app.deletedAt !== null || inviter?.status !== 'active') {
+    return refusedUse(user.id, deadInvitation())
+  }
+  const role = await roleIn(q, app, inviter.id)
+  if (role === null || !hasRight(role, rightOverRole(row.role))) return refusedUse(user.id, deadInvitation())
+  const person = await q.users.byId(user.id)
+  if (person?.email !== row.email) return refusedUse(user.id, refuse('right_missing', { message: forAnother }))
+  return { app, row, inviter: { name: inviter.name, email: inviter.email } }
+}
+
+const deadInvitation = () => refuse('version_not_eligible', { message: 'This invitation does not work any more.' })
+const forAnother = 'This invitation is for another email address than that of your account.'
+
+const refusedUse = (id: string, error: PlatformError) =>
+  new CountedRefusal(error, { actor: { kind: 'user', id }, action: 'member.use_invitation' })
+
+/**
+ * What an invitation says. Consumes nothing, because programs that look at mail open links too.
+ * @throws version_not_eligible for one that does not work; right_missing for another account than the invited one
+ */
+export const openInvitation = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  secret: string,
+): Promise<OpenInvitation> => {
+  const now = platform.clock.now()
+  const found = await liveInvitation(platform.database.queries, secret, caller, now)
+  const said =
+    found instanceof CountedRefusal ? found : { app: found.app, role: found.row.role, inviter: found.inviter }
+  return await settle(platform, () => auditStamp(platform, trace, now), said)
+}
+
+/**
+ * Makes the signed-in person a member of the app, or its publisher. A publisher before them stays an owner.
+ * @throws as `openInvitation`; app_inactive for a suspended app; quota_exceeded; invalid_request for a member
+ */
+export const acceptInvitation = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  secret: string,
+): Promise<Pick<App, 'slug'>> => {
+  const now = platform.clock.now()
+  const id = recordId('mem_', platform.random.uuid(now))
+  const { user } = caller
+  const outcome = await decideAt(platform, trace, { kind: 'user', id: user.id }, now, async (change) => {
+    const { q, record } = change
+    const found = await liveInvitation(q, secret, caller, now)
+    if (found instanceof CountedRefusal) return found
+    const { app, row } = found
+    if (app.status !== 'active') return refuse('app_inactive')
+    const target = { appId: app.id, target: user.id }
+    if (row.role === 'publisher') {
+      const heir = await findHeir(q, platform.quotas, { email: row.email, ownerId: app.ownerId, apps: 1 })
+      if (heir instanceof PlatformError) return heir
+      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())
+      await transferTo(change, app, heir)
+      await join(change, app.id, { id, userId: app.ownerId, role: 'owner' })
+    } else {
+      if ((await roleIn(q, app, user.id)) !== null) return badInput('email', isMember)
+      const full = await refusalIfTeamFull(q, app.id)
+      if (full !== null) return full
+      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())
+      await join(change, app.id, { id, userId: user.id, role: row.role })
+      await record({ ...target, action: 'member.joined', detail: { role: row.role } })
+    }
+    return { slug: app.slug }
+  })
+  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+}

@@ -1,0 +1,260 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import { hasRight, type MemberRole, memberRoles } from '../../domain/member.ts'
+import type { Door } from '../../http/door.ts'
+import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
+import { deleteApp } from '../../operations/apps/delete-app.ts'
+import {
+  inviteMember,
+  listInvitations,
+  mayRevokeInvitation,
+  revokeInvitation,
+} from '../../operations/apps/invitations.ts'
+import { changeMemberRole, listMembers, mayChangeMember, removeMember } from '../../operations/apps/members.ts'
+import { badInput } from '../../operations/decision.ts'
+import { reachOf } from '../../operations/reach.ts'
+import { confirmed, type Question } from '../confirmation.tsx'
+import { Field, SelectField } from '../design/field.tsx'
+import { asUser, emptyForm, formOf, text } from '../form.ts'
+import { seeOther } from '../page.ts'
+import { showOnce } from '../shown-once.ts'
+import type { Visit } from '../visit.ts'
+import { offerWords } from '../words.ts'
+import { newInvitationPath, roleWords, rolesFor } from './members.tsx'
+import { consoleAppPath, consoleArea, consolePath, type OwnApp, ownAppOf } from './own-app.tsx'
+
+type Slug = { readonly slug: string }
+type Of = Slug & { readonly id: string }
+const members = ({ slug }: Slug) => ({ href: consoleAppPath(slug, 'members'), name: 'Members' })
+
+/** Everything about the members of an app that is asked first. */
+export const memberSteps = (door: Door) =>
+  new Elysia()
+    .use(removal(door))
+    .use(roleChange(door))
+    .use(leaving(door))
+    .use(revocation(door))
+    .use(transferOffer(door))
+    .use(deletion(door))
+
+/** A member who is not the publisher. @throws route_not_found */
+const memberOf = async (door: Door, visit: Visit, { slug, id }: Of) => {
+  const { app } = await ownAppOf(visit, slug)
+  const member = (await listMembers(door.platform, slug)).find(({ userId }) => userId === id)
+  if (member === undefined || member.isPublisher) throw refuse('route_not_found')
+  return { app, member }
+}
+
+const Person = ({ name, email }: { readonly name: string; readonly email: string }) => (
+  <>
+    <strong>
+      <bdi>{name}</bdi>
+    </strong>{' '}
+    (<bdi>{email}</bdi>)
+  </>
+)
+
+const removal = (door: Door) =>
+  confirmed(door, '/console/:slug/members/:id/remove', {
+    area: consoleArea,
+    form: emptyForm,
+    back: members,
+    ask: async (visit, at) => {
+      const { app, member } = await memberOf(door, visit, at)
+      return {
+        title: 'Remove this member?',
+        belongsTo: app.name,
+        says: (
+          <>
+            <p>
+              <Person {...member} /> cannot see or change <bdi>{app.name}</bdi> any more, at once. The invitations that
+              they made stop working.
+            </p>
+            <p>Client secrets that they may have copied keep working: rotate them afterwards.</p>
+          </>
+        ),
+        button: 'Remove',
+      }
+    },
+    act: async ({ visit }, { slug, id }, back) => {
+      await removeMember(...asUser(visit, mayChangeMember(visit.userId, slug, id, null)), { slug, userId: id })
+      return back('removed')
+    },
+  })
+
+const roleForm = formOf({ role: text })
+
+const roleChange = (door: Door) =>
+  confirmed(door, '/console/:slug/members/:id/role', {
+    area: consoleArea,
+    form: roleForm,
+    back: members,
+    ask: async (visit, at): Promise<Question<typeof roleForm.schema.properties>> => {
+      const { app, member } = await memberOf(door, visit, at)
+      return {
+        title: 'Change the role of this member?',
+        belongsTo: app.name,
+        says: (
+          <p>
+            <Person {...member} /> is {offerWords[member.role]} of <bdi>{app.name}</bdi> now. The new role holds at
+            once.
+          </p>
+        ),
+        button: 'Change the role',
+        tone: 'harmless',
+        fields: (sent, error) => (
+          <SelectField
+            label="Role"
+            name="role"
+            options={rolesFor(app)}
+            value={sent?.role ?? member.role}
+            error={error}
+          />
+        ),
+      }
+    },
+    act: async ({ visit, fields }, { slug, id }, back) => {
+      const role: MemberRole | undefined = memberRoles.find((one) => one === fields.role)
+      if (role === undefined) throw badInput('role', 'Choose a role.')
+      const input = { slug, userId: id, role }
+      await changeMemberRole(...asUser(visit, mayChangeMember(visit.userId, slug, id, role)), input)
+      return back('changed')
+    },
+  })
+
+const leaving = (door: Door) =>
+  confirmed(door, '/console/:slug/leave', {
+    area: consoleArea,
+    form: emptyForm,
+    back: members,
+    ask: async (visit, { slug }) => {
+      const { app } = await ownAppOf(visit, slug)
+      return {
+        title: 'Leave this app?',
+        belongsTo: app.name,
+        says:
+          app.ownerId === visit.userId ? (
+            <p>You are the publisher of {<bdi>{app.name}</bdi>}. Transfer it to somebody else first.</p>
+          ) : (
+            <p>
+              You cannot see or change <bdi>{app.name}</bdi> any more, at once. Only another invitation brings you back.
+            </p>
+          ),
+        button: 'Leave',
+      }
+    },
+    act: async ({ visit }, { slug }) => {
+      await removeMember(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { slug, userId: visit.userId })
+      return seeOther(`${consolePath}?done=left`)
+    },
+  })
+
+const revocation = (door: Door) =>
+  confirmed(door, '/console/:slug/invitations/:id/revoke', {
+    area: consoleArea,
+    form: emptyForm,
+    back: members,
+    ask: async (visit, { slug, id }) => {
+      const { app } = await ownAppOf(visit, slug)
+      const found = (await listInvitations(door.platform, app.id)).find((one) => one.id === id)
+      if (found === undefined) throw refuse('route_not_found')
+      return {
+        title: 'Revoke this invitation?',
+        belongsTo: app.name,
+        says: (
+          <p>
+            The link for <bdi>{found.email}</bdi> to become {offerWords[found.role]} of <bdi>{app.name}</bdi> stops
+            working.
+          </p>
+        ),
+        button: 'Revoke',
+      }
+    },
+    act: async ({ visit }, { slug, id }, back) => {
+      await revokeInvitation(...asUser(visit, mayRevokeInvitation(visit.userId, slug, id)), { slug, id })
+      return back('revoked')
+    },
+  })
+
+/** The app, if its role lets this person do it. @throws right_missing */
+const ownedBy = async (visit: Visit, slug: string, right: 'transfer' | 'delete'): Promise<OwnApp['app']> => {
+  const { app } = await ownAppOf(visit, slug)
+  if (!hasRight(app.role, right)) throw refuse('right_missing', { message: onlyOwners })
+  return app
+}
+const onlyOwners = `Only an ${roleWords.owner[0].toLowerCase()} of the app can do this.`
+
+const transferForm = formOf({ email: text })
+
+const transferOffer = (door: Door) =>
+  confirmed(door, '/console/:slug/transfer', {
+    area: consoleArea,
+    form: transferForm,
+    back: members,
+    ask: async (visit, { slug }): Promise<Question<typeof transferForm.schema.properties>> => {
+      const app = await ownedBy(visit, slug, 'transfer')
+      return {
+        title: 'Transfer this app?',
+        belongsTo: app.name,
+        says: (
+          <>
+            <p>
+              The next page shows a link. When the person of the address accepts, they become the publisher of{' '}
+              <bdi>{app.name}</bdi>: users see their name, and the app counts for their quota. Nothing changes before.
+            </p>
+            <p>
+              The publisher of today stays an owner, until they leave or are removed. Secrets and access stay as they
+              are.
+            </p>
+          </>
+        ),
+        button: 'Make the offer',
+        tone: 'harmless',
+        fields: (sent, error) => (
+          <Field
+            label="New publisher’s email address"
+            name="email"
+            error={error}
+            input={{ type: 'email', value: sent?.email ?? '', required: true, maxLength: 254, autocomplete: 'off' }}
+          />
+        ),
+      }
+    },
+    act: async ({ visit, fields: { email }, ticket }, { slug }) => {
+      const input = { slug, email, role: 'publisher', invitedBy: visit.userId } as const
+      const may = mayInActiveApp(visit.userId, slug, 'transfer')
+      const { id, link } = await inviteMember(...asUser(visit, may, ticket), input)
+      return showOnce(visit, newInvitationPath(slug, id), link)
+    },
+  })
+
+const deletion = (door: Door) =>
+  confirmed(door, '/console/:slug/delete', {
+    area: consoleArea,
+    form: emptyForm,
+    back: members,
+    typeName: async (_, { slug }) => slug,
+    ask: async (visit, { slug }) => {
+      const app = await ownedBy(visit, slug, 'delete')
+      const reach = await reachOf(door.platform, { kind: 'app', appId: app.id })
+      return {
+        title: 'Delete this app?',
+        belongsTo: app.name,
+        says: (
+          <p>
+            <bdi>{app.name}</bdi> disappears for all members and users at once, and everything that was issued for it
+            ends. An operator can bring it back for 7 days, without what was issued. Then it is removed.
+          </p>
+        ),
+        counts: [
+          [reach.users, 'user has allowed this app', 'users have allowed this app'],
+          [reach.grants, 'grant ends', 'grants end'],
+        ],
+        button: 'Delete this app',
+      }
+    },
+    act: async ({ visit }, { slug }) => {
+      await deleteApp(...asUser(visit, mayInApp(visit.userId, slug, 'delete')), slug)
+      return seeOther(`${consolePath}?done=deleted`)
+    },
+  })

@@ -1,0 +1,86 @@
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../domain/errors.ts'
+import { invitationPath } from '../domain/member.ts'
+import { callOf } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
+import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/invitations.ts'
+import { Form, Problem } from './design/field.tsx'
+import { Layout } from './design/shell.tsx'
+import { always, answerForm, asUser, formOf, outcomeOf, receiveFromUser, secretText } from './form.ts'
+import { page, seeOther } from './page.ts'
+import { offerWords } from './words.ts'
+import { requireVisit, type Visit } from './visit.ts'
+
+const acceptForm = formOf({ link: secretText })
+
+/** The page that an invitation to an app opens. Opening it changes nothing. */
+export const invitationRoutes = (door: Door) =>
+  new Elysia()
+    .get(invitationPath, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      const link = new URL(request.url).searchParams.get('link')
+      return link === null ? showDead(visit, null) : await show(visit, link, null)
+    })
+    .post(invitationPath, async ({ request }) => {
+      const { visit, fields, ticket } = await receiveFromUser(door, request, acceptForm)
+      const [platform] = asUser(visit, always, ticket)
+      return await answerForm(acceptInvitation(platform, callOf(request), visit.session, fields.link), {
+        done: ({ slug }) => seeOther(`/console/${slug}`),
+        refused: async (error) => await show(visit, fields.link, error),
+      })
+    })
+
+/** The address of the page has the secret, so no other page may learn it: `no-referrer`. */
+const show = async (visit: Visit, link: string, error: PlatformError | null): Promise<Response> => {
+  const found = await outcomeOf(openInvitation(visit.door.platform, visit.call, visit.session, link))
+  if (found.kind === 'refused') return showDead(visit, error ?? found.error)
+  const { app, role, inviter } = found.value
+  return page(
+    <Layout title={`Join ${app.name}`} visit={visit} width="narrow">
+      <Problem error={error} />
+      <p>
+        <bdi>{inviter.name}</bdi> (<bdi>{inviter.email}</bdi>) invites you to become {offerWords[role]} of{' '}
+        <strong>
+          <bdi>{app.name}</bdi>
+        </strong>
+        .
+      </p>
+      <p>{consequences[role]}</p>
+      <p class="muted">
+        You are signed in as <bdi>{visit.session.user.email}</bdi>.
+      </p>
+      <Form action={invitationPath} visit={visit}>
+        <input type="hidden" name="link" value={link} />
+        <div class="beside">
+          <button type="submit" class="primary">
+            {role === 'publisher' ? 'Take over the app' : 'Join'}
+          </button>
+          <a class="button" href="/">
+            Not now
+          </a>
+        </div>
+      </Form>
+    </Layout>,
+    { refusal: error, hidesAddress: true },
+  )
+}
+
+const consequences = {
+  owner: 'You may do everything with the app. Other members see your name and email address.',
+  admin: 'You may change nearly everything about the app. Other members see your name and email address.',
+  developer: 'You may release versions of the app. Other members see your name and email address.',
+  publisher: 'Users of the app see your name as its publisher, and it counts for your quota of apps.',
+} as const satisfies Record<OpenInvitation['role'], string>
+
+const showDead = (visit: Visit, error: PlatformError | null): Response =>
+  page(
+    <Layout title="This invitation does not work" visit={visit} width="narrow">
+      <p>
+        {error?.code === 'right_missing'
+          ? 'It was made for another email address than that of your account. Sign out, and sign in with the address to which you got it.'
+          : 'Its link is incomplete, it was used or revoked, it is older than 24 hours, or the person who made it may not invite you any more.'}
+      </p>
+      <p>Nothing was changed. Ask the person who sent it to you for a new one.</p>
+    </Layout>,
+    { refusal: error, hidesAddress: true },
+  )
