@@ -30,6 +30,22 @@ test.each(['Gr\u200bace', 'Gr\u200dace', 'Gr\u2060ace', 'Gr\u00adace', 'Grace\u2
   (name) => expect(personNameFault(name)).not.toBeNull(),
 )
 
+test.each([
+  'Ada \u{1f469}\u200d\u{1f469}\u200d\u{1f467}',
+  '\u{1f3f3}\ufe0f\u200d\u{1f308} Grace',
+  '\u{1f469}\u{1f3fd}\u200d\u{1f4bb}',
+])('a person can have a name with joined emoji: %p', (name) => expect(personNameFault(name)).toBeNull())
+
+test.each([
+  'Ada \u{1f469}\u200d',
+  'Ada\u200d\u{1f469}',
+  '\u{1f469}\u200d\u200d\u{1f467}',
+  '\u{1f680}\u200d\u{1f680}',
+  '\u{1f469}\u200d\u{1f469}\u200d\u{1f467}\u200bAda',
+])('a joiner that joins no emoji into one, or another character that nobody sees, is refused: %p', (name) =>
+  expect(personNameFault(name)).toContain('invisible'),
+)
+
 const faultOf = (name: string, platformName = 'App Platform') => appNameFault(name, platformName)
 
 test.each([
