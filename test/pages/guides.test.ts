@@ -9,6 +9,7 @@ afterAll(async () => await endWorld(world))
 
 const guides = guideAreas.flatMap((area) => area.guides)
 const visitor = () => plainBrowser(world.server.url)
+const publicUrl = () => world.server.url.replace('127.0.0.1', 'localhost')
 const plainText = (html: string): string =>
   html
     .replaceAll(/<[^>]*>/g, '')
@@ -32,13 +33,27 @@ test('anybody can read every guide: its title, headings and code are on its page
   for (const { guide, status, text } of (await pages()).values()) {
     expect(status).toBe(200)
     const shown = plainText(text)
+      .replaceAll(publicUrl(), 'https://apps.example.com')
+      .replaceAll(encodeURIComponent(publicUrl()), encodeURIComponent('https://apps.example.com'))
     expect(text).toContain(`<h1><bdi>${guide.title.replaceAll('&', '&amp;')}</bdi></h1>`)
-    for (const [, code = ''] of guide.text.matchAll(/^```[a-z]+\n([\s\S]*?)\n```/gm)) expect(shown).toContain(code)
+    for (const [, code = ''] of guide.text.matchAll(/^```[a-z]+\n([\s\S]*?)\n```/gm)) {
+      expect(shown).toContain(code)
+    }
     for (const [, heading = ''] of guide.text.matchAll(/^##+ (.+)$/gm)) {
       expect(shown).toContain(heading.replaceAll(/`/g, ''))
     }
     expect(text).not.toContain('&lt;!--')
   }
+})
+
+test('the guides for app developers and builders show the address of this server, those for operators an example', async () => {
+  const { text } = await visitor().get('/docs/guides/first-app')
+  expect(plainText(text)).toContain(`app-platform login --url ${publicUrl()}`)
+  expect(text).not.toContain('https://apps.example.com')
+  const frames = plainText((await visitor().get('/docs/guides/frames')).text)
+  expect(frames).toContain(`builder=${encodeURIComponent(publicUrl())}`)
+  expect(frames).toContain(`const builder = '${publicUrl()}'`)
+  expect((await visitor().get('/docs/guides/installation')).text).toContain('PUBLIC_URL=https://apps.example.com')
 })
 
 test('every link of a guide leads to a guide and a heading that exist', async () => {

@@ -7,7 +7,13 @@ import { findVisit } from '../visit.ts'
 
 const path = '/docs/guides'
 
-/** The guides, for everybody: they say nothing about this server. Signed-in people keep the navigation. */
+/** A guide whose examples work on this server. The guides call a server https://apps.example.com. */
+const withAddress = (text: string, publicUrl: string): string =>
+  text
+    .replaceAll('https://apps.example.com', () => publicUrl)
+    .replaceAll(encodeURIComponent('https://apps.example.com'), () => encodeURIComponent(publicUrl))
+
+/** The guides, for everybody. Of this server they show only its address. Signed-in people keep the navigation. */
 export const guideRoutes = (door: Door) => {
   const reader = async (request: Request) =>
     (await findVisit(door, request)) ?? { platformName: door.platform.platformName }
@@ -44,12 +50,14 @@ export const guideRoutes = (door: Door) => {
     })
     .get(`${path}/:topic`, async ({ request, params: { topic } }) => {
       const visit = await reader(request)
-      const [{ findGuide }, { Markdown }] = await Promise.all([
+      const [{ findGuide, guideAreas }, { Markdown }] = await Promise.all([
         import('../../guides/index.ts'),
         import('./markdown.tsx'),
       ])
       const guide = findGuide(topic)
       if (guide === null) throw refuse('route_not_found')
+      // Operators read about servers that they have yet to set up, with names of hosts and proxies that belong together.
+      const isForOperators = guideAreas[0].guides.includes(guide)
       return page(
         <Layout
           title={guide.title}
@@ -58,7 +66,7 @@ export const guideRoutes = (door: Door) => {
           visit={visit}
         >
           <div class="guide">
-            <Markdown text={guide.text} />
+            <Markdown text={isForOperators ? guide.text : withAddress(guide.text, door.platform.publicUrl)} />
           </div>
         </Layout>,
       )
