@@ -6,7 +6,7 @@ import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import type { Rule } from '../../operations/acting-as.ts'
-import { mayInActiveApp } from '../../operations/acting-as.ts'
+import { mayInActiveApp, refusalOfRole } from '../../operations/acting-as.ts'
 import { addEndpoint, changeEndpoint } from '../../operations/webhooks/add-endpoint.ts'
 import { ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
@@ -186,12 +186,19 @@ const chosenKinds = (sent: {
   ]),
 ]
 
-/** The owner is checked first, so that nobody else can make this server look up host names. */
+/** @throws right_missing */
+const refuseWithoutRight = ({ app }: OwnApp): void => {
+  const refusal = refusalOfRole(app.role, 'webhooks')
+  if (refusal !== null) throw refusal
+}
+
+/** The right is checked first, so that nobody else can make this server look up host names. */
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, newEndpointForm)
   const { environment, url } = fields
   const kinds = chosenKinds(fields)
   const own = await ownAppOf(visit, slug)
+  refuseWithoutRight(own)
   takeOutgoingShare(visit)
   const input = { slug, environment, url: url.trim(), kinds }
   return await answerForm(addEndpoint(...asMember(visit, slug, 'webhooks', ticket), input), {
@@ -209,6 +216,7 @@ const change = async (door: Door, request: Request, { slug, id }: { readonly slu
   const { visit, fields } = await receiveFromUser(door, request, endpointForm)
   const own = await ownAppOf(visit, slug)
   const { environment } = await readEndpoint(door.platform, own.app.id, id)
+  refuseWithoutRight(own)
   takeOutgoingShare(visit)
   const values = { id, environment, url: fields.url.trim(), kinds: chosenKinds(fields) }
   const may = allOf(mayInActiveApp(visit.userId, slug, 'webhooks'), ownsEndpoint(visit.userId, slug, id, 'webhooks'))
