@@ -1,6 +1,5 @@
 /** `bun run release`: the files of a release, in dist/release. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { currentCommit } from '../build.ts'
 import { buildFor, installParts, machines, ReleaseRefused } from './machines.ts'
@@ -42,7 +41,8 @@ export const makeRelease = async (folder: string, of: typeof machines = machines
   const changes = changesIn(readFileSync(join(root, 'src/guides/changelog.md'), 'utf8'), version)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const parts = mkdtempSync(join(tmpdir(), 'app-platform-parts-'))
+  const parts = join(root, 'dist/parts') // always the same, because the files contain the path
+  rmSync(parts, { recursive: true, force: true })
   try {
     await installParts(parts)
     const files: string[] = []
