@@ -15,6 +15,7 @@ import passwordLinks from './postgres/0013_password_links.sql' with { type: 'tex
 import mails from './postgres/0014_mails.sql' with { type: 'text' }
 import passkeys from './postgres/0015_passkeys.sql' with { type: 'text' }
 import members from './postgres/0016_members.sql' with { type: 'text' }
+import emailLinks from './postgres/0017_email_links.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -93,5 +94,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'members',
     sql: members,
     sha256: '2906be6fbe8bed76721b30e2e9a4f765eb4da0bba47963290a223b84cf14552b',
+  },
+  {
+    id: 17,
+    name: 'email_links',
+    sql: emailLinks,
+    sha256: '0f3b484581751c88fcc88dcbd88b8643bebabb005185c7dafb49c102337f302c',
   },
 ]

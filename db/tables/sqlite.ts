@@ -132,7 +132,7 @@ export const recoveryCodes = sqliteTable('recovery_codes', {
   endedAt: integer('ended_at'),
 })
 
-/** Links with which a person sets a password. Each ends when it is used, or when the password changes or a newer link is made. */
+/** Links with which a person sets a password, or confirms the new address in `email`. Each ends when it is used, or when the password changes or a newer link is made. */
 export const passwordLinks = sqliteTable('password_links', {
   id: text().primaryKey(),
   userId: text('user_id').notNull(),
@@ -140,6 +140,7 @@ export const passwordLinks = sqliteTable('password_links', {
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   endedAt: integer('ended_at'),
+  email: text(),
 })
 
 /**

@@ -100,6 +100,7 @@ export const auditActions = [
   'user.changed',
   'user.created',
   'user.disabled',
+  'user.email_asked',
   'user.email_changed',
   'user.enabled',
   'user.erased',

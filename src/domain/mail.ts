@@ -9,6 +9,7 @@ export const mailKinds = [
   'invitation',
   'reset',
   'reset_asked',
+  'email_asked',
   'new_device',
   'password_changed',
   'email_changed',
@@ -17,8 +18,8 @@ export const mailKinds = [
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
-/** Those with a link to set a password. They are dropped when such links end. */
-export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked']
+/** Those with a link of their own. They are dropped when such links end. */
+export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked', 'email_asked']
 
 /** The actions of the audit that are also told by mail. */
 const kindsOfActions: Partial<Record<AuditAction, MailKind>> = {

@@ -164,6 +164,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.changed': ({ who, user, names }) => tell`${who} changed ${user}${listed(': ', names('fields'))}`,
   'user.created': ({ who, user }) => tell`${who} created ${user}`,
   'user.disabled': ({ who, user }) => tell`${who} disabled ${user}`,
+  'user.email_asked': ({ who }) => tell`${who} asked to change their email address`,
   'user.email_changed': ({ who, user, isSelf }) =>
     isSelf ? tell`${who} changed their email address` : tell`${who} changed the email address of ${user}`,
   'user.enabled': ({ who, user }) => tell`${who} enabled ${user}`,

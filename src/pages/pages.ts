@@ -9,6 +9,7 @@ import { installQuestionRoutes } from './account/install-question.tsx'
 import { ownInstallRoutes } from './account/installs.tsx'
 import { openAppRoutes } from './account/open-app.tsx'
 import { accountOverviewRoutes } from './account/overview.tsx'
+import { emailRoutes } from './account/email.tsx'
 import { factorRoutes } from './account/factors.tsx'
 import { passkeyRoutes } from './account/passkeys.tsx'
 import { proveRoutes } from './account/prove.tsx'
@@ -98,6 +99,7 @@ const account = (door: Door) =>
   new Elysia()
     .use(accountOverviewRoutes(door))
     .use(passwordRoutes(door))
+    .use(emailRoutes(door))
     .use(factorRoutes(door))
     .use(passkeyRoutes(door))
     .use(proveRoutes(door))

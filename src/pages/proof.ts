@@ -11,6 +11,7 @@ import type { Visit } from './visit.ts'
 export const provedForms: ReadonlySet<string> = new Set([
   '/account/factors/passkeys/new',
   '/account/factors/passkeys/:id/remove',
+  '/account/email',
   '/account/factors/totp',
   '/account/factors/totp/remove',
   '/account/factors/recovery-codes',

@@ -43,7 +43,7 @@ const showForm = async (door: Door, request: Request, link: string, error: Platf
   const { tickets, cookies } = visitorOf(door, request)
   const { platform } = door
   return await answerForm(openPasswordLink(platform, callOf(request), link), {
-    done: (user) =>
+    done: ({ user }) =>
       page(
         <Layout title="Set your password" visit={{ platformName: platform.platformName }} width="narrow">
           <Problem error={error} />

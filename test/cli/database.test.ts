@@ -41,6 +41,7 @@ onSqlite('place of the file')(
         'mails',
         'passkeys',
         'members',
+        'email_links',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

@@ -7,10 +7,12 @@ import { purgeAll } from '../../src/operations/purge/purge.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
 import { exportUser } from '../../src/operations/users/export-user.ts'
 import {
+  askForEmail,
   askForLink,
   createResetLink,
   inviteUser,
   openPasswordLink,
+  useEmailLink,
   usePasswordLink,
 } from '../../src/operations/users/password-links.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
@@ -330,6 +332,62 @@ describe('an announcement', () => {
     expect(mail?.to).toEqual([user.email])
     expect(mail?.text).not.toContain(to)
     expect((await mailsOf()).every(({ address }) => address === null)).toBe(true)
+  })
+})
+
+const moveTo = async (address: string, by = user) =>
+  await askForEmail(platform, trace, await sessionOf(platform, by), address)
+const confirm = async (link: string) => await useEmailLink(platform, trace, link)
+
+describe('a change of the address', () => {
+  test('is confirmed once, by a link at the new address, and told to the old one', async () => {
+    const address = `new-${user.email}`
+    await moveTo(address.toUpperCase())
+    const mail = (await deliverAll()).find(({ to }) => to[0] === address)
+    const link = linkIn(mail ?? { text: '' })
+    expect(mail?.text).toContain(`http://localhost/confirm-email?link=${link}`)
+    expect((await q.users.byId(user.id))?.email).toBe(user.email)
+    expect(await isLive(link)).toBe(false) // it sets no password
+    expect(await refusalOf(use(link))).toBe('version_not_eligible')
+    const tries = await Promise.allSettled([confirm(link), confirm(link), confirm(link)])
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await q.users.byId(user.id))?.email).toBe(address)
+    expect(await subjects()).toEqual([[user.email, 'Your email address at App Platform was changed']])
+  })
+
+  test('does not work with a link for a password, an older link, or when the password has changed since', async () => {
+    await ask()
+    const [reset] = await deliver()
+    expect(await refusalOf(confirm(linkIn(reset ?? { text: '' })))).toBe('version_not_eligible')
+    await moveTo(`one-${user.email}`)
+    const [older] = await deliver()
+    await moveTo(`two-${user.email}`)
+    const [newer] = await deliver()
+    expect(newer?.to).toEqual([`two-${user.email}`])
+    expect(await refusalOf(confirm(linkIn(older ?? { text: '' })))).toBe('version_not_eligible')
+    const caller = await sessionOf(platform, user)
+    await changePassword(platform, trace, caller, { current: user.password, next, repeated: next })
+    expect(await refusalOf(confirm(linkIn(newer ?? { text: '' })))).toBe('version_not_eligible')
+    expect((await q.users.byId(user.id))?.email).toBe(user.email)
+  })
+
+  test('to the address of somebody else gets the same answer and no mail, and fails if they get it meanwhile', async () => {
+    const other = await addUser(platform)
+    expect(await moveTo(other.email)).toBeUndefined()
+    expect(await deliver()).toEqual([])
+    const address = `soon-${user.email}`
+    await moveTo(address)
+    const [mail] = await deliver()
+    await setUserEmail(platform, trace, operator, { email: other.email, to: address })
+    expect(await refusalOf(confirm(linkIn(mail ?? { text: '' })))).toBe('version_not_eligible')
+  })
+
+  test('is refused for a malformed address, the own one, and people whose address the builder sets', async () => {
+    for (const address of ['x', user.email, `a@b.example\r\nBcc: c@d.example`]) {
+      expect(await refusalOf(moveTo(address))).toBe('invalid_request')
+    }
+    await platform.database.transaction(async (t) => await t.users.change(user.id, { externalId: user.id }, now()))
+    expect(await refusalOf(moveTo(`new-${user.email}`))).toBe('invalid_request')
   })
 })
 

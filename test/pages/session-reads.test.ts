@@ -67,6 +67,7 @@ const expectedReads = (method: string, pattern: string): number =>
     '/sign-in/code/passkey',
     '/sign-in/factor',
     '/forgot-password',
+    '/confirm-email',
     '/set-password',
   ].includes(pattern) ||
   (method === 'POST' && ['/sign-in', '/sign-in/passkey', '/oauth/authorize'].includes(pattern))

@@ -30,7 +30,9 @@ beforeAll(async () => {
     // After a password, and after a link: `second-factors.test.ts` and `desk-users.test.ts` have them.
     .filter(
       ({ pattern }) =>
-        !pattern.startsWith('/sign-in/') && pattern !== '/set-password' && pattern !== '/forgot-password',
+        !pattern.startsWith('/sign-in/') &&
+        !['/set-password', '/forgot-password', '/confirm-email', '/account/email'].includes(pattern) &&
+        pattern !== '/forgot-password',
     )
     // Not at an IP address: `passkeys-browser.test.ts` has them.
     .filter(({ pattern }) => !pattern.startsWith('/account/factors/passkeys/'))

@@ -81,6 +81,15 @@ const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
     link: setPassword,
     after: [worksOnce, 'If it was not you, ignore this mail: your password stays as it is until the link is used.'],
   }),
+  email_asked: ({ platform, email }) => ({
+    subject: `Confirm your email address for ${platform}`,
+    says: `The account ${email} at ${platform} is to have this email address.`,
+    link: { words: 'Confirm this address', url: '' },
+    after: [
+      'The link works once, for 24 hours.',
+      'If you have no such account, ignore this mail: nothing changes without the link.',
+    ],
+  }),
   new_device: ({ platform, email, circumstances }) => ({
     subject: `New sign-in to ${platform}`,
     says: `${email} has signed in in a browser that is new to us: ${circumstances}.`,

@@ -9,6 +9,7 @@ import {
   writtenLetter,
 } from '../../domain/mail.ts'
 import { noPassword } from '../../domain/password.ts'
+import { emailLinkPath, passwordLinkPath } from '../../domain/password-link.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'
 import { system } from '../audit/event.ts'
@@ -26,7 +27,7 @@ export const sendNextMail = async (platform: Platform, trace: Trace, mailer: Mai
   const now = platform.clock.now()
   const due = await platform.database.queries.mails.nextDue(now)
   if (due === null) return false
-  const link = mintLink(platform, now)
+  const link = mintLink(platform, now, due.kind === 'email_asked' ? emailLinkPath : passwordLinkPath)
   const mail = await decideAt(
     platform,
     trace,
@@ -75,7 +76,9 @@ const prepareMail = async (
     return null
   }
   if (!(await q.mails.begin(mail, user.id, now + pauseAfterMail(mail.attempts + 1)))) return null
-  if (linkMails.includes(mail.kind)) await q.passwordLinks.insert(link.rowFor(user.id))
+  if (linkMails.includes(mail.kind)) {
+    await q.passwordLinks.insert(link.rowFor(user.id, mail.kind === 'email_asked' ? mail.address : null))
+  }
   if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
   const event = await q.audit.byId(eventIdOf(mail))
   const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
@@ -91,6 +94,9 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
   const id = mail.userId ?? (await findUser(q, mail.address ?? ''))?.id
   const user = id === undefined ? null : await q.users.byId(id) // locked, so that a link that ends meanwhile stays ended
   if (user?.status !== 'active') return null
+  if (mail.kind === 'email_asked') {
+    return mail.address === null || (await q.users.byEmail(mail.address)) !== null ? null : user
+  }
   if (linkMails.includes(mail.kind) && !mayUsePassword(signIn, user.isOperator)) return null
   switch (mail.kind) {
     case 'reset':

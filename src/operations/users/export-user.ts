@@ -53,7 +53,8 @@ export const exportUser = async (platform: Platform, address: string) => {
       lastUsedAt,
       endedAt,
     })),
-    passwordLinks: (await q.passwordLinks.everyOfUser(id)).map(({ createdAt, expiresAt, endedAt }) => ({
+    passwordLinks: (await q.passwordLinks.everyOfUser(id)).map(({ createdAt, expiresAt, endedAt, email }) => ({
+      email,
       createdAt,
       expiresAt,
       endedAt,

@@ -5,7 +5,7 @@ import { refuse } from '../../domain/errors.ts'
 import { recordId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
+import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { normalizeEmail } from '../../domain/user.ts'
@@ -13,6 +13,7 @@ import { auditStamp } from '../audit/event.ts'
 import {
   badInput,
   CountedRefusal,
+  decide,
   decideAt,
   type OpenChange,
   type Operation,
@@ -20,6 +21,7 @@ import {
   refusalOfFaults,
   settle,
 } from '../decision.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { findPasswordLink } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from './builder-users.ts'
@@ -41,25 +43,29 @@ export const mintSecretLink = (platform: Platform, now: number, { kind, path, se
   return { key, link, hash: hashSecret(secret), expiresAt: now + seconds * 1000 }
 }
 
-const passwordLink = { kind: 'passwordLink', path: passwordLinkPath, seconds: passwordLinkSeconds } as const
+type LinkPath = typeof passwordLinkPath | typeof emailLinkPath
+
+const passwordLink = { kind: 'passwordLink', seconds: passwordLinkSeconds } as const
 
 export type MintedLink = ReturnType<typeof mintLink>
 
-/** A link with which a person sets a password, and its row. */
-export const mintLink = (platform: Platform, now: number) => {
-  const { key, link, hash, expiresAt } = mintSecretLink(platform, now, passwordLink)
+/** A link with which a person sets a password or confirms an address, and its row. */
+export const mintLink = (platform: Platform, now: number, path: LinkPath = passwordLinkPath) => {
+  const { key, link, hash, expiresAt } = mintSecretLink(platform, now, { ...passwordLink, path })
   const id = recordIdOfKey('lnk_', key)
   return {
     id,
     link,
     expiresAt,
-    rowFor: (userId: string): PasswordLink => ({
+    /** `email` is the address that a link for `emailLinkPath` confirms. */
+    rowFor: (userId: string, email: string | null = null): PasswordLink => ({
       id,
       userId,
       hash,
       createdAt: now,
       expiresAt,
       endedAt: null,
+      email,
     }),
   }
 }
@@ -133,12 +139,13 @@ export const askForLink = async (platform: Platform, trace: Trace, address: stri
 
 type FoundLink = { readonly row: PasswordLink; readonly user: User }
 
-/** The link that a secret belongs to, if it works, with its person. */
-const liveLink = async (q: Queries, secret: string, now: number): Promise<FoundLink | null> => {
+/** The link that a secret belongs to, if it works on this page, with its person. */
+const liveLink = async (q: Queries, secret: string, now: number, path: LinkPath): Promise<FoundLink | null> => {
   const parsed = parseSecret('passwordLink', secret)
   if (parsed === null) return null
   const row = await findPasswordLink(q, { key: recordIdOfKey('lnk_', parsed.key), hash: parsed.hash })
   if (row === null || row.endedAt !== null || row.expiresAt <= now) return null
+  if ((row.email === null) !== (path === passwordLinkPath)) return null
   const user = await q.users.byId(row.userId)
   return user?.status === 'active' ? { row, user } : null
 }
@@ -151,13 +158,18 @@ const deadLink = () =>
   })
 
 /**
- * The person of a link. Consumes nothing, because programs that look at mail open links too.
+ * The person of a link, and the address that it confirms. Consumes nothing, because programs that look at mail open links too.
  * @throws version_not_eligible for a link that does not work
  */
-export const openPasswordLink = async (platform: Platform, trace: Trace, secret: string): Promise<User> => {
+export const openPasswordLink = async (
+  platform: Platform,
+  trace: Trace,
+  secret: string,
+  path: LinkPath = passwordLinkPath,
+): Promise<FoundLink> => {
   const now = platform.clock.now()
-  const found = await liveLink(platform.database.queries, secret, now)
-  return await settle(platform, () => auditStamp(platform, trace, now), found === null ? deadLink() : found.user)
+  const found = await liveLink(platform.database.queries, secret, now, path)
+  return await settle(platform, () => auditStamp(platform, trace, now), found ?? deadLink())
 }
 
 type ChosenPassword = { readonly link: string; readonly password: string; readonly repeated: string }
@@ -182,7 +194,7 @@ export const usePasswordLink = async (platform: Platform, trace: Trace, input: C
 }
 
 const setPassword = async ({ q, now, record }: OpenChange, link: string, hash: string) => {
-  const found = await liveLink(q, link, now)
+  const found = await liveLink(q, link, now, passwordLinkPath)
   if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
   const { user } = found
   if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
@@ -191,4 +203,51 @@ const setPassword = async ({ q, now, record }: OpenChange, link: string, hash: s
   await q.sessions.endAllOfUser(user.id, now)
   await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
   return user
+}
+
+/**
+ * Asks for a link at a new address, which confirms it. Earlier links of the person end. Whether somebody else has the address is not
+ * told: then no mail is sent.
+ * @throws invalid_request for an address that is malformed or their own, and for people whose address the builder sets
+ */
+export const askForEmail = async (platform: Platform, trace: Trace, caller: SessionCaller, address: string) => {
+  const email = normalizeEmail(address)
+  if (email === null) throw badInput('email', 'The email address is malformed.')
+  await decide(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+    const user = await q.users.byId(caller.user.id)
+    if (user === null || user.externalId !== null) return badInput('email', 'The builder sets your address.')
+    if (user.email === email) return badInput('email', 'This is your address already.')
+    await q.passwordLinks.endAll(user.id, now)
+    await record({ action: 'user.email_asked', target: user.id, mail: { kind: 'email_asked', to: email } })
+    return null
+  })
+}
+
+/**
+ * Gives the person of a link the address that it confirms. Sessions stay, all links of the person end, and the old address is told.
+ * @throws version_not_eligible for a link that does not work, or whose address somebody else has by now
+ */
+export const useEmailLink = async (platform: Platform, trace: Trace, secret: string): Promise<User> => {
+  const now = platform.clock.now()
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await platform.database.transaction(async (q) => await setEmail(open(q), secret))
+  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+const setEmail = async ({ q, now, record }: OpenChange, secret: string) => {
+  const found = await liveLink(q, secret, now, emailLinkPath)
+  const email = found?.row.email ?? null
+  if (found === null || email === null || (await q.users.byEmail(email)) !== null) return deadLink()
+  const { user, row } = found
+  if (user.externalId !== null || !(await q.passwordLinks.use(row.id, now))) return deadLink()
+  await q.users.change(user.id, { email }, now)
+  await q.passwordLinks.endAll(user.id, now)
+  const actor = { kind: 'user', id: user.id } as const
+  await record({
+    actor,
+    action: 'user.email_changed',
+    target: user.id,
+    mail: { kind: 'email_changed', to: user.email },
+  })
+  return { ...user, email, updatedAt: now }
 }

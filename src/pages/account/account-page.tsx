@@ -6,6 +6,7 @@ import { afterSignIn } from '../second-step.tsx'
 /** The addresses of the account's pages and forms. */
 export const accountPaths = {
   overview: '/account',
+  email: '/account/email',
   password: '/account/password',
   factors: '/account/factors',
   totp: '/account/factors/totp',

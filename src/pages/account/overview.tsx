@@ -53,6 +53,12 @@ export const accountOverviewRoutes = (door: Door) =>
                 fact: sessionsSentence(others, hasMore),
               },
               {
+                href: accountPaths.email,
+                name: 'Email address',
+                icon: 'user',
+                fact: 'You sign in with it, and get mails there.',
+              },
+              {
                 href: accountPaths.password,
                 name: 'Password',
                 icon: 'lock',
@@ -70,7 +76,7 @@ export const accountOverviewRoutes = (door: Door) =>
             <Row href={href} avatar={<IconTile name={icon} />} title={name} facts={[fact]} />
           )}
         />
-        <p class="muted">The operator of this server sets your name and your email address.</p>
+        <p class="muted">The operator of this server sets your name.</p>
       </AccountPage>,
     )
   })

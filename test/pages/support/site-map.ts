@@ -67,6 +67,7 @@ export const siteMap: readonly Site[] = [
   // Without a sign-in that waits they lead to the first page; `second-factors.test.ts` looks at them.
   { pattern: '/sign-in/code', who: 'visitor', paths: () => ['/sign-in/code'], leadsOn: true },
   { pattern: '/sign-in/factor', who: 'visitor', paths: () => ['/sign-in/factor'], leadsOn: true },
+  { pattern: '/confirm-email', who: 'visitor', paths: () => ['/confirm-email?done=set'] },
   { pattern: '/forgot-password', who: 'visitor', paths: () => ['/forgot-password'] },
   { pattern: '/set-password', who: 'visitor', paths: () => ['/set-password?done=set'] },
   { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
@@ -78,6 +79,7 @@ export const siteMap: readonly Site[] = [
     paths: (world) => [askPath(world), askPath({ ...world, app: world.strangersApp })],
   },
   { pattern: '/account', who: 'user', paths: () => ['/account'] },
+  { pattern: '/account/email', who: 'user', paths: () => ['/account/email'] },
   { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
   { pattern: '/account/prove', who: 'user', paths: () => ['/account/prove?return_to=%2Faccount'] },
   { pattern: '/account/factors', who: 'user', paths: () => ['/account/factors'] },

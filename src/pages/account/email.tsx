@@ -1,0 +1,143 @@
+import { Elysia } from 'elysia'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { emailLinkPath } from '../../domain/password-link.ts'
+import { callOf } from '../../http/call.ts'
+import type { Door } from '../../http/door.ts'
+import { hold } from '../../http/limits.ts'
+import { inspectUser } from '../../operations/users/find-user.ts'
+import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/users/password-links.ts'
+import { Field, Form, Problem } from '../design/field.tsx'
+import { Layout } from '../design/shell.tsx'
+import {
+  answerForm,
+  fieldsOf,
+  formOf,
+  onOwnAccount,
+  readValues,
+  receiveFromUser,
+  secretText,
+  staleForm,
+  text,
+  ticketKey,
+} from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { choiceParameter } from '../query.ts'
+import { requireVisit, type Visit, visitorOf } from '../visit.ts'
+import { AccountPage, accountPaths } from './account-page.tsx'
+
+const notices = { asked: 'We have sent a link to the new address. Your address changes when you open it.' } as const
+const emailForm = formOf({ email: text })
+const confirmForm = formOf({ link: secretText }, ['link'])
+
+/** Changes the own address: a form, and the page that the link in the mail to the new address opens. */
+export const emailRoutes = (door: Door) =>
+  new Elysia()
+    .get(accountPaths.email, async ({ request }) => await show(await requireVisit(door, request), '', null))
+    .post(accountPaths.email, async ({ request }) => {
+      const { visit, fields } = await receiveFromUser(door, request, emailForm)
+      if (door.platform.mailer === null) return await show(visit, '', null)
+      hold(visit.call, door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
+      return await answerForm(askForEmail(...onOwnAccount(visit), fields.email), {
+        done: () => seeOther(`${accountPaths.email}?done=asked`),
+        refused: async (error) => await show(visit, fields.email, error),
+      })
+    })
+    .get(emailLinkPath, async ({ request }) => {
+      if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
+      return await showConfirmation(door, request, new URL(request.url).searchParams.get('link') ?? '', null)
+    })
+    .post(emailLinkPath, async ({ request }) => await confirm(door, request))
+
+const show = async (visit: Visit, email: string, error: PlatformError | null): Promise<Response> => {
+  const { platform } = visit.door
+  const user = await inspectUser(platform, visit.userId)
+  const setBy = user.externalId !== null ? 'The builder sets' : platform.mailer === null ? 'The operator sets' : null
+  return page(
+    <AccountPage title="Email address" visit={visit} tab={accountPaths.overview} notices={notices}>
+      <Problem error={error} />
+      <p>
+        Your address is <bdi>{user.email}</bdi>.{setBy === null ? '' : ` ${setBy} it.`}
+      </p>
+      {setBy === null ? (
+        <Form action={accountPaths.email} visit={visit} class="measure">
+          <Field
+            label="New email address"
+            name="email"
+            hint="We send a link there. Your address changes when you open the link, and we tell the old address."
+            error={error}
+            input={{ type: 'email', autocomplete: 'email', required: true, maxLength: 254, value: email }}
+          />
+          <button type="submit" class="primary">
+            Send the link
+          </button>
+        </Form>
+      ) : null}
+    </AccountPage>,
+    { refusal: error },
+  )
+}
+
+const confirm = async (door: Door, request: Request): Promise<Response> => {
+  const call = callOf(request)
+  const values = await readValues(call, confirmForm)
+  const { link } = fieldsOf(confirmForm, values)
+  if (ticketKey(door, call, visitorOf(door, request).tickets, confirmForm, values) === null) {
+    return await showConfirmation(door, request, link, refuse('origin_not_allowed', { message: staleForm }))
+  }
+  return await answerForm(useEmailLink(door.platform, call, link), {
+    done: () => seeOther(`${emailLinkPath}?done=set`),
+    refused: (error) => showDead(door, error),
+  })
+}
+
+/** The address of the page has the secret, so no other page may learn it: `no-referrer`. */
+const showConfirmation = async (door: Door, request: Request, link: string, error: PlatformError | null) => {
+  const { tickets, cookies } = visitorOf(door, request)
+  const opened = openPasswordLink(door.platform, callOf(request), link, emailLinkPath)
+  return await answerForm(opened, {
+    done: ({ user, row }) =>
+      page(
+        <Layout title="Confirm your address" visit={{ platformName: door.platform.platformName }} width="narrow">
+          <Problem error={error} />
+          <p>
+            The account <bdi>{user.email}</bdi> gets the address <bdi>{row.email}</bdi>. You sign in with it from then
+            on.
+          </p>
+          <Form action={emailLinkPath} visit={{ tickets }} bound={[link]}>
+            <input type="hidden" name="link" value={link} />
+            <button type="submit" class="primary">
+              Confirm
+            </button>
+          </Form>
+        </Layout>,
+        { refusal: error, cookies, hidesAddress: true },
+      ),
+    refused: (dead) => showDead(door, dead),
+  })
+}
+
+const showDead = (door: Door, error: PlatformError): Response =>
+  page(
+    <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
+      <p>
+        It was used, is older than 24 hours, or was replaced by a newer one, or somebody else has the address. Nothing
+        was changed now. Sign in, and ask for a new link under Account.
+      </p>
+      <p>
+        <a href={accountPaths.email}>Email address</a>
+      </p>
+    </Layout>,
+    { refusal: error, hidesAddress: true },
+  )
+
+const showDone = (door: Door): Response =>
+  page(
+    <Layout title="Your address is changed" visit={{ platformName: door.platform.platformName }} width="narrow">
+      <p>Sign in with the new address from now on. We have told the old one.</p>
+      <p>
+        <a class="button primary" href={accountPaths.overview}>
+          Go to your account
+        </a>
+      </p>
+    </Layout>,
+  )
