@@ -106,6 +106,8 @@ const docsPageAnswer = (content: string): Response =>
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
       'content-security-policy': contentSecurityPolicy,
+      // As all pages: otherwise the pages of the sign-in could not answer the window that *Authorize* opened.
+      'cross-origin-opener-policy': 'same-origin',
     },
   })
 

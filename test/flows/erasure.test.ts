@@ -4,6 +4,7 @@ import { createServiceKey } from '../../src/operations/service-keys/change-servi
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { linkUser } from '../../src/operations/users/builder-users.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
+import { hashSecret } from '../../src/domain/secret.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { onSqlite } from '../support/engines.ts'
@@ -63,8 +64,33 @@ const addPerson = async (externalId: string) => {
   }
   await ask('PUT', `/resources/site/${place}-${externalId}`, site)
   const session = await signIn(url, { id, email, password })
+  const far = platform.clock.now() + 24 * 3_600_000
+  const ever = { createdAt: 1, endedAt: null }
   await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })
   const { body: tokens } = await exchange(url, app, await authorize(url, session, app))
+  // After the sign-ins, which would ask for the passkey.
+  await platform.database.transaction(async (q) => {
+    const passkey = {
+      credentialId: externalId,
+      publicKey: new Uint8Array(1),
+      counter: 0,
+      challengeAt: 1,
+      lastUsedAt: null,
+    }
+    await q.passkeys.insert({
+      id: `psk_${externalId}`,
+      userId: id,
+      name: `${browser}-${externalId}`,
+      ...passkey,
+      ...ever,
+    })
+    const invitation = { appId: app.id, hash: hashSecret(externalId), invitedBy: world.user.id, expiresAt: far }
+    await q.appInvitations.insert({ id: `inv_${externalId}`, email, role: 'developer', ...invitation, ...ever })
+    const link = { userId: id, email, hash: hashSecret(email), expiresAt: far }
+    await q.passwordLinks.insert({ id: `lnk_${externalId}`, ...link, ...ever })
+    const waiting = { state: 'pending', attempts: 0, nextAttemptAt: far, fault: null, createdAt: 1 } as const
+    await q.mails.insert({ id: `mail_${externalId}`, kind: 'reset', userId: null, address: email, ...waiting })
+  })
   return { id, email, session, tokens }
 }
 
@@ -134,7 +160,11 @@ describe('the erasure of a person', () => {
 
 /** Where the words of a person are as long as they are a user. */
 const personal = [
+  'app_invitations.email',
   'identities.subject',
+  'mails.address',
+  'passkeys.name',
+  'password_links.email',
   'resources.external_id',
   'resources.name',
   'resources.slug',
@@ -158,6 +188,9 @@ const technical =
 const theirs = /\.(?:external_id|password_hash)$/
 /** Of apps, of operators, and of the server. */
 const impersonal = new Set([
+  'app_invitations.role',
+  'app_members.role',
+  'mails.fault', // the name of a kind of fault
   'apps.name',
   'apps.slug',
   'audit_events.address', // for the retention of the audit log, with an ID that names nobody

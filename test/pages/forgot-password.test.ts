@@ -41,7 +41,7 @@ test('somebody who has forgotten their password sets a new one with a link from 
   const set = async () => await browser.post('/set-password', { ...hidden, password, repeated: password })
   expect((await set()).headers.get('location')).toBe('/set-password?done=set')
   const again = await set()
-  expect(again.status).toBe(409)
+  expect(again.status).toBe(410)
   expect(again.text).toContain(`href="${page}"`)
   const signIn = hiddenFields((await browser.get('/sign-in')).text, '/sign-in')
   expect((await browser.post('/sign-in', { ...signIn, email: world.user.email, password })).status).toBe(303)

@@ -31,8 +31,7 @@ beforeAll(async () => {
     .filter(
       ({ pattern }) =>
         !pattern.startsWith('/sign-in/') &&
-        !['/set-password', '/forgot-password', '/confirm-email', '/account/email'].includes(pattern) &&
-        pattern !== '/forgot-password',
+        !['/set-password', '/forgot-password', '/confirm-email', '/account/email'].includes(pattern),
     )
     // Not at an IP address: `passkeys-browser.test.ts` has them.
     .filter(({ pattern }) => !pattern.startsWith('/account/factors/passkeys/'))

@@ -14,7 +14,7 @@ test('a password matches its own hash and no other', async () => {
 test('the hash for unknown users costs what a real one does', async () => {
   for (const cost of [4, 10]) {
     const real = await createPasswords({ cost }).hash('x')
-    expect(hashOfNobody(cost).slice(0, 7)).toBe(real.slice(0, 7))
+    expect(hashOfNobody(cost).slice(3, 7)).toBe(real.slice(3, 7)) // behind the version, which changes nothing
     expect(hashOfNobody(cost).length).toBe(real.length)
   }
 })
