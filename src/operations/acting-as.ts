@@ -154,6 +154,20 @@ export const mayInActiveApp =
     return refusalOfRole(found.role, right) ?? (found.app.status === 'active' ? null : refuse('app_inactive'))
   }
 
+/** Changing the name of an app: until a version of it is live. From then on users know it by the name that was reviewed. */
+export const mayRename =
+  (userId: string, slug: string): Rule =>
+  async (q) => {
+    const refused = await mayInActiveApp(userId, slug, 'settings')(q)
+    const found = refused === null ? await q.appMembers.access(userId, slug) : null
+    const isKnown = found !== null && (await q.versions.active(found.app.id)) !== null
+    return isKnown ? refuse('version_not_eligible', { message: nameIsReviewed }) : refused
+  }
+
+/** Why members cannot rename an app that has a live version. */
+export const nameIsReviewed =
+  'Users know the app by this name since it was reviewed. Ask the operator of this server to change it.'
+
 /** The refusal of a member whose role lacks the right; null if it has it. */
 export const refusalOfRole = (role: MemberRole, right: AppRight): PlatformError | null =>
   hasRight(role, right) ? null : refuse('right_missing', { message: 'Your role in this app does not allow this.' })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { renameApp, setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { listLiveCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { findVersion } from '../../src/operations/versions/version-record.ts'
 import { seenField } from '../../src/pages/version.ts'
@@ -12,6 +12,7 @@ import { createCredential } from '../../src/operations/credentials/change-creden
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { operator, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
+import { moveThrough, submitVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
 import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 import { hostileText } from './support/hostile-text.ts'
@@ -348,6 +349,18 @@ describe('scopes and names', () => {
     const saved = await send(app, '/scopes', '/scopes', { scopes: ['store:read'] })
     expect(locationOf(saved)).toBe(pathOf(app, '/scopes?done=scopes'))
     expect((await ownedApp(world.platform, world.user.id, app.slug)).scopes).toEqual(['store:read'])
+  })
+
+  test('the name of an app that users know since its review cannot be changed by its members', async () => {
+    const app = await freshApp()
+    await submitVersion(world.platform, app, { version: '1.0.0' })
+    expect((await send(app, '', '/name', { name: 'Letters' })).status).toBe(303)
+    await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
+    expect((await owner.get(pathOf(app))).text).toContain('since it was reviewed')
+    const refused = await send(app, '', '/name', { name: 'Bank' })
+    expect([refused.status, refused.text.includes('Ask the operator')]).toEqual([409, true])
+    expect((await ownedApp(world.platform, world.user.id, app.slug)).name).toBe('Letters')
+    expect((await renameApp(world.platform, trace, operator, { slug: app.slug, name: 'Post' })).name).toBe('Post')
   })
 
   test('a hostile name is text on every page', async () => {

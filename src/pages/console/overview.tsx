@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
+import { mayRename, nameIsReviewed } from '../../operations/acting-as.ts'
 import { renameApp } from '../../operations/apps/change-app.ts'
 import { type AppOverview, appOverview } from '../../operations/apps/overview.ts'
 import { readActivity } from '../../operations/counts/activity.ts'
@@ -12,7 +13,7 @@ import { Facts, Time } from '../design/values.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
 import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
 import { Tabs } from '../design/shell.tsx'
-import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter } from '../query.ts'
 import { StatusRows } from './overview-status.tsx'
@@ -35,7 +36,7 @@ export const appOverviewRoutes = (door: Door) =>
     .post('/console/:slug/name', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, nameForm)
       const { name } = fields
-      return await answerForm(renameApp(...asMember(visit, slug, 'settings'), { slug, name }), {
+      return await answerForm(renameApp(...asUser(visit, mayRename(visit.userId, slug)), { slug, name }), {
         done: () => seeOther(`${consoleAppPath(slug)}?done=name`),
         refused: async (error) => await show(await ownAppOf(visit, slug), { name, error }),
       })
@@ -48,6 +49,7 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
   const overview = await appOverview(visit.door.platform, app)
   const steps = setUpSteps(app.slug, overview)
   const error = refused?.error ?? null
+  const isKnown = overview.live !== null
   return page(
     <OwnAppPage
       visit={visit}
@@ -79,11 +81,13 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
           <Field
             label="Name"
             name="name"
-            hint="Users see this name the next time the app asks for their consent."
+            hint={isKnown ? nameIsReviewed : 'Users see this name the next time the app asks for their consent.'}
             error={error}
             input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
           />
-          <button type="submit">Rename the app</button>
+          <button type="submit" disabled={isKnown}>
+            Rename the app
+          </button>
         </Form>
       </Allowed>
     </OwnAppPage>,
