@@ -77,7 +77,7 @@ zpty -w shell 'compadd() {
 }'
 zpty -w shell 'finish() { print -r -- END >> offered }; comppostfuncs=(finish)'
 zpty -n -w shell "$LINE"$'\\t'
-for (( i = 0; i < 400; i++ )); do
+for (( i = 0; i < 2000; i++ )); do
   [[ -e offered && "$(<offered)" == *END ]] && break
   sleep 0.02
 done
