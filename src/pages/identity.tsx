@@ -1,14 +1,17 @@
 import { browserLabel } from '../domain/device.ts'
+import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
+import { proveByProvider } from '../operations/sessions/prove-again.ts'
 import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
 import { notSignedIn } from './handover.tsx'
 import { answerForm } from './form.ts'
 import { seeOther } from './page.ts'
+import { provedCookie } from './proof.ts'
 import { goOn } from './second-step.tsx'
-import { safeReturnTo } from './visit.ts'
+import { findVisit, safeReturnTo, type Visit } from './visit.ts'
 
 /** Where the identity provider sends people back to; it must be registered there. */
 const callbackPath = '/sign-in/oidc/callback'
@@ -27,12 +30,26 @@ const unreachable = (door: Door): Response =>
     '/sign-in?way=password',
   )
 
+/** What a person who is signed in goes there to prove: that it is still them. It has the time, sealed for their session. */
+const proofPurpose = ({ door, sessionToken }: Visit) => ({
+  server: door.serverKey,
+  browser: sessionToken,
+  place: 'prove-at-provider',
+})
+
+/** Sends the browser of a signed-in person there, to be asked again. */
+export const proveAtProvider = async (visit: Visit, returnTo: string): Promise<Response> => {
+  const { clock, random } = visit.door.platform
+  const proves = sealText(proofPurpose(visit), String(clock.now()), random.bytes(sealNonceBytes))
+  return await leaveForProvider(visit.door, returnTo, proves)
+}
+
 /** Sends the browser to the identity provider, with a cookie that only its answer fits. */
-export const leaveForProvider = async (door: Door, returnTo: string): Promise<Response> => {
+export const leaveForProvider = async (door: Door, returnTo: string, proves = ''): Promise<Response> => {
   if (door.identityProvider === null) return seeOther('/sign-in')
   try {
-    const { url, checks } = await door.identityProvider.begin(door.platform.publicUrl + callbackPath)
-    const kept = { ...checks, returnTo: returnTo.length <= longestWay ? returnTo : '/' }
+    const { url, checks } = await door.identityProvider.begin(door.platform.publicUrl + callbackPath, proves !== '')
+    const kept = { ...checks, proves, returnTo: returnTo.length <= longestWay ? returnTo : '/' }
     const value = Buffer.from(JSON.stringify(kept)).toString('base64url')
     return seeOther(url, [setCookie(door, 'oidc', value, checksSeconds)])
   } catch (error) {
@@ -42,7 +59,7 @@ export const leaveForProvider = async (door: Door, returnTo: string): Promise<Re
   }
 }
 
-type Kept = LoginChecks & { readonly returnTo: string }
+type Kept = LoginChecks & { readonly returnTo: string; readonly proves: string }
 
 const keptIn = (door: Door, request: Request): Kept | null => {
   try {
@@ -56,7 +73,7 @@ const keptIn = (door: Door, request: Request): Kept | null => {
 const isKept = (value: unknown): value is Kept =>
   typeof value === 'object' &&
   value !== null &&
-  ['state', 'nonce', 'verifier', 'returnTo'].every((name) => typeof Reflect.get(value, name) === 'string')
+  ['state', 'nonce', 'verifier', 'returnTo', 'proves'].every((name) => typeof Reflect.get(value, name) === 'string')
 
 /** The browser comes back from the identity provider. */
 export const comeBackFromProvider = async (door: Door, request: Request): Promise<Response> => {
@@ -79,6 +96,14 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
   address.search = new URL(request.url).search
   try {
     const claims = await identityProvider.finish(address, kept)
+    if (kept.proves !== '') {
+      const visit = await findVisit(door, request)
+      const since = visit === null ? null : openText(proofPurpose(visit), kept.proves)
+      if (visit === null || since === null) return await refused()
+      const proved = proveByProvider(platform, call, visit.session, { claims, since: Number(since) })
+      const way = safeReturnTo(kept.returnTo, platform.publicUrl)
+      return await answer(proved, async () => seeOther(way, [forgotten, provedCookie(visit)]))
+    }
     const agent = browserLabel(request.headers.get('user-agent'))
     return await answer(
       signInWithIdentity(platform, call, claims, platform.signIn, agent),

@@ -9,6 +9,8 @@ export type Claims = {
   readonly name: string | null
   /** How it knows the person: the authentication context class (OpenID Connect Core section 2). */
   readonly acr: string | null
+  /** When it last asked the person to sign in, in epoch milliseconds; null if it does not say. */
+  readonly askedAt: number | null
 }
 
 /** What the browser keeps between leaving and coming back. */
@@ -16,8 +18,8 @@ export type LoginChecks = { readonly state: string; readonly nonce: string; read
 
 /** An OpenID Connect provider (authorization code, PKCE, state, nonce, `iss`). */
 export type IdentityProvider = {
-  /** Where to send the browser. @throws ProviderUnreachable */
-  begin(redirectUri: string): Promise<{ readonly url: string; readonly checks: LoginChecks }>
+  /** Where to send the browser. With `again` the provider must ask the person also if it knows them. @throws ProviderUnreachable */
+  begin(redirectUri: string, again: boolean): Promise<{ readonly url: string; readonly checks: LoginChecks }>
   /** Who came back to this address. @throws ProviderUnreachable, ProviderRefused */
   finish(address: URL, checks: LoginChecks): Promise<Claims>
   /** Where the person signs out there, too; null if the provider has no such page. */
@@ -69,7 +71,7 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
   }
 
   return {
-    begin: async (redirectUri) => {
+    begin: async (redirectUri, again) => {
       const client = await library()
       const configuration = await discover()
       const verifier = client.randomPKCECodeVerifier()
@@ -81,6 +83,7 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
         code_challenge_method: 'S256',
         state: checks.state,
         nonce: checks.nonce,
+        ...(again ? { max_age: '0' } : {}),
       })
       return { url: url.href, checks }
     },
@@ -115,6 +118,7 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
         isEmailVerified: said['email_verified'] === true,
         name: textOf(claims['name']) ?? textOf(said['name']) ?? textOf(said['preferred_username']),
         acr: textOf(claims['acr']),
+        askedAt: typeof claims.auth_time === 'number' ? claims.auth_time * 1000 : null,
       }
     },
     endSessionUrl: async (returnTo) => {

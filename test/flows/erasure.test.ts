@@ -53,6 +53,7 @@ const addPerson = async (externalId: string) => {
     isEmailVerified: true,
     name,
     acr: null,
+    askedAt: null,
   }
   const rules = { createsUsers: false, linksByEmail: true }
   await signInWithIdentity(platform, trace, claims, rules, `${browser}-${externalId}`)

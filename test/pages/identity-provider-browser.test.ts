@@ -1,5 +1,8 @@
 import { expect } from 'bun:test'
+import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { endUserAccess } from '../../src/operations/end-access.ts'
+import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
+import { proveByProvider } from '../../src/operations/sessions/prove-again.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { startIdentityProvider } from '../clients/support/identity-provider.ts'
@@ -8,6 +11,7 @@ import { auditEvents } from '../support/audit-events.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
+import { earlier } from './support/earlier.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { signInByForm } from './support/sign-in.ts'
 
@@ -79,6 +83,11 @@ const signIn = async (login: string, javaScript = true) => {
   await page.waitForURL((url) => url.origin === platform)
   return page
 }
+const identityOf = async (email: string) => {
+  const q = world.platform.database.queries
+  const [identity] = await q.identities.ofUser((await q.users.byEmail(email))?.id ?? '')
+  return identity
+}
 const heading = async (page: Page) => await page.getByRole('heading', { level: 1 }).innerText()
 
 test('an account with the same verified address is joined, unless it is an operator’s', async () => {
@@ -94,6 +103,60 @@ test('a person whose address is not verified, or who is disabled, is refused', a
   await signIn('late')
   await setUserStatus(world.platform, trace, operator, { email: 'late@id.example', status: 'disabled' })
   expect(await heading(await signIn('late'))).toBe('Sign-in not completed')
+})
+
+test('an important step asks the provider again, although it knows the person, and takes only the same person', async () => {
+  const page = await signIn('prover')
+  const email = 'prover@id.example'
+  const { subject = '' } = (await identityOf(email)) ?? {}
+  const claims = {
+    issuer: provider.issuer,
+    subject,
+    email,
+    isEmailVerified: true,
+    name: null,
+    acr: null,
+    askedAt: null,
+  }
+  const rules = { createsUsers: false, linksByEmail: false }
+  const old = await signInWithIdentity(earlier(world.platform, 11), trace, claims, rules, null)
+  if (old.kind !== 'signed_in') throw new Error('Not signed in.')
+  await page.context().addCookies([{ name: 'session', value: old.sessionToken, url: platform }])
+  const ask = async () => {
+    await page.goto('/account/factors/passkeys/new')
+    await page.getByRole('link', { name: 'Sign in again with Example ID' }).click()
+  }
+  await ask()
+  await answer(page, 'somebody-else')
+  await page.waitForURL((url) => url.origin === platform)
+  expect(await page.getByRole('main').innerText()).toContain('Somebody else has signed in there')
+  await ask()
+  await answer(page, 'prover')
+  await page.waitForURL(`${platform}/account/factors/passkeys/new`)
+  expect(await heading(page)).toBe('Add a passkey')
+  const kept = (await page.context().cookies()).find(({ name }) => name === 'session')
+  expect(kept?.value).toBe(old.sessionToken)
+})
+
+test('a provider that has not asked again, or does not say so, proves nothing', async () => {
+  await signIn('silent')
+  const email = 'silent@id.example'
+  const { subject = '' } = (await identityOf(email)) ?? {}
+  const claims = { issuer: provider.issuer, subject, email, isEmailVerified: true, name: null, acr: null }
+  const rules = { createsUsers: false, linksByEmail: false }
+  const entry = await signInWithIdentity(world.platform, trace, { ...claims, askedAt: null }, rules, null)
+  if (entry.kind !== 'signed_in') throw new Error('Not signed in.')
+  const caller = await authenticateSession(world.platform, entry.sessionToken)
+  if (caller === null) throw new Error('Not signed in.')
+  const since = world.platform.clock.now()
+  const prove = async (askedAt: number | null) =>
+    await proveByProvider(world.platform, trace, caller, { claims: { ...claims, askedAt }, since })
+  for (const askedAt of [null, since - 60_000]) {
+    await expect(prove(askedAt)).rejects.toMatchObject({ message: expect.stringContaining('did not ask you') })
+    const refused = (await auditEvents(world.platform)).findLast(({ action }) => action === 'session.prove')
+    expect(refused?.detail).toContain('not_asked')
+  }
+  await prove(since)
 })
 
 test('an answer that was meant for another browser, or comes twice, signs nobody in', async () => {

@@ -2,6 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { isTotpCode } from '../../domain/second-factor.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import type { Claims } from '../../runtime/identity-provider.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideAt } from '../decision.ts'
@@ -57,4 +58,41 @@ const wrong = {
   password: 'The password is wrong.',
   code: 'The code is wrong, or it was used before. Wait for the next one.',
   passkey: 'This passkey was not accepted. Try again, or prove it in another way.',
+} as const
+
+/** What the identity provider says, and since when it must have asked the person (epoch milliseconds). */
+type ProviderProof = { readonly claims: Claims; readonly since: number }
+
+/** The clock of the provider may be behind by so much. */
+const leewayMs = 10_000
+
+/**
+ * The same by the identity provider, which must have asked the person again (`max_age=0`, OpenID Connect Core section 3.1.2.1).
+ * @throws invalid_login for somebody else, and if the provider has not asked or does not say so; login_required
+ */
+export const proveByProvider = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  { claims: { issuer, subject, askedAt }, since }: ProviderProof,
+): Promise<void> =>
+  await decideAt(platform, trace, actorOf(caller), platform.clock.now(), async (change) => {
+    const { q, record } = change
+    const ended = await refusalIfEnded(platform, change, caller)
+    if (ended !== null) return ended
+    const isSame = (await q.identities.find(issuer, subject))?.userId === caller.user.id
+    const isAsked = askedAt !== null && askedAt >= since - leewayMs
+    if (isSame && isAsked) {
+      await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: 'oidc' } })
+      return undefined
+    }
+    const reason = isSame ? 'not_asked' : 'other_person'
+    const detail = { with: 'oidc', reason }
+    await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login', detail })
+    return refuse('invalid_login', { message: notProved[reason] })
+  })
+
+const notProved = {
+  other_person: 'Somebody else has signed in there. You are still signed in here as before.',
+  not_asked: 'It did not ask you to sign in again. Sign out there, then try once more.',
 } as const

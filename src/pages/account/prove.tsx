@@ -11,6 +11,7 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Layout } from '../design/shell.tsx'
 import { answerForm, formOf, optionalText, receiveFromUser, secretText, text } from '../form.ts'
+import { proveAtProvider } from '../identity.tsx'
 import { page, seeOther } from '../page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from '../passkey.tsx'
 import { provedCookie, provePath } from '../proof.ts'
@@ -26,12 +27,19 @@ const proveForm = formOf({
   return_to: optionalText,
 })
 
+const proveElsewherePath = `${provePath}/oidc` as const
+
 /** The page that asks a signed-in person to prove again that it is them, and leads back to their form. */
 export const proveRoutes = (door: Door) =>
   new Elysia()
     .get(provePath, async ({ request }) => {
       const visit = await requireVisit(door, request)
       return await show(visit, new URL(request.url).searchParams.get('return_to'), null)
+    })
+    .get(proveElsewherePath, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      const returnTo = new URL(request.url).searchParams.get('return_to')
+      return await proveAtProvider(visit, safeReturnTo(returnTo, door.platform.publicUrl))
     })
     .post(provePath, async ({ request }) => {
       const { visit, fields } = await receiveFromUser(door, request, proveForm)
@@ -120,7 +128,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
         ? null
         : ways.map((way) => (
             <p key={way}>
-              <a class="button primary" href={`/sign-in/${way}?${query}`}>
+              <a class="button primary" href={`${way === 'oidc' ? proveElsewherePath : `/sign-in/${way}`}?${query}`}>
                 {way === 'oidc' ? `Sign in again with ${platform.signIn.providerName}` : 'Sign in again'}
               </a>
             </p>

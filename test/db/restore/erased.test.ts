@@ -46,6 +46,7 @@ test('a person who was erased is in no column of an older backup that is restore
     isEmailVerified: true,
     name,
     acr: null,
+    askedAt: null,
   }
   const rules = { ...passwordOnly, createsUsers: true }
   const first = await signInWithIdentity(platform, trace, claims, rules, agent)
