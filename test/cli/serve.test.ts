@@ -72,7 +72,7 @@ onSqlite('place of the file')(
     const server = await startServer({ database: desk.file, ownProcess: true })
     const { printed, file } = await printedAtStart([], { accounts: 0 })
     const [, line = ''] = /^ {2}(PUBLIC_URL=.*)$/m.exec(printed) ?? []
-    expect(line).toContain(`user invite you@example.com --name "Your Name" --operator --database "${file}"`)
+    expect(line).toContain(`user invite you@example.com --name "Your Name" --operator --database ${Bun.$.escape(file)}`)
     const shell = Bun.spawnSync(['sh', '-c', line.replaceAll(file, desk.file)], { cwd: join(import.meta.dir, '../..') })
     const [, link = ''] = /^link +(\S+)$/m.exec(shell.stdout.toString()) ?? []
     expect(link).toStartWith('http://localhost:1/')
