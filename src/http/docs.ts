@@ -43,7 +43,7 @@ const infoFor = (publicUrl: string): DocumentInfo => ({
     securitySchemes: {
       oauth2: {
         type: 'oauth2',
-        description: `OAuth 2.0 with PKCE S256. To try it here, register ${publicUrl}${redirectPath} as a redirect URI of your app.`,
+        description: `OAuth 2.0 with PKCE S256. To try it here, register ${publicUrl}${redirectPath} as a redirect URI of your app in development. If another app has it already, open /docs?app=NAME, and register the same address with ?app=NAME.`,
         flows: {
           authorizationCode: {
             authorizationUrl: publicUrl + authorizationPath,
@@ -106,7 +106,7 @@ const docsPageAnswer = (content: string): Response =>
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
       'content-security-policy': contentSecurityPolicy,
-      // As all pages: otherwise the pages of the sign-in could not answer the window that *Authorize* opened.
+      // As all pages: otherwise the window that *Authorize* opens could not hand over the code.
       'cross-origin-opener-policy': 'same-origin',
     },
   })
@@ -200,6 +200,6 @@ SwaggerUIBundle({
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,
-  oauth2RedirectUrl: location.origin + '${redirectPath}',
+  oauth2RedirectUrl: location.origin + '${redirectPath}' + location.search, // each redirect URI belongs to one app
 }).initOAuth({ usePkceWithAuthorizationCodeGrant: true })
 `

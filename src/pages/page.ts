@@ -43,9 +43,15 @@ export const page = (content: VNode, options: PageOptions = {}): Response =>
       'x-frame-options': 'DENY', // for browsers that do not know frame-ancestors
       // Elsewhere not no-referrer: forms are then sent with `Origin: null`, and only Sec-Fetch-Site proves where they come from.
       'referrer-policy': options.hidesAddress === true ? 'no-referrer' : 'same-origin',
-      'cross-origin-opener-policy': 'same-origin',
+      ...staysWithOpener,
     }),
   })
+
+/**
+ * No other site reaches into a window with a page, or the reverse. Redirects say it too: one without it would part a window from
+ * our own page that opened it, as *Authorize* in the API reference does.
+ */
+const staysWithOpener = { 'cross-origin-opener-policy': 'same-origin' } as const
 
 const retryAfter = (seconds: number | undefined): Readonly<Record<string, string>> =>
   seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) }
@@ -54,7 +60,12 @@ const retryAfter = (seconds: number | undefined): Readonly<Record<string, string
 export const seeOther = (location: string, cookies: readonly string[] = []): Response =>
   new Response(null, {
     status: 303,
-    headers: headersOf(cookies, { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' }),
+    headers: headersOf(cookies, {
+      location,
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      ...staysWithOpener,
+    }),
   })
 
 /** Reads a piece when the connection has room for it. After an error the connection is closed, which fails the download. */

@@ -8,7 +8,7 @@ import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addCredential, addUser, deskAt, isoTime, openDesk } from './support/run.ts'
+import { addApp, addCredential, addUser, deskAt, isoTime, openDesk, urlOfDesk } from './support/run.ts'
 
 setDefaultTimeout(30_000)
 
@@ -87,12 +87,17 @@ test('seed explains how to add a webhook endpoint, and the command it shows work
   expect(added).toMatchObject({ exitCode: 0, stderr: '' })
 })
 
-test('seed refuses a database that is not empty and leaves it as it is', async () => {
+test('seed and dev refuse a database that is not empty, end, and leave it as it is', async () => {
   const desk = await openDesk()
   await addUser(desk)
-  const { exitCode, stdout, stderr } = await desk.run(['seed', '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
-  expect(stderr).toMatch(/^error: The database is not empty[^\n]*\n$/)
+  for (const words of [
+    ['seed', '--json'],
+    ['dev', '--port', '0', '--database', await urlOfDesk(desk.file)],
+  ]) {
+    const { exitCode, stdout, stderr } = await desk.run(words)
+    expect({ exitCode, told: stdout.replace(/^\{.*\n/gm, '') }).toEqual({ exitCode: 1, told: '' })
+    expect(stderr).toMatch(/^error: The database is not empty[^\n]*\n$/m)
+  }
   expect((await desk.json(['app', 'list'])).data).toEqual([])
 })
 

@@ -44,6 +44,7 @@ const answers = async () => {
 }
 
 const promised: Readonly<Record<string, string>> = {
+  'cross-origin-opener-policy': 'same-origin',
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'referrer-policy': 'same-origin',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
 import { system } from '../../operations/audit/event.ts'
-import { demoCallback, seedDemo } from '../../operations/demo/seed-demo.ts'
+import { demoCallbacks, seedDemo } from '../../operations/demo/seed-demo.ts'
 import { localTrace } from '../../operations/platform.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
 import { createDemoReceiver, demoReceiverUrl, demoText } from '../dev/demo.ts'
@@ -28,10 +28,11 @@ export const addDevCommand = (program: Command): void => {
     )
     const server = await startPlatformServer(config, { webhooks: receiver.sender, servesDemo: true })
     const { platform } = server
-    const demo = await seedDemo(platform, localTrace(platform), system, demoReceiverUrl, demoCallback)
-    process.stdout.write(demoText(platform.publicUrl, database, demo) + metricsText(server))
-    if (demo.webhook !== null) receiver.open(demo.webhook.secret)
-    await serveUntil(signal, server)
+    await serveUntil(signal, server, async () => {
+      const demo = await seedDemo(platform, localTrace(platform), system, demoReceiverUrl, demoCallbacks)
+      process.stdout.write(demoText(platform.publicUrl, database, demo) + metricsText(server))
+      if (demo.webhook !== null) receiver.open(demo.webhook.secret)
+    })
   })
 }
 

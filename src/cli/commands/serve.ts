@@ -28,10 +28,18 @@ export const signalToEnd = (): Promise<void> =>
 const lastAnswersMs = 3_000
 
 /**
- * Runs until the signal, then drains. The exit code is 1 if the disk was full. A server whose store has failed ends by
- * itself; see `StoreFault`.
+ * Takes the first steps, runs until the signal, then drains. The exit code is 1 if the disk was full. A server whose first steps
+ * or whose store have failed ends by itself; see `StoreFault`.
  */
-export const serveUntil = async (signal: Promise<void>, server: PlatformServer): Promise<void> => {
+export const serveUntil = async (
+  signal: Promise<void>,
+  server: PlatformServer,
+  firstSteps: () => Promise<void>,
+): Promise<void> => {
+  await firstSteps().catch(async (error: unknown) => {
+    await server.stop()
+    throw error
+  })
   const failed = server.faulted.then(async () => {
     await Bun.sleep(lastAnswersMs)
     return false
@@ -105,9 +113,9 @@ export const addServeCommand = (program: Command): void => {
       const { url, metricsUrl } = server
       const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
       process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)
-      if (flags.json !== true && !(await hasAccounts(server.platform))) {
+      await serveUntil(signal, server, async () => {
+        if (flags.json === true || (await hasAccounts(server.platform))) return
         process.stdout.write(firstAccountText(config, server))
-      }
-      await serveUntil(signal, server)
+      })
     })
 }

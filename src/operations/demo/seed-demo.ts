@@ -34,7 +34,7 @@ export const seedDemo = async (
   trace: Trace,
   actor: Actor,
   webhookUrl: string | null,
-  callbackOf: CallbackOf = elsewhere,
+  callbacksOf: CallbacksOf = elsewhere,
 ) => {
   const session = [platform, trace, actor] as const
   if ((await platform.database.queries.users.count()) > 0) {
@@ -57,8 +57,8 @@ export const seedDemo = async (
   for (const { slug, name, owner, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
     const app = await createApp(...session, { ownerEmail: owner, name, slug, scopes })
-    const development = await createClient(session, slug, 'development', callbackOf)
-    const production = await createClient(session, slug, 'production', callbackOf)
+    const development = await createClient(session, slug, 'development', callbacksOf)
+    const production = await createClient(session, slug, 'production', callbacksOf)
     for (const version of versions) await createInStatus(session, slug, development, version)
     apps.push({ slug, name, scopes: app.scopes, development, production })
   }
@@ -89,21 +89,26 @@ async function* bytesOf(records: readonly unknown[]) {
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`)
 }
 
-/** The redirect URI of an app of the demo. */
-type CallbackOf = (platform: Platform, slug: string, environment: Environment) => string
+/** The redirect URI of an app of the demo, and others that are registered for it. */
+type CallbacksOf = (platform: Platform, slug: string, environment: Environment) => readonly [string, ...string[]]
 
 /** A reserved name that does not resolve (RFC 2606). */
-const elsewhere: CallbackOf = (_, slug, environment) => `https://${slug}.example/${environment}/callback`
+const elsewhere: CallbacksOf = (_, slug, environment) => [`https://${slug}.example/${environment}/callback`]
 
-/** A page of this server that stands for the app's backend (`pages/demo-callback.tsx`). */
-export const demoCallback: CallbackOf = ({ publicUrl }, slug, environment) =>
-  `${publicUrl}/demo/callback/${slug}/${environment}`
+/**
+ * Pages of this server: one stands for the app's backend (`pages/demo-callback.tsx`); the other, of the first app, ends *Authorize*
+ * in the API reference.
+ */
+export const demoCallbacks: CallbacksOf = ({ publicUrl }, slug, environment) => [
+  `${publicUrl}/demo/callback/${slug}/${environment}`,
+  ...(slug === demoApps[0].slug && environment === 'development' ? [`${publicUrl}/docs/oauth2-redirect.html`] : []),
+]
 
-const createClient = async (session: Session, slug: string, environment: Environment, callbackOf: CallbackOf) => {
+const createClient = async (session: Session, slug: string, environment: Environment, callbacksOf: CallbacksOf) => {
   const { clientId, clientSecret } = await createCredential(...session, { slug, environment, label: 'Demo' })
-  const redirectUri = callbackOf(session[0], slug, environment)
-  await registerCallback(session, slug, environment, redirectUri)
-  return { clientId, clientSecret, redirectUri }
+  const redirectUris = callbacksOf(session[0], slug, environment)
+  for (const uri of redirectUris) await registerCallback(session, slug, environment, uri)
+  return { clientId, clientSecret, redirectUri: redirectUris[0] }
 }
 
 /** Without the rules for redirect URIs: the server of `dev` has no certificate, and nobody else can reach it. */
