@@ -139,6 +139,13 @@ export const appInvitationQueries = (db: DrizzleConnection) => {
         .set({ endedAt: now })
         .where(and(...pending(appId), isMeant))
     },
+    /** Ends the offers of the app itself. */
+    endOffers: async (appId: string, now: number) => {
+      await db
+        .update(appInvitations)
+        .set({ endedAt: now })
+        .where(and(...pending(appId), eq(appInvitations.role, 'publisher')))
+    },
     /** Removes every trace of a person. */
     forget: async (userId: string, email: string) =>
       void (await db

@@ -135,7 +135,8 @@ export const finishHere = async (
 /** Signs in with a passkey alone, within the limits of the address. @throws rate_limited, invalid_login */
 export const signInWithPasskeyHere = async (door: Door, call: Call, answer: PasskeyAnswer): Promise<SignedIn> => {
   const browser = browserOf(door, call.request)
-  const caller = { email: 'passkey', knownAs: async () => null } // nobody's address: who it is, is known when it is checked
+  // Counted by passkey: who it is, is known when it is checked, and people who share an address must not lock each other out.
+  const caller = { email: `passkey ${answer.response.id}`, knownAs: async () => null }
   return await withSignInLimit(
     door,
     call,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { refuse } from '../../src/domain/errors.ts'
 import type { Door } from '../../src/http/door.ts'
-import { withSignInLimit } from '../../src/http/sign-in-limit.ts'
+import { signInWithPasskeyHere, withSignInLimit } from '../../src/http/sign-in-limit.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { callFrom, doorOf } from './support/door.ts'
@@ -73,4 +73,16 @@ test('an address that guesses at many accounts is refused, and none of its tries
   for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'dan', here, succeed)).toBe('rate_limited')
   expect(door.limiter.peek('sign_in', `dan ${here}`).remaining).toBe(3)
   expect(await signIn(door, 'dan', elsewhere, succeed)).toBe('done')
+})
+
+test('failed tries with one passkey keep nobody else at the address from using theirs', async () => {
+  const door = doorOf(platform, { sign_in: { count: 3, seconds: 600 } })
+  const enter = async (id: string) => {
+    const response = { clientDataJSON: '', authenticatorData: '', signature: '' }
+    const made = { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} } as const
+    const answer = { response: made, readChallenge: () => null }
+    return await refusalOf(signInWithPasskeyHere(door, callFrom(here), answer))
+  }
+  for (let count = 0; count < 3; count += 1) expect(await enter('one')).toBe('invalid_login')
+  expect([await enter('one'), await enter('other')]).toEqual(['rate_limited', 'invalid_login'])
 })

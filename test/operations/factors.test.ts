@@ -5,6 +5,7 @@ import {
   replaceRecoveryCodes,
   resetFactors,
 } from '../../src/operations/factors/change-factors.ts'
+import { addPasskey } from '../../src/operations/factors/passkeys.ts'
 import { factorsOf } from '../../src/operations/factors/factors.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import type { PendingSignIn } from '../../src/operations/sessions/entry.ts'
@@ -12,6 +13,7 @@ import { enrolAndSignIn, finishSignIn, signIn } from '../../src/operations/sessi
 import { setOperator } from '../../src/operations/users/change-user.ts'
 import { resetPassword } from '../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { softAuthenticator } from '../support/authenticator.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addTotp, totpCode } from '../support/factors.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -185,6 +187,20 @@ describe('a required second factor', () => {
     // Whoever was asked to set one up at the same time cannot replace it.
     expect(await refusalOf(enrol(totpCode(key, on.clock.now(), 1)))).toBe('invalid_login')
   })
+})
+
+test('a sign-in that was to set up a factor ends once the person has one of any kind: a password alone must not add another', async () => {
+  await signIn(required('everyone'), trace, user)
+  const on = required('everyone', 8 * day)
+  const pending = await pendingFor(user, on)
+  const place = { origin: platform.publicUrl, rpId: 'localhost' }
+  const response = softAuthenticator().create({ challenge: 'any', place })
+  const passkey = { response, name: 'Laptop', readChallenge: () => now() }
+  await addPasskey(platform, trace, await sessionOf(platform, user), passkey)
+  const key = crypto.getRandomValues(new Uint8Array(20))
+  const enrolled = enrolAndSignIn(on, trace, pending, { key, code: totpCode(key, on.clock.now()) }, browser)
+  expect(await refusalOf(enrolled)).toBe('invalid_login')
+  expect(await platform.database.queries.totpKeys.ofUser(user.id)).toBeNull()
 })
 
 describe('an authenticator app', () => {

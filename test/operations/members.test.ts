@@ -288,6 +288,14 @@ describe('a transfer', () => {
     expect(await people()).toEqual([[heir.id, true]])
   })
 
+  test('ends every other offer of the app, or an older one would take it from its new publisher', async () => {
+    const [heir, other] = [await addUser(platform), await addUser(platform)]
+    const older = await invite('publisher', other.email, await add('owner'))
+    await accept(heir, (await invite('publisher', heir.email)).secret)
+    expect(await refusalOf(accept(other, older.secret))).toBe(dead)
+    expect((await q.apps.byId(app.id))?.ownerId).toBe(heir.id)
+  })
+
   test('is bound to the quota of the new publisher', async () => {
     const heir = await addUser(platform)
     const { secret } = await invite('publisher', heir.email)

@@ -1,6 +1,7 @@
 import { endUserAccess } from '../../src/operations/end-access.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { endEverySession, endOtherSessions } from '../../src/operations/sessions/own-sessions.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import {
   createResetLink,
@@ -37,6 +38,7 @@ const works = async (link: string, on = platform) =>
     () => false,
   )
 const dead = 'version_not_eligible'
+const caller = async () => await sessionOf(platform, user)
 
 test('a reset link sets the password once, ends every session, and leaves second factors', async () => {
   const caller = await sessionOf(platform, user)
@@ -95,7 +97,7 @@ test.each([
     'the password is changed',
     async () => {
       const passwords = { current: user.password, next, repeated: next }
-      return await changePassword(platform, trace, await sessionOf(platform, user), passwords)
+      return await changePassword(platform, trace, await caller(), passwords)
     },
   ],
   [
@@ -108,6 +110,16 @@ test.each([
     async () =>
       await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled', apps: { kind: 'keep' } }),
   ],
+  [
+    'the user was disabled and is enabled again',
+    async () => {
+      for (const status of ['disabled', 'active'] as const) {
+        await setUserStatus(platform, trace, operator, { email: user.email, status })
+      }
+    },
+  ],
+  ['the user signs out everywhere', async () => await endEverySession(platform, trace, await caller())],
+  ['the user ends their other sessions', async () => await endOtherSessions(platform, trace, await caller())],
 ])('a link does not work any more when %s', async (_, end) => {
   const link = await newLink()
   await end()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { inviteMember } from '../../src/operations/apps/invitations.ts'
 import { addMember, changeMemberRole, removeMember } from '../../src/operations/apps/members.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type Login, type World } from '../support/world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
@@ -94,4 +95,16 @@ test('a link leads somebody without a session to the sign-in', async () => {
   const { pathname, search } = new URL(link)
   const { status, headers } = await fetch(world.server.url + pathname + search, { redirect: 'manual' })
   expect([status, headers.get('location')?.startsWith('/sign-in?')]).toEqual([303, true])
+})
+
+test('an invitation that ended while its form was open leaves its own refusal in the audit log', async () => {
+  const guest = await addUser(world.platform)
+  const invitation = { slug: app.slug, email: guest.email, role: 'admin', invitedBy: member.id } as const
+  const { link } = await inviteMember(world.platform, trace, operator, invitation)
+  const visitor = await signedInBrowser(world.server.url, guest)
+  const { text } = await visitor.get(link.slice(new URL(link).origin.length))
+  await change('developer')
+  expect((await visitor.post('/invitation', hiddenFields(text, '/invitation'))).status).toBe(409)
+  const refused = (await auditEvents(world.platform)).filter(({ actorId }) => actorId === guest.id)
+  expect(refused.map(({ action, outcome }) => [action, outcome])).toContainEqual(['member.use_invitation', 'refused'])
 })

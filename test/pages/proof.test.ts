@@ -13,7 +13,7 @@ import { plainBrowser, type PlainBrowser, type Seen } from './support/plain-brow
 
 // What a stolen session cookie is not enough for.
 
-const world = await worldOfFile()
+const world = await worldOfFile({ env: { RATE_LIMIT: 'on', RATE_LIMIT_CODE: '2/3600' } })
 const { platform } = world
 const { url } = world.server
 const locationOf = ({ headers }: Seen) => headers.get('location') ?? ''
@@ -80,6 +80,16 @@ describe('a form that needs a proof', () => {
     expect((await prove(entry, page, { kind: 'code', code })).status).toBe(303)
     expect((await prove(entry, page, { kind: 'code', code })).status).toBe(401)
   })
+})
+
+test('codes guessed with a stolen session do not use up the tries of the person in their own', async () => {
+  const [thief, own] = [await signedInSince(11), await signedInSince(11)]
+  const { key } = await addTotp(platform, user)
+  const page = '/account/prove?return_to=%2Faccount'
+  const guess = async () => (await prove(thief, page, { kind: 'code', code: '000000' })).status
+  expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 429])
+  const code = totpCode(key, platform.clock.now(), 1)
+  expect((await prove(own, page, { kind: 'code', code })).status).toBe(303)
 })
 
 test('the proof of one session is none in another, nor for another person', async () => {

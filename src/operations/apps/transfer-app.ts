@@ -36,11 +36,12 @@ export const findHeir = async (
   return (await refusalIfQuotaFull(q, quotas, heir.id, apps)) ?? heir
 }
 
-/** Changes the owner inside a transaction that has found the heir with `findHeir`. What the previous owner offered ends. */
+/** Changes the owner inside a transaction that has found the heir with `findHeir`. What the previous owner offered ends, and every offer of the app. */
 export const transferTo = async ({ q, now, record }: OpenChange, app: App, heir: User): Promise<App> => {
   await q.apps.change(app.id, { ownerId: heir.id }, now)
   await q.appMembers.end(app.id, heir.id, now) // whose membership is in the row of the app from now on
   await q.appInvitations.endAll(app.id, { by: app.ownerId }, now)
+  await q.appInvitations.endOffers(app.id, now) // or an older one would take the app from its new owner
   const detail = { from: app.ownerId, to: heir.id }
   await record({ action: 'app.transferred', appId: app.id, target: app.id, detail })
   return { ...app, ownerId: heir.id, updatedAt: now }

@@ -75,18 +75,23 @@ export const endSession = async (platform: Platform, trace: Trace, caller: Sessi
     return isOwn ? ended : refuse('route_not_found')
   })
 
-/** Ends every session of the caller, also the one of this request. Returns how many. */
+/**
+ * Ends every session of the caller, also the one of this request, and the links to set a password or confirm an address: whoever had
+ * one of the sessions may have asked for them. Returns how many sessions.
+ */
 export const endEverySession = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
   await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+    await q.passwordLinks.endAll(caller.user.id, now)
     const ended = await q.sessions.endAllOfUser(caller.user.id, now)
     if (ended > 1) await record({ action: 'sessions.ended', detail: { ended: ended - 1 } })
     if (ended > 0) await record({ action: 'session.ended', target: caller.sessionKey })
     return ended
   })
 
-/** Ends every other session of the caller. Returns how many. */
+/** The same for every other session of the caller. */
 export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
   await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+    await q.passwordLinks.endAll(caller.user.id, now)
     const ended = await q.sessions.endOthersOfUser(caller.user.id, caller.sessionKey, now)
     if (ended > 0) await record({ action: 'sessions.ended', detail: { ended } })
     return ended

@@ -7,7 +7,7 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
-import { useCode, type UsedFactor } from '../factors/factors.ts'
+import { hasFactor, useCode, type UsedFactor } from '../factors/factors.ts'
 import { asked as passkeyOf, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -195,6 +195,7 @@ export const enrolAndSignIn = async (
     const change = open(q)
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
+    if (await hasFactor(change.q, user.id)) return refusedEntry(user.id, beginAgain()) // set up since: it must be proved
     const codes = await storeEnrolment(change, prepared)
     if (codes instanceof PlatformError) return refusedEntry(user.id, beginAgain())
     return { signedIn: await enter(change, entry, user, 'totp', null), codes }

@@ -29,7 +29,7 @@ export type DisabledUser = {
 type OwnedApps = Awaited<ReturnType<typeof leaveApps>>
 
 /**
- * Disables or enables a user. Disabling ends the user's sessions. Grants stop working at once but are not revoked, so they
+ * Disables or enables a user. Disabling ends the user's sessions and links. Grants stop working at once but are not revoked, so they
  * work again once the user is enabled. The same transaction suspends the user's apps, unless the choice is to keep or
  * transfer them. Enabling a user activates no app.
  * @throws invalid_request for an unknown address, the last operator, or a new owner who cannot own the apps; quota_exceeded
@@ -85,6 +85,7 @@ const enable = async ({ q, now, record }: OpenChange, email: string): Promise<Di
 
 /** An embedded session ends with the user session that it was opened in. */
 const endSessions = async (q: Queries, { id }: User, now: number) => {
+  await q.passwordLinks.endAll(id, now) // whoever asked for one may be why the user was disabled
   const since = keyOfUuidTime(now - maximumLifetimes.embeddedSession * 1000)
   const embeddedSessions = await q.access.countEmbedded({ kind: 'user', userId: id }, since, now)
   return { sessions: await q.sessions.endAllOfUser(id, now), embeddedSessions }

@@ -62,9 +62,9 @@ const proofIn = (visit: Visit, { kind, password = '', code = '', passkey = '' }:
 
 /** Guesses count together with those on the sign-in page, and codes also for the account. */
 const prove = async (visit: Visit, given: Given) => {
-  const { door, call, session, userId } = visit
+  const { door, call, session } = visit
   const proof = proofIn(visit, given)
-  const key = `prove ${userId}`
+  const key = `prove ${session.sessionKey}` // a thief of one session must not use up the tries of the others
   if (proof.kind === 'code') hold(call, door.limiter.take('code', key))
   await withSignInLimit(
     door,
