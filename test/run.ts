@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { type Skipped, skippedLine } from './support/needs.ts'
@@ -13,8 +14,17 @@ import { removeTemporaryFolders, temporaryFolder } from './support/temporary-fol
 endWithoutPostgres()
 const skipped = join(temporaryFolder(), 'skipped.jsonl')
 const cluster = onPostgres ? startCluster() : null // one for all processes
+/** One more than the cores, because many tests wait for a process or a browser. */
 const tests = Bun.spawn(
-  [process.execPath, 'test', '--parallel=2', '--timeout=60000', '--path-ignore-patterns', '', ...argv.slice(2)],
+  [
+    process.execPath,
+    'test',
+    `--parallel=${cpus().length + 1}`,
+    '--timeout=60000',
+    '--path-ignore-patterns',
+    '',
+    ...argv.slice(2),
+  ],
   {
     env: { ...process.env, TEST_SUITE: 'all', TEST_SKIPPED_FILE: skipped, TEST_POSTGRES_FOLDER: cluster?.folder },
     stdio: ['inherit', 'inherit', 'inherit'],

@@ -23,16 +23,17 @@ const chattyProcess = () => {
     child,
     stopReading: () => closeSync(reader),
     saidSo: async () => Buffer.from((await output.read()).value ?? []).toString(),
-    /** Reads until the process has closed its end. */
-    readAll: async () => {
+    /** Reads up to these words, or until the process has closed its end. */
+    readTo: async (end: string) => {
       const bytes = Buffer.alloc(65_536)
       let text = ''
-      for (;;) {
+      while (!text.endsWith(end)) {
         const count = readWaiting(reader, bytes)
         if (count === 0) return text
         if (count > 0) text += bytes.toString('latin1', 0, count)
         else await Bun.sleep(1)
       }
+      return text
     },
   }
 }
@@ -47,11 +48,12 @@ const readWaiting = (descriptor: number, bytes: Buffer): number => {
 }
 
 test('a reader that stops reading does not stop the process, and gets every line when it continues', async () => {
-  const { child, saidSo, readAll } = chattyProcess()
+  const { child, saidSo, readTo } = chattyProcess()
   expect(await saidSo()).toBe('logged\n')
+  const logged = Array.from({ length: 3_000 }, (_, line) => `${String(line).padStart(1_023, '.')}\n`)
+  expect(await readTo('.2999\n')).toBe(logged.join(''))
   await child.stdin.end()
-  const logged = Array.from({ length: 3_000 }, (_, line) => String(line).padStart(1_023, '.'))
-  expect((await readAll()).split('\n')).toEqual([...logged, 'last words', ''])
+  expect(await readTo('last words\n')).toBe('last words\n')
   expect(await child.exited).toBe(0)
 })
 
