@@ -333,6 +333,14 @@ describe('an announcement', () => {
     expect(mail?.text).not.toContain(to)
     expect((await mailsOf()).every(({ address }) => address === null)).toBe(true)
   })
+
+  test('goes to the address that the person had then, also if it is sent later: a thief may change it next', async () => {
+    await addTotp(platform, user)
+    await deliverAll()
+    await resetFactors(platform, trace, operator, user.email)
+    await setUserEmail(platform, trace, operator, { email: user.email, to: `thief-${user.email}` })
+    expect((await subjects()).map(([to]) => to)).toEqual([user.email, user.email])
+  })
 })
 
 const moveTo = async (address: string, by = user) =>

@@ -16,7 +16,8 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
     or rotate it: app-platform credential rotate CLIENT_ID --grace-hours 0
   - Passwords of operators are suspended. Confirm each user who is still an operator:
       app-platform user confirm-password EMAIL
-Then review users, apps, installs and redirect URIs. Client secrets for development keep working.`
+Then review users and their second factors, apps and their members, installs and redirect URIs. Client secrets for
+development keep working.`
 
 export const addRecoverCommand = (program: Command): void => {
   databaseCommand(program, 'recover', 'Continue with a database that has lost changes, and end everything issued.')
@@ -46,5 +47,5 @@ const textOf = (database: string, { ended, suspended }: Recovered): string =>
     `Suspended until you confirm them: client secrets for production ${suspended.credentials} (credential list SLUG, ` +
       `credential confirm CRD_ID), service keys ${suspended.serviceKeys} (service-key list, service-key confirm ID), ` +
       `passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
-    'Anything else that was revoked, disabled or removed in the lost time is in force again: review users, apps, installs and redirect URIs.',
+    'Anything else that was revoked, disabled or removed in the lost time is in force again: review users and their second factors, apps and their members, installs and redirect URIs.',
   ].join('\n')

@@ -13,9 +13,8 @@ there is kept beside it under a dated name. A database that has moved to another
 Every token, code, grant and session that was issued before ends: people sign in and consent again, apps ask for new
 tokens. What has ended since the backup stays ended, also over several restores in any order: revoked secrets; suspended,
 deleted or transferred apps; disabled users, and operators who no longer are; replaced passwords and addresses; removed second
-factors and used recovery codes; installs;
-withdrawn scopes; versions that were withdrawn, rejected or rolled back in production; removed redirect URIs and webhook
-endpoints. That needs the database that was there to be readable; if it is not, the answer says so: rotate the client
+factors and used recovery codes; members who were removed or got a lesser role; installs; withdrawn scopes; versions that
+were withdrawn, rejected or rolled back in production; removed redirect URIs and webhook endpoints. That needs the database that was there to be readable; if it is not, the answer says so: rotate the client
 secrets then.`
 
 export const addRestoreCommand = (program: Command): void => {

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { type MailKind, mailToldBy } from '../../domain/mail.ts'
+import { linkMails, type MailKind, mailToldBy } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
 
 /** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. */
@@ -7,7 +7,8 @@ export type AskedMail = { readonly kind: MailKind; readonly to: string | null }
 
 /**
  * Writes the mail that tells an action, if one does, in the transaction of the action. Its ID has the digits of the audit event. It is
- * made when it is sent, so a link in it exists only there and as a hash.
+ * made when it is sent, so a link in it exists only there and as a hash. What has happened is told to the address that the person had
+ * then, or a thief who changes it next would get the warnings.
  */
 export const tellByMail = async (
   q: Queries,
@@ -18,11 +19,13 @@ export const tellByMail = async (
   if (facts.refusedWith !== undefined) return
   const kind = asked?.kind ?? mailToldBy(facts.action, facts.environment ?? null)
   if (kind === null) return
+  const userId = await recipientId(q, kind, facts)
+  const user = userId === null || linkMails.includes(kind) ? null : await q.users.byId(userId)
   await q.mails.insert({
     id: id.replace(/^aud_/, 'eml_'),
     kind,
-    userId: await recipientId(q, kind, facts),
-    address: asked?.to ?? null,
+    userId,
+    address: asked?.to ?? user?.email ?? null,
     state: 'pending',
     attempts: 0,
     nextAttemptAt: at,
