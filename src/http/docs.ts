@@ -111,7 +111,7 @@ const docsPageAnswer = (content: string): Response =>
     },
   })
 
-/** `/openapi.json`, made from all routes of the app at the first request for it, and `/docs`, a page that shows it. */
+/** `/openapi.json`, made from all routes of the app at the first request for it, and `/docs/api`, a page that shows it. */
 export const docsRoutes = (publicUrl: string): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
   let document: Promise<string> | null = null
@@ -133,7 +133,8 @@ export const docsRoutes = (publicUrl: string): Elysia => {
     plugin.get(path, async ({ request }) => await answer(request), hidden)
   }
   plugin
-    .get('/docs', () => docsPageAnswer(docsPage), hidden)
+    .get('/docs', () => docsPageAnswer(docsPage), hidden) // the path in the contract
+    .get('/docs/api', () => docsPageAnswer(docsPage), hidden)
     .get(redirectPath, () => docsPageAnswer(redirectPage), hidden)
   return plugin
 }
@@ -165,7 +166,7 @@ const docsPage = `<!doctype html>
     <header>
       <a href="/">Home</a>
       <a href="/docs/guides">Guides</a>
-      <a href="/docs" aria-current="page">API reference</a>
+      <a href="/docs/api" aria-current="page">API reference</a>
       <a href="/openapi.json">OpenAPI document</a>
     </header>
     <div id="swagger-ui"></div>

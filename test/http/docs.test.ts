@@ -12,7 +12,7 @@ const sources = async (): Promise<string[]> => {
 describe('the page of the documentation', () => {
   test('loads only files of this server, and each of them exists', async () => {
     // This server has no pages, so the start page and the guides are tested with those.
-    const pages = new Set(['/', '/docs', '/docs/guides'])
+    const pages = new Set(['/', '/docs/api', '/docs/guides'])
     const paths = (await sources()).filter((url) => !url.startsWith('data:') && !pages.has(url))
     expect([...new Set(paths)]).toEqual([
       '/docs/swagger-ui.css',
@@ -29,6 +29,7 @@ describe('the page of the documentation', () => {
 
   test.each([
     ['/docs', 'text/html; charset=utf-8'],
+    ['/docs/api', 'text/html; charset=utf-8'],
     ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
     ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
     ['/docs/start.js', 'text/javascript; charset=utf-8'],

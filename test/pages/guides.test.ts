@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { guideAreas } from '../../src/guides/index.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
-import { plainBrowser } from './support/plain-browser.ts'
+import { addApp, addUser, createWorld, endWorld, type World } from '../support/world.ts'
+import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: World
 beforeAll(async () => void (world = await createWorld()))
@@ -72,13 +72,72 @@ test('every link of a guide leads to a guide and a heading that exist', async ()
   expect(linked.length).toBeGreaterThan(50)
 })
 
-test('the API reference links to the list of guides, which has all of them by reader', async () => {
-  expect((await visitor().get('/docs')).text).toContain('<a href="/docs/guides">Guides</a>')
+test('the API reference is at /docs and /docs/api, and it and the list of all guides by reader link to each other', async () => {
+  const reference = (await visitor().get('/docs/api')).text
+  expect(reference).toContain('<a href="/docs/guides">Guides</a>')
+  expect(reference).toBe((await visitor().get('/docs')).text)
   const { text } = await visitor().get('/docs/guides')
+  expect(text).toContain('href="/docs/api"')
   for (const { name, guides: listed } of guideAreas) {
     expect(text).toContain(`<h2>${name}</h2>`)
     for (const { topic } of listed) expect(text).toContain(`href="/docs/guides/${topic}"`)
   }
+})
+
+/** What a search finds: the link and the text of every section. */
+const found = async (asked: string) => {
+  const { status, text } = await visitor().get(`/docs/guides?${new URLSearchParams({ q: asked }).toString()}`)
+  expect(status).toBe(200)
+  const rows = text.split('<li class="row linked">').slice(1)
+  return { text, rows: rows.map((row) => ({ href: /href="([^"]*)"/.exec(row)?.[1] ?? '', text: plainText(row) })) }
+}
+
+test('a search finds the sections that have all of its words, in whatever case, and leads to their headings', async () => {
+  const { rows } = await found('second FACTORS')
+  expect(rows[0]?.href).toBe('/docs/guides/users#second-factors')
+  expect(rows[0]?.text).toStartWith('Second factorsUsers, apps and access')
+  const all = await pages()
+  for (const { href } of rows) {
+    const [path = '', fragment = ''] = href.split('#')
+    const page = all.get(path)?.text ?? ''
+    expect(plainText(page).toLowerCase()).toContain('second')
+    expect(fragment === '' || page.includes(` id="${fragment}"`)).toBe(true)
+  }
+  expect((await found('token')).rows.length).toBe(20)
+})
+
+test('a search marks its words and shows what is around them, also in code, tables and lists', async () => {
+  const { text } = await found('rate_limit_sign_in 10/300')
+  expect(text).toContain(
+    '<mark>RATE_LIMIT_SIGN_IN</mark> – <mark>10/300</mark> – failed sign-ins, per account and address',
+  )
+  expect((await found(`login --url ${publicUrl()}`)).rows[0]?.text).toContain(`app-platform login --url ${publicUrl()}`)
+})
+
+test('a search without a match says so, and its words are text and not markup', async () => {
+  const { rows, text } = await found('<script> (unheard-of')
+  expect(rows).toEqual([])
+  expect(text).toContain('No section of the guides has all of these words.')
+  expect(text).not.toContain('<script>')
+  expect((await found(' ')).text).toContain('<h2>Operate a server</h2>')
+})
+
+test('signed-in developers see the client ID of their first app, or of the one that they choose, in the examples', async () => {
+  const { platform, server } = world
+  const developer = await addUser(platform)
+  const first = await addApp(platform, developer)
+  const second = await addApp(platform, developer)
+  const strangers = await addApp(platform, await addUser(platform))
+  const browser = await signedInBrowser(server.url, developer)
+  const read = async (path: string) => plainText((await browser.get(`/docs/guides/${path}`)).text)
+  expect(await read('first-app')).toContain(`client_id=${first.development.clientId}&`)
+  expect(await read(`command-line?app=${second.slug}`)).toContain(
+    `APP_PLATFORM_CLIENT_ID=${second.development.clientId}`,
+  )
+  expect(await read('oauth-libraries')).toContain(`CLIENT_ID, is ${first.development.clientId}`)
+  expect(await read(`first-app?app=${strangers.slug}`)).not.toContain(strangers.development.clientId)
+  expect(await read('sign-in')).not.toContain(first.development.clientId) // it has no examples for apps
+  expect(plainText((await visitor().get('/docs/guides/first-app')).text)).toContain('apc_dev_…')
 })
 
 test('a guide that does not exist is not found, as a page', async () => {

@@ -13,7 +13,7 @@ export const demoText = (url: string, database: string, demo: DemoCredentials): 
     `  ${slug}, production:  ${production.clientId}  ${production.clientSecret}`,
   ])
   return [
-    `App Platform with a fresh demo is at ${url}; the API is described at ${url}/docs.`,
+    `App Platform with a fresh demo is at ${url}; the guides are at ${url}/docs/guides.`,
     `Operator commands reach it with --database ${database}`,
     '',
     'Sign in as one of these (passwords are shown once):',

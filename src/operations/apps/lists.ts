@@ -1,7 +1,7 @@
 import type { App, AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
 import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { type AppRecord, appRecord } from './app-record.ts'
+import { type AppRecord, appRecord, clientOfApp } from './app-record.ts'
 
 /** Every app, by slug. */
 export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
@@ -44,6 +44,15 @@ export const listOtherApps = async (platform: Platform, userId: string, slug: st
     .toSorted((a, b) => b.updatedAt - a.updatedAt)
     .slice(0, otherApps)
     .map(({ id, slug, name }) => ({ id, slug, name }))
+
+/** The user's apps by slug, the one that they chose or else the first, and its client ID in development; null for a user without apps. */
+export const listGuideApps = async ({ database: { queries: q } }: Platform, userId: string, slug: string) => {
+  const all = (await q.apps.ofPerson(userId)).map(({ app }) => app)
+  const chosen = all.find((app) => app.slug === slug) ?? all[0]
+  return chosen === undefined ? null : { all, chosen, clientId: (await clientOfApp(q, chosen.id, 'development')).id }
+}
+
+export type GuideApps = NonNullable<Awaited<ReturnType<typeof listGuideApps>>>
 
 /** An app in the list of its owner. */
 export type OwnAppSummary = Awaited<ReturnType<typeof listOwnApps>>[number]

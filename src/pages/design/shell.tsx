@@ -210,7 +210,7 @@ const WaitingCount = ({ of = 0, and = 0 }: WaitingCountProps) =>
 const SiteFooter = () => (
   <footer class="site">
     <a href="/docs/guides">Guides</a>
-    <a href="/docs">API reference</a>
+    <a href="/docs/api">API reference</a>
   </footer>
 )
 

@@ -1,11 +1,17 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
+import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
+import { type GuideApps, listGuideApps } from '../../operations/apps/lists.ts'
+import { FilterBar } from '../design/list-tools.tsx'
 import { Crumbs, Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
+import { parameterOf } from '../query.ts'
 import { findVisit } from '../visit.ts'
+import type { sectionsOf } from './search.tsx'
 
 const path = '/docs/guides'
+const longestSearch = 100
 
 /** A guide whose examples work on this server. The guides call a server https://apps.example.com. */
 const withAddress = (text: string, publicUrl: string): string =>
@@ -13,38 +19,70 @@ const withAddress = (text: string, publicUrl: string): string =>
     .replaceAll('https://apps.example.com', () => publicUrl)
     .replaceAll(encodeURIComponent('https://apps.example.com'), () => encodeURIComponent(publicUrl))
 
-/** The guides, for everybody. Of this server they show only its address. Signed-in people keep the navigation. */
+/** A stand-in for the client ID, and the name that it has in programs. */
+const placeholder = 'apc_dev_…'
+const usesClientId = (text: string): boolean => text.includes(placeholder) || /\bCLIENT_ID\b/.test(text)
+
+/** The guides, for everybody, with the address of this server. Signed-in developers see a client ID of their own in the examples. */
 export const guideRoutes = (door: Door) => {
+  let sections: ReturnType<typeof sectionsOf> | null = null
+  const found = async (asked: string) => {
+    const [{ guideAreas }, { SearchResults, sectionsOf }] = await Promise.all([
+      import('../../guides/index.ts'),
+      import('./search.tsx'),
+    ])
+    // Made at the first search and kept, because the guides do not change.
+    sections ??= sectionsOf(
+      guideAreas.flatMap((area) =>
+        area.guides.map(({ topic, title, text }) => ({
+          title,
+          href: `${path}/${topic}`,
+          text: area === guideAreas[0] ? text : withAddress(text, door.platform.publicUrl),
+        })),
+      ),
+    )
+    return <SearchResults sections={sections} asked={asked} />
+  }
   const reader = async (request: Request) =>
     (await findVisit(door, request)) ?? { platformName: door.platform.platformName }
   return new Elysia()
     .get(path, async ({ request }) => {
+      const asked = parameterOf({ call: callOf(request) }, 'q').slice(0, longestSearch)
+      const visit = await reader(request)
       const { guideAreas } = await import('../../guides/index.ts') // imported at first use: most servers are never asked
+      const results = asked === '' ? null : await found(asked)
       return page(
         <Layout
           title="Guides"
           about="How to run this platform, to build apps for it, and to join it to a builder of websites."
           actions={
-            <a class="button" href="/docs">
+            <a class="button" href="/docs/api">
               API reference
             </a>
           }
-          visit={await reader(request)}
+          visit={visit}
         >
-          <div class="guide-areas">
-            {guideAreas.map(({ name, guides }) => (
-              <section>
-                <h2>{name}</h2>
-                <ul>
-                  {guides.map(({ topic, title }) => (
-                    <li>
-                      <a href={`${path}/${topic}`}>{title}</a>
-                    </li>
-                  ))}
-                </ul>
-              </section>
-            ))}
-          </div>
+          <FilterBar
+            path={path}
+            button="Search"
+            fields={[{ kind: 'search', name: 'q', label: 'Search all guides', value: asked, maxLength: longestSearch }]}
+          />
+          {results ?? (
+            <div class="guide-areas">
+              {guideAreas.map(({ name, guides }) => (
+                <section>
+                  <h2>{name}</h2>
+                  <ul>
+                    {guides.map(({ topic, title }) => (
+                      <li>
+                        <a href={`${path}/${topic}`}>{title}</a>
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              ))}
+            </div>
+          )}
         </Layout>,
       )
     })
@@ -58,6 +96,11 @@ export const guideRoutes = (door: Door) => {
       if (guide === null) throw refuse('route_not_found')
       // Operators read about servers that they have yet to set up, with names of hosts and proxies that belong together.
       const isForOperators = guideAreas[0].guides.includes(guide)
+      const apps =
+        'userId' in visit && !isForOperators && usesClientId(guide.text)
+          ? await listGuideApps(door.platform, visit.userId, parameterOf(visit, 'app'))
+          : null
+      const text = isForOperators ? guide.text : withAddress(guide.text, door.platform.publicUrl)
       return page(
         <Layout
           title={guide.title}
@@ -66,9 +109,39 @@ export const guideRoutes = (door: Door) => {
           visit={visit}
         >
           <div class="guide">
-            <Markdown text={isForOperators ? guide.text : withAddress(guide.text, door.platform.publicUrl)} />
+            {apps === null ? null : <OwnApp path={`${path}/${topic}`} {...apps} />}
+            <Markdown text={apps === null ? text : text.replaceAll(placeholder, () => apps.clientId)} />
           </div>
         </Layout>,
       )
     })
 }
+
+/** The client ID that the examples mean, and the choice among the reader's apps. */
+const OwnApp = ({ path, chosen, clientId, all }: GuideApps & { readonly path: string }) => (
+  <div class="guide-app">
+    <p>
+      The client ID in the examples, <code>CLIENT_ID</code>, is <code>{clientId}</code>:{' '}
+      <a href={`/console/${chosen.slug}/credentials`}>
+        <bdi>{chosen.name}</bdi>
+      </a>{' '}
+      in development.
+    </p>
+    {all.length === 1 ? null : (
+      <FilterBar
+        path={path}
+        button="Show"
+        fields={[
+          {
+            kind: 'choice',
+            name: 'app',
+            label: 'Another app',
+            options: all.map(({ slug, name }) => [slug, name] as const),
+            selected: chosen.slug,
+            usual: chosen.slug,
+          },
+        ]}
+      />
+    )}
+  </div>
+)

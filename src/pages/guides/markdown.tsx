@@ -108,7 +108,7 @@ const inlinePart = (token: MarkedToken): ComponentChildren => {
 const addressOf = (href: string): string => href.replace(/^(?!https?:).*?([^/#]*)\.md(#|$)/, '/docs/guides/$1$2')
 
 /** The fragment by which a heading is linked, as in other places that show Markdown. */
-const fragmentOf = (heading: string): string =>
+export const fragmentOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -70,7 +70,11 @@ export const siteMap: readonly Site[] = [
   { pattern: '/confirm-email', who: 'visitor', paths: () => ['/confirm-email?done=set'] },
   { pattern: '/forgot-password', who: 'visitor', paths: () => ['/forgot-password'] },
   { pattern: '/set-password', who: 'visitor', paths: () => ['/set-password?done=set'] },
-  { pattern: '/docs/guides', who: 'visitor', paths: () => ['/docs/guides'] },
+  {
+    pattern: '/docs/guides',
+    who: 'visitor',
+    paths: () => ['/docs/guides', '/docs/guides?q=token', '/docs/guides?q=nowhere'],
+  },
   { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },
   { pattern: '/', who: 'user', paths: () => ['/'] },
   {
