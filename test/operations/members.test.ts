@@ -253,6 +253,15 @@ describe('an invitation', () => {
     expect(await refusalOf(invite('admin', 'no address'))).toBe('invalid_request')
   })
 
+  test('to an address is replaced only by somebody who could revoke it', async () => {
+    const [admin, guest] = [await add('admin'), await addUser(platform)]
+    const offer = await invite('publisher', guest.email)
+    expect(await refusalOf(invite('developer', guest.email, admin))).toBe('right_missing')
+    expect((await listInvitations(platform, app.id)).map(({ id }) => id)).toEqual([offer.id])
+    await invite('developer', guest.email, owner)
+    expect(await refusalOf(accept(guest, offer.secret))).toBe(dead)
+  })
+
   test('can be revoked by whoever may give its role', async () => {
     const [admin, developer] = [await add('admin'), await add('developer')]
     const toOwner = await invite('owner', 'one@example.com')

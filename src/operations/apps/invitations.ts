@@ -35,7 +35,8 @@ export type MadeInvitation = { readonly id: string; readonly link: string; reado
 /**
  * Makes a link with which the person of an address becomes a member, or the app's publisher. It does not matter whether anybody has the
  * address, and nothing tells. An earlier invitation to it ends.
- * @throws invalid_request for a malformed address or that of a member; quota_exceeded
+ * @throws invalid_request for a malformed address or that of a member; right_missing if the inviter may not revoke an earlier one;
+ *   quota_exceeded
  */
 export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (platform, trace, actor, input) => {
   const { slug, role, invitedBy } = input
@@ -54,8 +55,13 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
     const current = person === null ? null : await roleIn(q, app, person.id)
     // The team sees the addresses of its members, so this tells nothing new.
     if (person?.id === app.ownerId || (current !== null && role !== 'publisher')) return badInput('email', isMember)
+    const open = await q.appInvitations.pendingOf(app.id, now)
+    const earlier = open.find((one) => one.email === email)
+    const own = earlier === undefined ? null : await roleIn(q, app, invitedBy)
+    const refused = earlier === undefined || own === null ? null : refusalOfRole(own, rightOverRole(earlier.role))
+    if (refused !== null) return refused
     await q.appInvitations.endAll(app.id, { email }, now)
-    if ((await q.appInvitations.pendingOf(app.id, now)).length >= maximumInvitations) return tooMany()
+    if (open.length - (earlier === undefined ? 0 : 1) >= maximumInvitations) return tooMany()
     const { hash, expiresAt } = link
     await q.appInvitations.insert({
       id,
