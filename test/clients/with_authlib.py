@@ -26,8 +26,8 @@ authorization_url, state = user.create_authorization_url(
 
 def exchange(url):
     """url is what the browser came back to."""
-    # Authlib leaves errors and the issuer (RFC 9207) to you. Without this, fetch_token takes a callback without a code
-    # for a wish for a token of the app's own.
+    # Authlib leaves errors and the issuer (RFC 9207) to you. Without this, fetch_token would answer a callback
+    # without a code with a request for an app token.
     answer = dict(urlparse.parse_qsl(urlparse.urlsplit(url).query))
     if answer.get("iss") != ISSUER:
         raise ValueError("This answer is from another server.")
