@@ -13,6 +13,7 @@ export const mailKinds = [
   'new_device',
   'password_changed',
   'email_changed',
+  'factor_added',
   'factor_removed',
   'secret_made',
 ] as const
@@ -28,6 +29,7 @@ const kindsOfActions: Partial<Record<AuditAction, MailKind>> = {
   'user.password_changed': 'password_changed',
   'user.password_reset': 'password_changed',
   'user.password_set': 'password_changed',
+  'factor.added': 'factor_added',
   'factor.removed': 'factor_removed',
   'user.factors_reset': 'factor_removed',
   'credential.created': 'secret_made',

@@ -316,9 +316,9 @@ describe('an announcement', () => {
     expect(made?.text).not.toContain(clientSecret)
   })
 
-  test('tells a changed password and a removed factor, and a changed address at the old one', async () => {
+  test('tells a changed password and an added or removed factor, and a changed address at the old one', async () => {
     await addTotp(platform, user)
-    await deliverAll()
+    expect(await subjects()).toContainEqual([user.email, 'A second factor was added at App Platform'])
     await resetFactors(platform, trace, operator, user.email)
     expect(await subjects()).toEqual([[user.email, 'A second factor was removed at App Platform']])
     const caller = await sessionOf(platform, user)

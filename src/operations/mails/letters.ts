@@ -108,6 +108,12 @@ const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
     link: null,
     after: [notYou(platform)],
   }),
+  factor_added: ({ platform, email, circumstances }) => ({
+    subject: `A second factor was added at ${platform}`,
+    says: `A second factor of ${email} was added on ${circumstances}. A passkey also signs in alone, and it stays when the password changes.`,
+    link: { words: 'See your second factors', url: '/account/factors' },
+    after: ['If it was not you, remove it there, and change your password.'],
+  }),
   factor_removed: ({ platform, email, circumstances }) => ({
     subject: `A second factor was removed at ${platform}`,
     says: `A second factor of ${email} was removed on ${circumstances}.`,

@@ -102,6 +102,7 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     case 'reset':
     case 'password_changed':
     case 'email_changed':
+    case 'factor_added':
     case 'factor_removed':
     case 'secret_made':
       return user
