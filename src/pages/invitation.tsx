@@ -66,10 +66,11 @@ const show = async (visit: Visit, link: string, error: PlatformError | null): Pr
 }
 
 const consequences = {
-  owner: 'You may do everything with the app. Other members see your name and email address.',
-  admin: 'You may change nearly everything about the app. Other members see your name and email address.',
-  developer: 'You may release versions of the app. Other members see your name and email address.',
-  publisher: 'Users of the app see your name as its publisher, and it counts for your quota of apps.',
+  owner: 'You can do everything with the app. Other members see your name and email address.',
+  admin: 'You can change everything except ownership. Other members see your name and email address.',
+  developer:
+    'You can manage versions and development secrets of the app. Other members see your name and email address.',
+  publisher: 'Users of the app see your name as its publisher, and the app counts towards your quota.',
 } as const satisfies Record<OpenInvitation['role'], string>
 
 const showDead = (visit: Visit, error: PlatformError | null): Response =>
@@ -77,10 +78,10 @@ const showDead = (visit: Visit, error: PlatformError | null): Response =>
     <Layout title="This invitation does not work" visit={visit} width="narrow">
       <p>
         {error?.code === 'right_missing'
-          ? 'It was made for another email address than that of your account. Sign out, and sign in with the address to which you got it.'
-          : 'Its link is incomplete, it was used or revoked, it is older than 24 hours, or the person who made it may not invite you any more.'}
+          ? 'It is for a different email address than yours. Sign out, then sign in with the address that was invited.'
+          : 'The link is incomplete, used, revoked or older than 24 hours, or the person who invited you can no longer do so.'}
       </p>
-      <p>Nothing was changed. Ask the person who sent it to you for a new one.</p>
+      <p>Nothing has changed. Ask the person who sent you the link for a new one.</p>
     </Layout>,
     { refusal: error, hidesAddress: true },
   )

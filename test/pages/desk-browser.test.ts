@@ -149,7 +149,7 @@ describe.each(browserKinds)('$kind', (kind) => {
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
     await look(page, kind, 'new user')
-    await press(page, 'Make the invitation')
+    await press(page, 'Create the invitation')
     const link = await page.getByLabel('Link').inputValue()
     await look(page, kind, 'new link')
     const theirs = await openBrowser(url, kind)
@@ -216,7 +216,7 @@ describe('conflicts between operators', () => {
     await page.getByLabel('Email').fill('pressed-twice@example.com')
     await page.getByLabel('Name', { exact: true }).fill('Twice')
     const before = (await queries().users.list()).length
-    await page.getByRole('button', { name: 'Make the invitation' }).dblclick()
+    await page.getByRole('button', { name: 'Create the invitation' }).dblclick()
     await page.getByRole('heading', { name: /Link to set a password|This form was sent before/ }).waitFor()
     expect((await queries().users.list()).length).toBe(before + 1)
   })

@@ -14,13 +14,13 @@ import { changeMemberRole, listMembers, mayChangeMember, removeMember } from '..
 import { badInput } from '../../operations/decision.ts'
 import { reachOf } from '../../operations/reach.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
-import { Field, SelectField } from '../design/field.tsx'
+import { Field } from '../design/field.tsx'
 import { asUser, emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
 import { offerWords } from '../words.ts'
-import { newInvitationPath, roleWords, rolesFor } from './members.tsx'
+import { newInvitationPath, RoleChoices, roleWords } from './members.tsx'
 import { consoleAppPath, consoleArea, consolePath, type OwnApp, ownAppOf } from './own-app.tsx'
 
 type Slug = { readonly slug: string }
@@ -67,13 +67,13 @@ const removal = (door: Door) =>
         says: (
           <>
             <p>
-              <Person {...member} /> cannot see or change <bdi>{app.name}</bdi> any more, at once. The invitations that
-              they made stop working.
+              <Person {...member} /> loses access to <bdi>{app.name}</bdi> at once. Pending invitations that they
+              created stop working.
             </p>
-            <p>Client secrets that they may have copied keep working: rotate them afterwards.</p>
+            <p>Client secrets that they may have copied keep working. Rotate them afterwards.</p>
           </>
         ),
-        button: 'Remove',
+        button: 'Remove the member',
       }
     },
     act: async ({ visit }, { slug, id }, back) => {
@@ -96,21 +96,13 @@ const roleChange = (door: Door) =>
         belongsTo: app.name,
         says: (
           <p>
-            <Person {...member} /> is {offerWords[member.role]} of <bdi>{app.name}</bdi> now. The new role holds at
-            once.
+            <Person {...member} /> is now {offerWords[member.role]} of <bdi>{app.name}</bdi>. The new role takes effect
+            at once.
           </p>
         ),
         button: 'Change the role',
         tone: 'harmless',
-        fields: (sent, error) => (
-          <SelectField
-            label="Role"
-            name="role"
-            options={rolesFor(app)}
-            value={sent?.role ?? member.role}
-            error={error}
-          />
-        ),
+        fields: (sent, error) => <RoleChoices app={app} chosen={sent?.role ?? member.role} error={error} />,
       }
     },
     act: async ({ visit, fields }, { slug, id }, back) => {
@@ -134,13 +126,15 @@ const leaving = (door: Door) =>
         belongsTo: app.name,
         says:
           app.ownerId === visit.userId ? (
-            <p>You are the publisher of {<bdi>{app.name}</bdi>}. Transfer it to somebody else first.</p>
+            <p>
+              The publisher cannot leave. Transfer <bdi>{app.name}</bdi> first.
+            </p>
           ) : (
             <p>
-              You cannot see or change <bdi>{app.name}</bdi> any more, at once. Only another invitation brings you back.
+              You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
             </p>
           ),
-        button: 'Leave',
+        button: 'Leave the app',
       }
     },
     act: async ({ visit }, { slug }) => {
@@ -163,11 +157,11 @@ const revocation = (door: Door) =>
         belongsTo: app.name,
         says: (
           <p>
-            The link for <bdi>{found.email}</bdi> to become {offerWords[found.role]} of <bdi>{app.name}</bdi> stops
-            working.
+            The link that lets <bdi>{found.email}</bdi> become {offerWords[found.role]} of <bdi>{app.name}</bdi> stops
+            working at once.
           </p>
         ),
-        button: 'Revoke',
+        button: 'Revoke the invitation',
       }
     },
     act: async ({ visit }, { slug, id }, back) => {
@@ -199,16 +193,16 @@ const transferOffer = (door: Door) =>
         says: (
           <>
             <p>
-              The next page shows a link. When the person of the address accepts, they become the publisher of{' '}
-              <bdi>{app.name}</bdi>: users see their name, and the app counts for their quota. Nothing changes before.
+              The next page shows a link to send to the new publisher. When they accept, users see their name as the
+              publisher of <bdi>{app.name}</bdi>, and the app counts towards their quota. Until then nothing changes.
             </p>
             <p>
-              The publisher of today stays an owner, until they leave or are removed. Secrets and access stay as they
-              are.
+              The present publisher stays an owner until they leave or are removed. Secrets, tokens and grants stay
+              valid.
             </p>
           </>
         ),
-        button: 'Make the offer',
+        button: 'Create the invitation',
         tone: 'harmless',
         fields: (sent, error) => (
           <Field
@@ -242,13 +236,13 @@ const deletion = (door: Door) =>
         belongsTo: app.name,
         says: (
           <p>
-            <bdi>{app.name}</bdi> disappears for all members and users at once, and everything that was issued for it
-            ends. An operator can bring it back for 7 days, without what was issued. Then it is removed.
+            <bdi>{app.name}</bdi> disappears for all members and users at once. All its secrets, tokens and grants are
+            revoked. For 7 days an operator can restore the app, without them. Then it is removed for good.
           </p>
         ),
         counts: [
           [reach.users, 'user has allowed this app', 'users have allowed this app'],
-          [reach.grants, 'grant ends', 'grants end'],
+          [reach.grants, 'grant is revoked', 'grants are revoked'],
         ],
         button: 'Delete this app',
       }

@@ -9,9 +9,9 @@ import { badInput } from '../../operations/decision.ts'
 import { sentBefore } from '../confirmation.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Field, Form, Problem, SelectField } from '../design/field.tsx'
+import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Count } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { Row, RowList, StepLinks } from '../design/row-list.tsx'
 import { Secret, Time } from '../design/values.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
@@ -20,16 +20,16 @@ import { offerWords } from '../words.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
-  removed: 'The person is not a member any more. Rotate the secrets that they may know.',
+  removed: 'The member is removed. Rotate the secrets that they may know.',
   changed: 'The role is changed.',
-  revoked: 'The invitation is revoked. Its link does not work any more.',
+  revoked: 'The invitation is revoked. Its link no longer works.',
 } as const
 
-/** What a role may do, for people. */
+/** What a role may do. */
 export const roleWords = {
-  owner: ['Owner', 'everything, also delete the app, offer it to somebody else, and invite owners'],
-  admin: ['Admin', 'also production secrets, webhooks, redirect URIs, scopes, the name, and members'],
-  developer: ['Developer', 'versions, development secrets, and sending events again'],
+  owner: ['Owner', 'Can do everything: also manage owners, and transfer or delete the app.'],
+  admin: ['Admin', 'Can also manage production secrets, webhooks, redirect URIs, scopes, the name and members.'],
+  developer: ['Developer', 'Can manage versions and development secrets, and send webhook events again.'],
 } as const satisfies Record<MemberRole, readonly [name: string, about: string]>
 
 const inviteForm = formOf({ email: text, role: text })
@@ -65,7 +65,7 @@ const invite = async (door: Door, request: Request, slug: string): Promise<Respo
       sentBefore({
         visit,
         message:
-          'This form was sent before. Only the first answer showed the link: if you did not copy it, invite again.',
+          'This form was sent before. Only the first answer showed the link: if you did not copy it, invite the person again.',
         href: consoleAppPath(slug, 'members'),
         name: 'See the members',
       }),
@@ -84,8 +84,8 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedInvitation | null): 
     <OwnAppPage visit={visit} app={app} tab="members" title="Members" notices={notices}>
       <Problem error={error} />
       <p>
-        Members see everything about this app in their own console. What they may change depends on their role. The
-        publisher is the owner whose name users see.
+        Members see this app in their own console. What they can change depends on their role. The publisher is the
+        owner whose name users see.
       </p>
       <section aria-labelledby="people">
         <h2 id="people">
@@ -100,12 +100,12 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedInvitation | null): 
         <RowList
           rows={invitations}
           row={(invitation) => <InvitationRow app={app} invitation={invitation} />}
-          empty="No invitation is open."
+          empty="No pending invitations."
         />
       </section>
       {hasRight(app.role, 'members') ? (
         <section aria-labelledby="invite">
-          <h2 id="invite">Invite somebody</h2>
+          <h2 id="invite">Invite a member</h2>
           <InviteForm visit={visit} app={app} refused={refused} />
         </section>
       ) : (
@@ -144,8 +144,13 @@ const MemberRow = ({ visit, app, member }: OwnApp & { readonly member: TeamMembe
           )}
         </>
       }
-      facts={[<bdi>{email}</bdi>, isSelf ? 'This is you' : null]}
-      time={since}
+      facts={[
+        <bdi>{email}</bdi>,
+        isSelf ? 'This is you' : null,
+        <>
+          Joined <Time at={since} />
+        </>,
+      ]}
       actions={
         isPublisher || !(mayChange || isSelf) ? undefined : (
           <>
@@ -174,7 +179,7 @@ const InvitationRow = ({ app, invitation }: Pick<OwnApp, 'app'> & { readonly inv
   <Row
     key={invitation.id}
     title={<bdi>{invitation.email}</bdi>}
-    badge={<Badge tone="waiting">{invitation.role === 'publisher' ? 'Transfer' : roleWords[invitation.role][0]}</Badge>}
+    badge={<Badge>{invitation.role === 'publisher' ? 'Transfer' : roleWords[invitation.role][0]}</Badge>}
     facts={[
       <>
         Invited by <bdi>{invitation.invitedBy}</bdi>
@@ -197,45 +202,52 @@ const InvitationRow = ({ app, invitation }: Pick<OwnApp, 'app'> & { readonly inv
   />
 )
 
+type RoleChoicesProps = Pick<OwnApp, 'app'> & {
+  readonly chosen: string
+  readonly error: PlatformError | null
+}
+
 /** The roles that this member may give. */
-export const rolesFor = ({ role: own }: OwnApp['app']) =>
-  memberRoles
-    .filter((role) => hasRight(own, rightOverRole(role)))
-    .map((role) => [role, `${roleWords[role][0]}: ${roleWords[role][1]}`] as const)
-    .toReversed()
+export const RoleChoices = ({ app, chosen, error }: RoleChoicesProps) => (
+  <ChoiceSet legend="Role" name="role" error={error}>
+    {memberRoles
+      .filter((role) => hasRight(app.role, rightOverRole(role)))
+      .toReversed()
+      .map((role) => (
+        <Choice key={role} type="radio" name="role" value={role} checked={role === chosen} about={roleWords[role][1]}>
+          {roleWords[role][0]}
+        </Choice>
+      ))}
+  </ChoiceSet>
+)
 
 const InviteForm = ({ visit, app, refused }: OwnApp & { readonly refused: RefusedInvitation | null }) => (
   <Form action={consoleAppPath(app.slug, 'members')} visit={visit} class="measure">
     <Field
       label="Email address"
       name="email"
-      hint="Only the person who signs in with this address can accept."
+      hint="Only somebody who signs in with this address can accept."
       error={refused?.error ?? null}
       input={{ type: 'email', value: refused?.email ?? '', required: true, maxLength: 254, autocomplete: 'off' }}
     />
-    <SelectField
-      label="Role"
-      name="role"
-      options={rolesFor(app)}
-      value={refused?.role ?? 'developer'}
-      error={refused?.error ?? null}
-    />
-    <p class="muted">The next page shows a link for you to send. It works once, for 24 hours.</p>
-    <button type="submit">Make the invitation</button>
+    <RoleChoices app={app} chosen={refused?.role ?? 'developer'} error={refused?.error ?? null} />
+    <p class="muted">The next page shows a link to send to the person. It works once, for 24 hours.</p>
+    <button type="submit" class="primary">
+      Create the invitation
+    </button>
   </Form>
 )
 
 const Ownership = ({ app }: Pick<OwnApp, 'app'>) => (
   <section aria-labelledby="ownership">
     <h2 id="ownership">Ownership</h2>
-    <p class="beside">
-      <a class="button" href={consoleAppPath(app.slug, 'transfer')}>
-        Transfer the app
-      </a>
-      <a class="button" href={consoleAppPath(app.slug, 'delete')}>
-        Delete the app
-      </a>
-    </p>
+    <StepLinks
+      steps={[
+        ['transfer', 'Transfer the app', 'Another person becomes its publisher. You stay an owner.'],
+        ['delete', 'Delete the app', 'It disappears for all members and users at once.'],
+      ]}
+      pathOf={(step) => consoleAppPath(app.slug, step)}
+    />
   </section>
 )
 
@@ -251,13 +263,13 @@ const LinkPage = ({ visit, app, made, link }: LinkPageProps) => (
   <OwnAppPage visit={visit} app={app} tab="members" title="Invitation">
     {link === null || made === null ? (
       <p>
-        There is no link to show. Each one is shown once, right after it was made. If you did not copy it, invite the
-        person again.
+        There is no link to show. A link is shown once, right after the invitation is created. If you did not copy it,
+        invite the person again.
       </p>
     ) : (
       <>
         <p>
-          Send this link to <bdi>{made.email}</bdi>. Signed in with that address, the person can become{' '}
+          Send this link to <bdi>{made.email}</bdi>. After signing in with that address, they can become{' '}
           {offerWords[made.role]} of <bdi>{app.name}</bdi>. The link works once, until <Time at={made.expiresAt} />.
         </p>
         <Secret label="Link" value={link} />
@@ -265,7 +277,7 @@ const LinkPage = ({ visit, app, made, link }: LinkPageProps) => (
     )}
     <p>
       <a href={consoleAppPath(app.slug, 'members')}>
-        {link === null ? 'Go to the members' : 'I have copied it: go to the members'}
+        {link === null ? 'Back to the members' : 'I have copied it: back to the members'}
       </a>
     </p>
   </OwnAppPage>

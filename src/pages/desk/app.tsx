@@ -9,6 +9,7 @@ import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { ButtonForm, Problem } from '../design/field.tsx'
+import { type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Crumbs, type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
@@ -24,8 +25,6 @@ import {
   onTheDesk,
   Owner,
   reviewPath,
-  type DeskStep,
-  StepLinks,
 } from './desk-page.tsx'
 
 const notices = {
@@ -167,9 +166,9 @@ const steps = {
   suspend: ['suspend', 'Suspend this app', 'Its secrets and tokens stop working until you activate it again.'],
   end: ['end-access', 'End all access', 'Every grant, session and token of the app ends. Users have to consent again.'],
   delete: ['delete', 'Delete this app', 'Its access ends at once, and after 7 days it is removed.'],
-} as const satisfies Record<string, DeskStep>
+} as const satisfies Record<string, StepLink>
 
-const stepsFor = (app: InspectedApp): readonly DeskStep[] => [
+const stepsFor = (app: InspectedApp): readonly StepLink[] => [
   steps.transfer,
   ...(app.status === 'active' ? [steps.suspend] : []),
   steps.end,

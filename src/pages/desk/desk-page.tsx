@@ -6,7 +6,6 @@ import type { VersionStatus } from '../../domain/version.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
 import type { Area } from '../area.ts'
-import { Row, RowList } from '../design/row-list.tsx'
 import { type AreaNavigation, type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
 
@@ -90,19 +89,6 @@ export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPa
 
 /** The refusal of a decision about an install that is decided already. */
 export const tooLate = 'This install is already decided, or does not exist any more. Nothing was changed.'
-
-/** A step with a page of its own: the last part of its address, its name, and what it does. */
-export type DeskStep = readonly [path: string, name: string, about: string]
-
-type StepLinksProps = { readonly steps: readonly DeskStep[]; readonly pathOf: (path: string) => string }
-
-/** Links to the steps that ask before they do anything. */
-export const StepLinks = ({ steps, pathOf }: StepLinksProps) => (
-  <RowList
-    rows={steps}
-    row={([path, name, about]) => <Row key={path} href={pathOf(path)} title={`${name}…`} facts={[about]} />}
-  />
-)
 
 /** The slug of an app, which leads to its page. */
 export const AppLink = ({ slug }: { readonly slug: string }) => (

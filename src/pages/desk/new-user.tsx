@@ -53,7 +53,7 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
           page of the user, where you confirm it.
         </p>
         <button type="submit" class="primary">
-          Make the invitation
+          Create the invitation
         </button>
       </Form>
     </DeskPage>,

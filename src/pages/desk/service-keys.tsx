@@ -12,7 +12,7 @@ import {
 import { Badge } from '../design/badge.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Crumbs } from '../design/shell.tsx'
 import { Facts, Secret, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
@@ -20,7 +20,7 @@ import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { auditPath, DeskPage, deskPaths, type DeskStep, onTheDesk, serviceKeyPath, StepLinks } from './desk-page.tsx'
+import { auditPath, DeskPage, deskPaths, onTheDesk, serviceKeyPath } from './desk-page.tsx'
 
 const pattern = '/desk/service-keys/:id'
 const createForm = formOf({ name: text, rights: texts, networks: text, expiresInDays: text })
@@ -234,7 +234,7 @@ const steps = {
   confirm: ['confirm', 'Reactivate the key', 'It was suspended because data was lost.'],
   rotate: ['rotate', 'Rotate the key', 'Creates a new one with the same rights. The old one ends later.'],
   revoke: ['revoke', 'Revoke the key', 'It stops working at once.'],
-} as const satisfies Record<string, DeskStep>
+} as const satisfies Record<string, StepLink>
 
 const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
   const { id, name, rights, networks, status, createdAt, expiresAt, revokedAt, lastUsedAt } = key

@@ -8,13 +8,13 @@ import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { Details } from '../design/details.tsx'
 import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
+import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Crumbs } from '../design/shell.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, type DeskStep, StepLinks, userPath } from './desk-page.tsx'
+import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
 import { UserBadges } from './users.tsx'
 
 const notices = {
@@ -190,15 +190,15 @@ const steps = {
   make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
   withdraw: ['withdraw-operator', 'Remove operator rights', 'They keep their account and their apps.'],
   disable: ['disable', 'Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
-} as const satisfies Record<string, DeskStep>
+} as const satisfies Record<string, StepLink>
 
 /** Only for people who may use one. */
-const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => {
+const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => {
   if (user.status !== 'active' || !mayUsePassword(rules, user.isOperator)) return []
   return [user.hasPassword ? steps.resetLink : steps.firstLink]
 }
 
-const stepsFor = (rules: SignInRules, user: InspectedUser): readonly DeskStep[] => [
+const stepsFor = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => [
   ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
   ...passwordSteps(rules, user),
   ...(user.factors.totp === null ? [] : [steps.factors]),
