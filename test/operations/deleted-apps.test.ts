@@ -9,6 +9,8 @@ import { createCredential } from '../../src/operations/credentials/change-creden
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { listOfferedApps, listOwnInstalls } from '../../src/operations/installs/lists.ts'
+import { transferApp } from '../../src/operations/apps/transfer-app.ts'
+import { eraseUser } from '../../src/operations/users/erase-user.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
@@ -218,4 +220,14 @@ test('after 7 days the purge removes everything of the app but its audit, in sma
   expect(await faultsIn(file)).toEqual([])
   expect([await refusalOf(take()), await refusalOf(register(kept.slug))]).toEqual(['done', 'done'])
   expect((await purgeAt(due)).removed.deleted_apps).toBe(0)
+})
+
+test('an undeleted app whose publisher was erased meanwhile is activated only once it has another publisher', async () => {
+  await remove()
+  await eraseUser(platform, trace, operator, { email: owner.email })
+  await bringBack()
+  expect(await refusalOf(activate())).toBe('invalid_request')
+  const heir = await addUser(platform)
+  await transferApp(platform, trace, operator, { slug: app.slug, email: heir.email })
+  expect(await activate()).toMatchObject({ status: 'active' })
 })

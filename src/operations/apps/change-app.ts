@@ -1,7 +1,7 @@
 import type { App } from '../../../db/database.ts'
 import { appNameFault } from '../../domain/name.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
-import { decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { readScopes } from './create-app.ts'
 
@@ -54,7 +54,7 @@ type NewAppStatus = { readonly slug: string; readonly status: App['status'] }
 /**
  * Suspends or activates an app. While it is suspended, none of its credentials and tokens works. None is revoked, so
  * those that have not expired work again once it is active.
- * @throws invalid_request for an unknown slug or a deleted app
+ * @throws invalid_request for an unknown slug or a deleted app; for one whose publisher was erased, until it has another
  */
 export const setAppStatus: Operation<NewAppStatus, AppRecord> = async (platform, trace, actor, input) => {
   const isSuspension = input.status === 'suspended'
@@ -66,12 +66,16 @@ export const setAppStatus: Operation<NewAppStatus, AppRecord> = async (platform,
     if (isSuspension) {
       await suspendApp(change, app)
     } else {
+      // Of a deleted app the publisher can be erased, and then it can be undeleted.
+      if ((await q.users.byId(app.ownerId))?.erasedAt !== null) return badInput('app', ownerErased)
       await q.apps.change(app.id, { status: 'active' }, now)
       await record({ action: 'app.activated', appId: app.id, target: app.id })
     }
     return await appRecord(q, { ...app, status: input.status, updatedAt: now })
   })
 }
+
+const ownerErased = 'The publisher of this app was erased: transfer it to another user first.'
 
 /** Suspends an active app inside a transaction. */
 export const suspendApp = async ({ q, now, record }: OpenChange, app: App): Promise<void> => {
