@@ -225,7 +225,7 @@ export type StoreStatistics = {
  */
 export type StoreFault = { readonly reason: string; readonly cause: unknown }
 
-export type UnusableKind =
+type UnusableKind =
   | 'missing'
   | 'in_use'
   | 'not_private'

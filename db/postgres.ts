@@ -26,7 +26,7 @@ import { Timelines } from './postgres/timelines.ts'
 import { Transactions } from './postgres/transactions.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
 
-export type PostgresOptions<Q> = {
+type PostgresOptions<Q> = {
   readonly url: string
   /** `server`: a node. `operator`: a short-lived process beside the nodes. */
   readonly role: 'server' | 'operator'

@@ -339,7 +339,8 @@ test('every file that src/README.md names exists, and a path through the program
  */
 const sharesNames = (file: string): boolean => layerOf(file) === 'client' || file.startsWith('src/http/contract/')
 
-test('an exported name means one thing in the whole program', async () => {
+/** The files that export each name. */
+const exportedNames = async () => {
   const places = new Map<string, Set<string>>()
   for (const file of sources.filter((name) => !sharesNames(name))) {
     const exported = /^export (?:async )?(?:const|type|interface|class|function\*?) ([\w$]+)/gm
@@ -347,7 +348,20 @@ test('an exported name means one thing in the whole program', async () => {
       places.set(name, new Set(places.get(name)).add(file))
     }
   }
-  expect([...places].filter(([, among]) => among.size > 1)).toEqual([])
+  return places
+}
+
+test('an exported name means one thing in the whole program', async () => {
+  expect([...(await exportedNames())].filter(([, among]) => among.size > 1)).toEqual([])
+})
+
+test('an exported name is used in another file', async () => {
+  const users = new Map<string, number>()
+  for (const file of [...sources, ...files('test/**/*.{ts,tsx}')]) {
+    const words = new Set((await text(file)).match(/[\w$]+/g))
+    for (const word of words) users.set(word, (users.get(word) ?? 0) + 1)
+  }
+  expect([...(await exportedNames()).keys()].filter((name) => users.get(name) === 1)).toEqual([])
 })
 
 test('no file except the tables of the store has more than 300 lines', async () => {

@@ -2,7 +2,7 @@ import { SQL } from 'bun'
 import { refuse } from '../../src/domain/errors.ts'
 
 /** What an error of PostgreSQL means for the transaction in which it happened. */
-export type PostgresFault =
+type PostgresFault =
   /** The connection is gone or the server is ending it. Nothing is kept, unless COMMIT was under way. */
   | 'lost'
   /** The transaction was undone because of another one. It can run again. */

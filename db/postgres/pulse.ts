@@ -29,7 +29,7 @@ const toleratedClockMs = 30_000
 /** Measuring the size of a database looks at every file of it. */
 const beatsPerSize = 60
 
-export type PulseOptions = {
+type PulseOptions = {
   readonly facts: NodeFacts
   /** Called once the number is taken, before the first heartbeat. */
   readonly confirm: (link: Link) => Promise<void>

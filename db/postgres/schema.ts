@@ -29,7 +29,7 @@ const recordText = `CREATE TABLE IF NOT EXISTS schema_migrations (
  * Looks at the tables of the database.
  * @throws DatabaseUnusable 'foreign' for another program's tables, 'newer', 'migration_changed'
  */
-export const inspectTables = async (link: Link, migrations: readonly PostgresMigration[]): Promise<State> => {
+const inspectTables = async (link: Link, migrations: readonly PostgresMigration[]): Promise<State> => {
   assertInOrder(migrations)
   const tables = (
     await link.send('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()', [])

@@ -18,7 +18,7 @@ import {
 import { type DrizzleConnection, only } from './connection.ts'
 
 /** A stretch of time in epoch milliseconds: `from` is in it, `until` is not. */
-export type CountSpan = { readonly from: number; readonly until: number }
+type CountSpan = { readonly from: number; readonly until: number }
 
 /** When the hour or the day began. The number is a part of the text, because PostgreSQL groups by no expression with values. */
 const startOf = (column: AnyColumn, lengthMs: number) => {

@@ -34,7 +34,7 @@ export const mailQueries = (db: DrizzleConnection) => {
       await changeOne(db, mails, { state, fault, nextAttemptAt: null, address: null }, ...isAfter(mail)),
     noteFault: async (mail: Attempted, fault: MailFault): Promise<boolean> =>
       await changeOne(db, mails, { fault }, ...isAfter(mail)),
-    /** The last fault of a waiting mail, of those whose next attempt is last; null if they have none. */
+    /** The faults among the `limit` waiting mails whose next attempt is furthest away. */
     latestFaults: async (limit: number): Promise<MailFault[]> => {
       const rows = await db
         .select({ fault: mails.fault })

@@ -41,7 +41,7 @@ export type Reader<Row> = {
   readonly has: (given: Given) => Awaitable<boolean>
 }
 
-export type Writer = {
+type Writer = {
   readonly run: (given: Given) => Awaitable<void>
   /** Whether any row changed, for a conditional write. */
   readonly hasChanged: (given: Given) => Awaitable<boolean>

@@ -12,7 +12,7 @@ const passesBeside = 3
 type Progress = { readonly log: number; readonly checkpointed: number }
 
 /** A checkpoint failed in the worker. `code` is the name of SQLite's result code. */
-export class CheckpointFailed extends Error {
+class CheckpointFailed extends Error {
   constructor(
     readonly code: string,
     message: string,

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 
 /** What an error of SQLite means for the state of the file. */
-export type FaultKind =
+type FaultKind =
   /** Another process holds the lock, or no file descriptor is free. Nothing happened; try again. */
   | 'busy'
   /** The disk is full. SQLite rolled the whole transaction back before its commit record was complete, so the state is known. */

@@ -135,7 +135,7 @@ const keptNames = (file: string): number => {
  * damage the file. Symbolic links do not count: they are resolved before.
  * @throws DatabaseUnusable ('linked') for a file with more than one name
  */
-export const assertOneName = (file: string): void => {
+const assertOneName = (file: string): void => {
   const found = furtherNames(file)
   if (found.length > 0) throw new DatabaseUnusable('linked', `${found.join('; ')}.`)
 }

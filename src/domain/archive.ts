@@ -5,14 +5,14 @@ import { crc32, inflateRawSync } from 'node:zlib'
  * be wrong, so each is checked before it is used, and unpacking stops at `limitBytes`.
  */
 
-export type ArchivedFile =
+type ArchivedFile =
   | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly paths: readonly string[] }
   | { readonly kind: 'missing'; readonly paths: readonly string[] }
   | { readonly kind: 'no archive' }
   | { readonly kind: 'refused'; readonly sentence: string }
 
 /** The most that an archive may unpack to. One that unpacks to more is meant to fill the disk of whoever opens it. */
-export const unpackedLimitBytes = 512 * 1024 * 1024
+const unpackedLimitBytes = 512 * 1024 * 1024
 
 /**
  * The file with this name in the outermost folder of the archive, and the paths of all files. If the archive has a single

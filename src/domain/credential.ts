@@ -3,7 +3,7 @@ import { clockToleranceMs } from './lifetimes.ts'
 /** One client secret. It ends at revocation, or when the grace period of a rotation expires (contract section 2). */
 type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
 
-export type CredentialStatus = 'live' | 'ended' | 'suspended'
+type CredentialStatus = 'live' | 'ended' | 'suspended'
 
 /** Suspended: it has not ended, but a revocation may be among the data that was lost, and no operator has confirmed it. */
 export const credentialStatus = (

@@ -7,7 +7,7 @@ import { isKeptInteger, isWellFormedText } from './text.ts'
 /** A sentence about a place in the text. Line and column are counted from 1, as editors do. */
 export type PlacedSentence = { readonly line: number; readonly column: number; readonly sentence: string }
 
-export type ParsedManifest =
+type ParsedManifest =
   | {
       readonly kind: 'manifest'
       readonly content: Readonly<Record<string, unknown>>

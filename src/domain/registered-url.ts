@@ -86,7 +86,7 @@ const webhookUrlRules: readonly Rule[] = [
 export const webhookUrlFault = (url: string): string | null => faultOf('A webhook URL', webhookUrlRules, url)
 
 /** The URL of an app's page for the builder, and the origin of its frame. */
-export type EmbedUrl = { readonly url: string; readonly origin: string }
+type EmbedUrl = { readonly url: string; readonly origin: string }
 
 const embedUrlRules: readonly Rule[] = [
   ...beforeHost, // the one-time code goes into the fragment

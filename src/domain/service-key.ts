@@ -55,7 +55,7 @@ type ServiceKeyState = {
   readonly suspendedAt: number | null
 }
 
-export type ServiceKeyStatus = 'live' | 'ended' | 'suspended'
+type ServiceKeyStatus = 'live' | 'ended' | 'suspended'
 
 /** `suspended`: its revocation may be among data that was lost, and no operator has confirmed it. `nowMs` is epoch milliseconds. */
 export const serviceKeyStatus = (key: ServiceKeyState, nowMs: number): ServiceKeyStatus => {

@@ -27,7 +27,7 @@ import upgrade from './operate/upgrade.md' with { type: 'text' }
 import users from './operate/users.md' with { type: 'text' }
 
 /** A guide. `help` prints its text, and /docs/guides shows it as a page. */
-export type Guide = {
+type Guide = {
   /** The name of its file, which is unique. */
   readonly topic: string
   readonly title: string

@@ -99,7 +99,7 @@ export const authorizedAt = async (
 }
 
 /** One of the user's apps, in one environment, or all of them. */
-export type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
+type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
 
 /** Grants that one transaction ends at most, so that a user with thousands of them does not block other writes. */
 const atOnce = 500

@@ -102,7 +102,7 @@ export const decideToEndGuarded = async <T>(
 ): Promise<T> => await decide(platform, trace, actor, work, guardedToEnd)
 
 /** The options of a transaction that ends access unless it refuses. */
-export const toEnd = {
+const toEnd = {
   endsAccess: (outcome: unknown) => !(outcome instanceof PlatformError || outcome instanceof CountedRefusal),
 } as const
 

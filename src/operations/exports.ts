@@ -19,8 +19,8 @@ import type { Platform, Trace } from './platform.ts'
 const rowsAtOnce = 500
 
 /** What an export gives, page by page, so that its size does not matter. */
-export type Exported<Row> = AsyncGenerator<readonly Row[]>
-export type ExportedEvents<Event> = AsyncGenerator<{ readonly events: readonly Event[]; readonly names: Names }>
+type Exported<Row> = AsyncGenerator<readonly Row[]>
+type ExportedEvents<Event> = AsyncGenerator<{ readonly events: readonly Event[]; readonly names: Names }>
 
 /**
  * The audit events that match. The export leaves an audit event, in which only the names of the filters are told.

@@ -15,9 +15,6 @@ export type Reached = { readonly count: number; readonly exact: boolean }
 const grantsRead = 2_000
 const tokensRead = 20_000
 
-/** What was issued for an app, or for a user in apps, and still works. */
-export type Reach = Awaited<ReturnType<typeof reachOf>>
-
 /** Counts what was issued for an app or a user and has neither ended nor expired. */
 export const reachOf = async ({ database, clock }: Platform, of: AccessOf) => {
   const q = database.queries

@@ -61,7 +61,7 @@ const factsOf = ({ id, appId }: Client, { environment, uri }: RedirectUriChange)
   detail: { uri },
 })
 
-export type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
+type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
 
 /**
  * The redirect URIs of an app.

@@ -95,7 +95,7 @@ export const AuditEvents = ({ events, names, hrefOf, requestHref, now, empty }: 
 
 type SentenceProps = Pick<EventsProps, 'names' | 'hrefOf'> & { readonly event: AuditLine }
 
-export const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
+const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
   const refusal = refusalWords(event)
   return (
     <>

@@ -8,7 +8,7 @@ import { roleInSentence } from './words.ts'
 export type AuditLine = Omit<AppEvent, 'isOwn'> & { readonly isOwn?: boolean }
 
 /** A word of a sentence: our own text, or a name that somebody chose. `of` is null for what no longer exists. */
-export type Word = string | { readonly text: string; readonly of: Named | null }
+type Word = string | { readonly text: string; readonly of: Named | null }
 
 /** What a sentence is made from. */
 type Scene = {

@@ -27,7 +27,7 @@ import { Elysia } from 'elysia'
 // of the same browser. The server stores nothing, and no page of the account opens with it.
 
 const passkeyStep = '/sign-in/code/passkey'
-export const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as const
+const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as const
 
 /** Pages of the account that a sign-in may lead to: setting up a second factor, and new recovery codes. */
 export const afterSignIn = { offer: '/account/factors/offer', newCodes: '/account/factors/recovery-codes/new' } as const

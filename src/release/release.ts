@@ -36,7 +36,7 @@ type Package = { readonly version: string; readonly dependencies: Readonly<Recor
  * Writes the files of a release into a folder: the program for every machine, SHA256SUMS, the bill of materials, the notes.
  * @throws ReleaseRefused
  */
-export const makeRelease = async (folder: string, of: typeof machines = machines) => {
+const makeRelease = async (folder: string, of: typeof machines = machines) => {
   const { version, dependencies }: Package = await Bun.file(join(root, 'package.json')).json()
   const changes = changesIn(readFileSync(join(root, 'src/guides/changelog.md'), 'utf8'), version)
   rmSync(folder, { recursive: true, force: true })

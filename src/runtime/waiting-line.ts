@@ -9,7 +9,7 @@ import { refuse } from '../domain/errors.ts'
 /** Who waits, and since when by the monotonic clock. */
 export type Waiting<Place> = { readonly place: Place; readonly since: number }
 
-export type LineRules<Place> = {
+type LineRules<Place> = {
   /** Takes a turn for this caller if one is free. */
   begin(place: Place): boolean
   /** Gives the turn back. */

@@ -1,7 +1,7 @@
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import {
   addAuthenticatorApp,
-  removeAuthenticatorApp,
+  removeFactor,
   replaceRecoveryCodes,
   resetFactors,
 } from '../../src/operations/factors/change-factors.ts'
@@ -130,7 +130,7 @@ describe('a recovery code', () => {
     const fresh = await replaceRecoveryCodes(platform, trace, caller)
     expect(await refusalOf(finish(pending, codes[0] ?? ''))).toBe('invalid_login')
     await finish(pending, fresh[0] ?? '')
-    await removeAuthenticatorApp(platform, trace, caller)
+    await removeFactor(platform, trace, caller, { kind: 'totp' })
     expect(await refusalOf(finish(pending, fresh[1] ?? ''))).toBe('invalid_login')
     expect(await refusalOf(replaceRecoveryCodes(platform, trace, caller))).toBe('version_not_eligible')
   })
@@ -211,7 +211,7 @@ describe('an authenticator app', () => {
       await addAuthenticatorApp(platform, trace, caller, { key, code: totpCode(key, now()) })
     const outcomes = await Promise.allSettled(keys.map(async (key) => await add(key)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    await removeAuthenticatorApp(platform, trace, caller)
+    await removeFactor(platform, trace, caller, { kind: 'totp' })
     expect(await signIn(platform, trace, user)).toMatchObject({ kind: 'signed_in' })
     expect(await add(keys[1] ?? new Uint8Array())).toHaveLength(10)
   })

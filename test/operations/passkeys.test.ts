@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import { resetFactors } from '../../src/operations/factors/change-factors.ts'
 import { factorsOf } from '../../src/operations/factors/factors.ts'
-import { addPasskey, removePasskey } from '../../src/operations/factors/passkeys.ts'
+import { removeFactor } from '../../src/operations/factors/change-factors.ts'
+import { addPasskey } from '../../src/operations/factors/passkeys.ts'
 import { proveAgain } from '../../src/operations/sessions/prove-again.ts'
 import { finishSignIn, signIn, signInWithPasskey } from '../../src/operations/sessions/sign-in.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
@@ -40,7 +41,7 @@ const readChallenge = (text: string) => Number(Buffer.from(text, 'base64url').to
 const register = async (response = authenticator.create({ challenge: challenge(), place })) =>
   await addPasskey(platform, trace, caller, { response, name: 'Laptop', readChallenge })
 const passkeyId = async () => (await factorsOf(platform, user.id)).passkeys[0]?.id ?? ''
-const remove = async () => await removePasskey(platform, trace, caller, await passkeyId())
+const remove = async () => await removeFactor(platform, trace, caller, { kind: 'passkey', id: await passkeyId() })
 type Change = Partial<Parameters<typeof authenticator.get>[0]>
 const answer = (change: Change = {}) => ({
   response: authenticator.get({ challenge: challenge(), place, ...change }),

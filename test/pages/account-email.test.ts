@@ -27,7 +27,7 @@ test('a person changes their address with a link that is mailed to the new one',
   expect((await world.platform.database.queries.users.byId(world.user.id))?.email).toBe(world.user.email)
   const confirm = async () => await anybody.post('/confirm-email', hiddenFields(page, '/confirm-email'))
   expect((await confirm()).headers.get('location')).toBe('/confirm-email?done=set')
-  expect((await confirm()).status).toBe(409)
+  expect((await confirm()).status).toBe(410)
   expect((await world.platform.database.queries.users.byId(world.user.id))?.email).toBe(email)
   expect((await browser.get('/account')).text).toContain(email)
 })

@@ -30,7 +30,7 @@ type NewInvitation = {
 }
 
 /** `link` is in this answer only. */
-export type MadeInvitation = { readonly id: string; readonly link: string; readonly expiresAt: number }
+type MadeInvitation = { readonly id: string; readonly link: string; readonly expiresAt: number }
 
 /**
  * Makes a link with which the person of an address becomes a member, or the app's publisher. It does not matter whether anybody has the

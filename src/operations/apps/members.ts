@@ -12,13 +12,13 @@ import { knownUser } from '../users/find-user.ts'
 import { findAnyApp, findApp } from './app-record.ts'
 
 /** The most members of an app, besides its publisher. */
-export const maximumMembers = 100
+const maximumMembers = 100
 
 /** A person of an app. */
 export type TeamMember = Awaited<ReturnType<typeof membersOf>>[number]
 
 /** The people of an app: the publisher, then owners, admins and developers, the first to join first. */
-export const membersOf = async (q: Queries, app: Pick<App, 'id' | 'ownerId' | 'createdAt'>) => {
+const membersOf = async (q: Queries, app: Pick<App, 'id' | 'ownerId' | 'createdAt'>) => {
   const publisher = await q.users.byId(app.ownerId)
   if (publisher === null) throw new Error('an app has no owner')
   const { id: userId, name, email, status } = publisher

@@ -22,7 +22,7 @@ export const listAppEvents = async (
 }
 
 /** An app and the member who reads its events. */
-export type EventReader = { readonly app: { readonly id: string; readonly ownerId: string }; readonly userId: string }
+type EventReader = { readonly app: { readonly id: string; readonly ownerId: string }; readonly userId: string }
 
 /** The publisher of an app, and everybody who is or was a member. */
 const teamOf = async (q: Queries, { id, ownerId }: EventReader['app']): Promise<ReadonlySet<string>> =>

@@ -4,7 +4,7 @@ import { type CountKind, dayMs, dayOf, hourMs } from '../../domain/count.ts'
 import type { Platform } from '../platform.ts'
 
 /** How many days the dashboards show, with today as the last one. */
-export const shownDays = 30
+const shownDays = 30
 
 /** The count of each day that is shown, oldest first; `day` is when it began (UTC). */
 export type DailyCounts = readonly { readonly day: number; readonly count: number }[]

@@ -88,23 +88,29 @@ export const addAuthenticatorApp = async (
 }
 
 /**
- * Removes the caller's authenticator app. With the last factor the recovery codes end, too.
- * @throws login_required
+ * Removes the caller's authenticator app, or one of their passkeys. With the last factor the recovery codes end, too.
+ * @throws route_not_found for a passkey that does not work any more, login_required
  */
-export const removeAuthenticatorApp = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> =>
+export const removeFactor = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  factor: { readonly kind: 'totp' } | { readonly kind: 'passkey'; readonly id: string },
+): Promise<void> =>
   await decideToEnd(platform, trace, actorOf(caller), async (change) => {
     const { q, now, record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
     const { id } = caller.user
     await q.users.byId(id) // locked, so that a sign-in waits
-    if (!(await q.totpKeys.end(id, now))) return undefined
-    await record({ action: 'factor.removed', target: id, detail: { kind: 'totp' } })
+    const worked = factor.kind === 'totp' ? await q.totpKeys.end(id, now) : await q.passkeys.end(id, factor.id, now)
+    if (!worked) return factor.kind === 'totp' ? undefined : refuse('route_not_found')
+    await record({ action: 'factor.removed', target: id, detail: { ...factor } })
     if (!(await hasFactor(q, id))) await q.recoveryCodes.endAll(id, now)
     return undefined
   })
 
-export type MintedRecoveryCodes = ReturnType<typeof mintRecoveryCodes>
+type MintedRecoveryCodes = ReturnType<typeof mintRecoveryCodes>
 
 /** New recovery codes of a user, made before the transaction that stores them. The rows have only hashes. */
 export const mintRecoveryCodes = ({ random }: Platform, userId: string, now: number) => {
@@ -151,7 +157,7 @@ export const replaceRecoveryCodes = async (
 
 const noFactor = 'Set up a second factor first: recovery codes replace a lost one.'
 
-export type ResetFactors = { readonly user: User; readonly endedSessions: number }
+type ResetFactors = { readonly user: User; readonly endedSessions: number }
 
 /**
  * Removes every second factor of a user who has lost theirs, and ends their sessions. At the next sign-in the password is enough,

@@ -8,10 +8,9 @@ import { recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, decideAt, decideToEnd, type OpenChange } from '../decision.ts'
+import { badInput, decideAt, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { mintRecoveryCodes, storeFirstCodes } from './change-factors.ts'
-import { hasFactor } from './factors.ts'
 
 /** So many passkeys a person can have. */
 const mostPasskeys = 20
@@ -144,33 +143,11 @@ const checkRegistration = async (platform: Platform, response: RegistrationRespo
   }
 }
 
-/**
- * Removes a passkey of the caller. With the last factor the recovery codes end, too.
- * @throws route_not_found for one that does not work any more, login_required
- */
-export const removePasskey = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-  passkeyId: string,
-): Promise<void> =>
-  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
-    const { q, now, record } = change
-    const ended = await refusalIfEnded(platform, change, caller)
-    if (ended !== null) return ended
-    const { id } = caller.user
-    await q.users.byId(id) // locked, so that a sign-in waits
-    if (!(await q.passkeys.end(id, passkeyId, now))) return refuse('route_not_found')
-    await record({ action: 'factor.removed', target: id, detail: { kind: 'passkey', id: passkeyId } })
-    if (!(await hasFactor(q, id))) await q.recoveryCodes.endAll(id, now)
-    return undefined
-  })
-
 /** What a browser has answered with a passkey. */
 export type PasskeyAnswer = { readonly response: AuthenticationResponseJSON; readonly readChallenge: ReadChallenge }
 
 /** An answer whose signature is right. It counts once it is used up. */
-export type CheckedPasskey = { readonly passkey: Passkey; readonly used: Pick<Passkey, 'counter' | 'challengeAt'> }
+type CheckedPasskey = { readonly passkey: Passkey; readonly used: Pick<Passkey, 'counter' | 'challengeAt'> }
 
 /**
  * Checks the signature of an answer, outside of a transaction. Null for a passkey that does not work any more, for one of another

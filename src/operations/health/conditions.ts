@@ -19,7 +19,7 @@ export const conditionNames = [
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
-export type Condition = {
+type Condition = {
   readonly name: ConditionName
   /** What is wrong and what to do about it. */
   readonly sentence: string

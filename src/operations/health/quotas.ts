@@ -1,8 +1,5 @@
 import type { Platform } from '../platform.ts'
 
-/** How much apps and accounts use of what they may. */
-export type QuotaUse = Awaited<ReturnType<typeof readQuotaUse>>
-
 /** Sorting more would stop other requests for too long: 10,000 versions take about 40 ms. */
 const mostVersions = 10_000
 const mostApps = 5_000

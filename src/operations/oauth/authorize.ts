@@ -20,7 +20,7 @@ import { decideGuardedAt, ifKeyTaken, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An authorization code and where the browser takes it. */
-export type IssuedCode = {
+type IssuedCode = {
   readonly code: string
   readonly state: string
   readonly redirectUri: string

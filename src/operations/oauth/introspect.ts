@@ -57,7 +57,7 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
 }
 
 /** What the builder is told beyond that: whose app and user it is, and where the app is installed. */
-export type BuilderFacts = TokenFacts & {
+type BuilderFacts = TokenFacts & {
   readonly appId: string
   readonly environment: Environment
   /** Null for an app's own token, and for a user that the builder did not send. */

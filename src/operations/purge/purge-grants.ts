@@ -9,7 +9,7 @@ import type { Platform, Trace } from '../platform.ts'
 /** How many rows one transaction of the purge removes, so that no other write waits for long. */
 export const purgeBatchRows = 250
 
-export type PurgeBatch = { readonly removed: number; readonly finished: boolean }
+type PurgeBatch = { readonly removed: number; readonly finished: boolean }
 
 /** The position of the walk over all grants: the next batch starts after this ID. */
 export type PurgeCursor = { afterGrantId: string }

@@ -18,7 +18,7 @@ type ImportFile = {
 }
 
 /** An import whose lines are in the store, each right by itself. Nothing has been changed yet. */
-export type StagedImport = {
+type StagedImport = {
   readonly key: RowKey
   readonly lines: number
   readonly lastLine: number

@@ -19,7 +19,7 @@ import type { Platform } from '../platform.ts'
 /** A service key as operators see it, without its secret. */
 export type ServiceKeyRecord = ReturnType<typeof serviceKeyRecord>
 /** The record of a new key: the only place where its secret is shown. */
-export type NewServiceKeyRecord = ServiceKeyRecord & { readonly secret: string }
+type NewServiceKeyRecord = ServiceKeyRecord & { readonly secret: string }
 
 /** The record of a row, with its status at `now` (epoch milliseconds). */
 const serviceKeyRecord = (row: ServiceKey, now: number) => ({

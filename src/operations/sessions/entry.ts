@@ -129,7 +129,7 @@ export const findKnownDevice = async (platform: Platform, key: RowKey | null, em
 }
 
 /** Makes the browser known to the user. Returns its new key, or null if it was already known. */
-export const rememberDevice = async (
+const rememberDevice = async (
   q: Queries,
   userId: string,
   device: { readonly known: RowKey | null; readonly minted: RowKey },

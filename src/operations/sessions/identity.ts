@@ -27,7 +27,7 @@ const refusedSignIn = (message: string, actor: Actor): CountedRefusal =>
   new CountedRefusal(refuse('invalid_login', { message }), { actor, action: 'session.create', detail: { way: 'oidc' } })
 
 /** What may be done for people who come for the first time. */
-export type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
+type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
 
 /**
  * Signs in the person whom an identity provider has named, by issuer and subject. A first sign-in joins the account of the same

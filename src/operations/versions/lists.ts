@@ -34,7 +34,7 @@ export const listVersions = async (
 }
 
 /** A version in a list, without its content. */
-export type VersionSummary = Awaited<ReturnType<Queries['versions']['summaries']>>[number]
+type VersionSummary = Awaited<ReturnType<Queries['versions']['summaries']>>[number]
 
 /**
  * One app's versions that match, without their content, in the order of their numbers, newest first unless another is asked for.

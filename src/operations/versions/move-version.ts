@@ -28,7 +28,7 @@ export const approveAndActivate: Operation<Publication, VersionRecord> = async (
     return await takeStep(change, { ...move, step: 'activate', rejection: null })
   })
 
-export type VersionMove = {
+type VersionMove = {
   readonly slug: string
   readonly version: string
   readonly step: VersionStep

@@ -127,7 +127,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
         <a href={accountPaths.email}>Email address</a>
       </p>
     </Layout>,
-    { refusal: error, hidesAddress: true },
+    { refusal: error, status: 410, hidesAddress: true },
   )
 
 const showDone = (door: Door): Response =>

@@ -1,11 +1,7 @@
 import type { PlatformError } from '../../domain/errors.ts'
 import { recoveryCodeCount } from '../../domain/second-factor.ts'
 import type { Door } from '../../http/door.ts'
-import {
-  addAuthenticatorApp,
-  removeAuthenticatorApp,
-  replaceRecoveryCodes,
-} from '../../operations/factors/change-factors.ts'
+import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../operations/factors/change-factors.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Badge } from '../design/badge.tsx'
@@ -59,7 +55,7 @@ export const factorRoutes = (door: Door) =>
           button: 'Remove it',
         }),
         act: async ({ visit }, _, done) => {
-          await removeAuthenticatorApp(...onOwnAccount(visit))
+          await removeFactor(...onOwnAccount(visit), { kind: 'totp' })
           return done('removed')
         },
       }),

@@ -3,7 +3,8 @@ import { browserLabel } from '../../domain/device.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
-import { addPasskey, allowsPasskeys, registrationOptions, removePasskey } from '../../operations/factors/passkeys.ts'
+import { removeFactor } from '../../operations/factors/change-factors.ts'
+import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Field, Problem } from '../design/field.tsx'
 import { IconTile } from '../design/icon.tsx'
@@ -59,7 +60,7 @@ export const passkeyRoutes = (door: Door) =>
         },
         act: async ({ visit }, { id }, done) => {
           const [platform, trace, caller] = onOwnAccount(visit)
-          await removePasskey(platform, trace, caller, id)
+          await removeFactor(platform, trace, caller, { kind: 'passkey', id })
           return done('passkey_removed')
         },
       }),

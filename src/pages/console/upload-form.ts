@@ -42,7 +42,7 @@ type SentForm = {
   readonly kept: VersionRecord['artifact']
 }
 
-export type ReadForm =
+type ReadForm =
   | { readonly kind: 'upload'; readonly upload: VersionUpload }
   | { readonly kind: 'faulty'; readonly errors: readonly PlatformError[] }
 

@@ -50,7 +50,7 @@ export const InstallStatusBadge = ({ install: { approval, state } }: InstallStat
 }
 
 /** The name of each decision about an install. */
-export const approvalWords = {
+const approvalWords = {
   pending: ['waiting', 'Waiting for approval'],
   approved: ['good', 'Approved'],
   rejected: ['bad', 'Rejected'],

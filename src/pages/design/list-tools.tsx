@@ -3,7 +3,7 @@ import type { Counted } from '../../operations/page.ts'
 import type { TicketBook } from '../visit.ts'
 
 /** A field of a `FilterBar`, with its current value. */
-export type FilterField =
+type FilterField =
   | {
       readonly kind: 'search'
       readonly name: string
@@ -159,7 +159,7 @@ export const Count = ({ of, most = Infinity }: { readonly of: number | Counted; 
 )
 
 /** `1,234`, or `10,000+` when only so many rows were counted. */
-export const countInWords = (of: number | Counted): string =>
+const countInWords = (of: number | Counted): string =>
   typeof of === 'number' ? of.toLocaleString('en') : `${of.count.toLocaleString('en')}${of.exact ? '' : '+'}`
 
 type SegmentsProps = {

@@ -3,7 +3,7 @@ import { Details } from './details.tsx'
 import { Nothing } from './empty.tsx'
 import { Ago, Time } from './values.tsx'
 
-export type TimelineEvent = {
+type TimelineEvent = {
   readonly at: number
   /** A sentence, such as `Ada activated 3.0.0 of Newsletter`. */
   readonly words: ComponentChildren

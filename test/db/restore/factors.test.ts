@@ -1,7 +1,8 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { resetFactors } from '../../../src/operations/factors/change-factors.ts'
-import { addPasskey, removePasskey } from '../../../src/operations/factors/passkeys.ts'
+import { removeFactor } from '../../../src/operations/factors/change-factors.ts'
+import { addPasskey } from '../../../src/operations/factors/passkeys.ts'
 import { finishSignIn, signIn } from '../../../src/operations/sessions/sign-in.ts'
 import { sessionOf } from '../../operations/support/owner.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
@@ -28,7 +29,7 @@ test('factors that were reset and recovery codes that were used do not come back
   await addPasskey(platform, trace, caller, { response: made, name: 'Laptop', readChallenge: () => 1 })
   backUp(file, `${file}.older`)
   const [{ id = '' } = {}] = await platform.database.queries.passkeys.ofUser(third.id)
-  await removePasskey(platform, trace, caller, id)
+  await removeFactor(platform, trace, caller, { kind: 'passkey', id })
   const browser = { agent: null, device: null }
   const pending = await signIn(platform, trace, user)
   if (pending.kind !== 'pending') throw new Error('No code is asked for.')
