@@ -16,6 +16,8 @@ export const checkPath = '/oauth/check'
 export const userInfoPath = '/oauth/userinfo'
 /** Where clients send forms. */
 export const formPaths: readonly string[] = [tokenPath, revocationPath, introspectionPath]
+/** The only call whose body may be larger than 16 MiB. */
+export const importPath = '/api/management/resources/import'
 /** A page for people. The metadata names it for clients. */
 export const authorizationPath = '/oauth/authorize'
 

@@ -160,6 +160,14 @@ const expectGoodProxy = async (
   expect(large.status).toBe(413)
   expect(await large.json()).toMatchObject({ error: { code: 'payload_too_large' } })
 
+  const imported = await proxy.fetch('/api/management/resources/import', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    body: 'x'.repeat(18 * 1024 * 1024),
+  })
+  expect(imported.status).toBe(401)
+  expect(await imported.json()).toMatchObject({ error: { code: 'invalid_token' } })
+
   expect((await proxy.fetch('/sign-in')).status).toBe(200)
   expect((await proxy.fetch('/metrics')).status).toBe(404)
   expect((await fetch(`${server.url}/metrics`)).status).toBe(200)

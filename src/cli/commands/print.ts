@@ -69,9 +69,9 @@ const printCommand = (
 
 /** Imported here, because no other command needs the server's limits. */
 const termsOf = async (deployment: Deployment): Promise<ProxyTerms> => {
-  const [{ largestBodyBytes }, { defaultDrainMs: drainMs, idleSeconds }] = await Promise.all([
+  const [{ largestBodyBytes, lineBodies }, { defaultDrainMs: drainMs, idleSeconds }] = await Promise.all([
     import('../../http/admission.ts'),
     import('../../http/server.ts'),
   ])
-  return proxyTerms(deployment, { largestBodyBytes, idleSeconds, drainMs })
+  return proxyTerms(deployment, { largestBodyBytes, largestImportBytes: lineBodies.limitBytes, idleSeconds, drainMs })
 }

@@ -1,6 +1,6 @@
 import { servedApiVersion } from '../../domain/api-version.ts'
 import { messageOf } from '../../domain/errors.ts'
-import { checkPath, contractPath, formPaths, programPaths } from '../../http/paths.ts'
+import { checkPath, contractPath, formPaths, importPath, programPaths } from '../../http/paths.ts'
 import { UsageError } from '../output.ts'
 import type { Deployment } from './deployment.ts'
 
@@ -10,7 +10,12 @@ export type ProxyTerms = ReturnType<typeof proxyTerms>
 /** @throws UsageError without PUBLIC_URL, which names the site */
 export const proxyTerms = (
   { publicUrl, upstream, trustsProxies }: Deployment,
-  server: { readonly largestBodyBytes: number; readonly idleSeconds: number; readonly drainMs: number },
+  server: {
+    readonly largestBodyBytes: number
+    readonly largestImportBytes: number
+    readonly idleSeconds: number
+    readonly drainMs: number
+  },
 ) => {
   if (publicUrl === null) throw new UsageError('PUBLIC_URL is not set: give the origin that clients will see.')
   return {
@@ -24,7 +29,8 @@ export const proxyTerms = (
         : ['Start the server with TRUSTED_PROXIES=127.0.0.1,::1, or all clients share one rate limit.']),
     ],
     /** Above the server's own limit, so that the server itself refuses larger bodies. */
-    bodyMegabytes: Math.ceil(server.largestBodyBytes / 1024 / 1024) + 1,
+    bodyMegabytes: megabytesAbove(server.largestBodyBytes),
+    importMegabytes: megabytesAbove(server.largestImportBytes),
     /** Shorter than the server's idle timeout, so that no request is sent on a connection that is being closed. */
     keepAliveSeconds: Math.floor(server.idleSeconds / 2),
     /** Longer than the server's slowest answer. */
@@ -33,6 +39,8 @@ export const proxyTerms = (
     patienceSeconds: Math.ceil(server.drainMs / 1_000) * 2,
   }
 }
+
+const megabytesAbove = (bytes: number): number => Math.ceil(bytes / 1024 / 1024) + 1
 
 /** A site for nginx, to be included inside `http`. */
 export const nginxSite = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
@@ -62,18 +70,24 @@ ${listening(terms.publicUrl).join('\n')}
 	client_max_body_size ${terms.bodyMegabytes}m;
 	large_client_header_buffers 8 16k;
 
+	proxy_http_version 1.1;
+	proxy_set_header Connection "";
+	proxy_set_header Host $host;
+	# Set, not appended to what the client sent: whatever it claims to be must not count.
+	proxy_set_header X-Forwarded-For $remote_addr;
+	proxy_read_timeout ${terms.answerSeconds}s;
+	proxy_send_timeout ${terms.answerSeconds}s;
+	# A connection that the server has just closed is replaced, but never for a POST that may have been carried out.
+	proxy_next_upstream error;
+	error_page 502 504 = $app_platform_down;
+
 	location / {
 		proxy_pass http://app_platform;
-		proxy_http_version 1.1;
-		proxy_set_header Connection "";
-		proxy_set_header Host $host;
-		# Set, not appended to what the client sent: whatever it claims to be must not count.
-		proxy_set_header X-Forwarded-For $remote_addr;
-		proxy_read_timeout ${terms.answerSeconds}s;
-		proxy_send_timeout ${terms.answerSeconds}s;
-		# A connection that the server has just closed is replaced, but never for a POST that may have been carried out.
-		proxy_next_upstream error;
-		error_page 502 504 = $app_platform_down;
+	}
+	# The only call with a larger body.
+	location = ${importPath} {
+		proxy_pass http://app_platform;
+		client_max_body_size ${terms.importMegabytes}m;
 	}
 
 	location @app_platform_envelope {
@@ -152,7 +166,13 @@ ${terms.publicUrl.origin} {
 	# Metrics are for the operator, not for the internet.
 	respond /metrics 404
 
-	request_body {
+	# The only call with a larger body.
+	@import path ${importPath}
+	@others not path ${importPath}
+	request_body @import {
+		max_size ${terms.importMegabytes}MiB
+	}
+	request_body @others {
 		max_size ${terms.bodyMegabytes}MiB
 	}
 	# X-Forwarded-For: Caddy puts the address of its client there and drops what that client has sent.
