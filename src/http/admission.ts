@@ -42,8 +42,8 @@ export const createHostCheck = (): ((request: Request) => PlatformError | null) 
 }
 
 /**
- * Size and media type, as far as the headers tell (413, 415). A body without a length is measured when it is read. The
- * content of a GET has no meaning (RFC 9110 section 9.3.1) and is never read.
+ * Size, coding and media type, as far as the headers tell (413, 415). A body without a length is measured when it is read, and
+ * none is unpacked. The content of a GET has no meaning (RFC 9110 section 9.3.1) and is never read.
  */
 export const checkBody = (request: Request, rule: BodyRule): PlatformError | null => {
   if (request.method === 'GET' || request.method === 'HEAD') return null
@@ -54,19 +54,26 @@ export const checkBody = (request: Request, rule: BodyRule): PlatformError | nul
   if (rule.isOptional === true && isEmpty) return null
   if (length !== null && !/^\d{1,15}$/.test(length)) return badHeader('Content-Length')
   if (length !== null && Number(length) > rule.limitBytes) return refuse('payload_too_large')
+  const coding = request.headers.get('content-encoding')
+  if (coding !== null && coding.toLowerCase() !== 'identity') {
+    return refuse('unsupported_media_type', { message: 'The body must not be compressed.' })
+  }
   return checkMediaType(request.headers.get('content-type'), rule)
 }
 
 const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | null => {
-  if (type === null) return refuse('unsupported_media_type')
+  if (type === null) return otherType(rule)
   if (rule.mediaTypes.includes(type)) return null
   // Its boundary is checked when it is read.
   if (rule.mediaTypes.includes(multipart) && type.toLowerCase().startsWith(`${multipart};`)) return null
   if (type.includes(',')) return badHeader('Content-Type')
   const [name = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
   const isUtf8 = parameters.every((parameter) => parameter === 'charset=utf-8' || parameter === 'charset="utf-8"')
-  return rule.mediaTypes.includes(name) && isUtf8 ? null : refuse('unsupported_media_type')
+  return rule.mediaTypes.includes(name) && isUtf8 ? null : otherType(rule)
 }
+
+const otherType = ({ mediaTypes }: BodyRule): PlatformError =>
+  refuse('unsupported_media_type', { message: `The body must be ${mediaTypes.join(' or ')}, in UTF-8.` })
 
 /** Headers with a single value that are read on calls that change something. */
 const singleOnWrites = [

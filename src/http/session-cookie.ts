@@ -14,14 +14,44 @@ const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `
  * `session` is the signed-in user. `visit` ties forms to a browser before anyone has signed in. `device` marks a browser in which
  * someone has signed in before. `shown` carries a new secret to the page that shows it. `kept` has the fields of a form that was
  * sent after its session had ended. `proved` says that the person has lately proved again who they are. `pending` is a sign-in that lacks the
- * second factor. `handover` remembers which request to sign in this browser has taken to the builder,
- * `oidc` what the answer of the identity provider must fit, and `way` that the session came from there.
+ * second factor. `handover-…` remembers that this browser has taken that request to sign in to the builder,
+ * `oidc-…` what the answer of the identity provider must fit, and `way` that the session came from there.
  */
-type CookieStem = 'session' | 'visit' | 'device' | 'shown' | 'kept' | 'proved' | 'pending' | 'handover' | 'oidc' | 'way'
+type CookieStem = 'session' | 'visit' | 'device' | 'shown' | 'kept' | 'proved' | 'pending' | 'way' | TabCookie
+type TabCookie = `${Elsewhere}-${string}`
+type Elsewhere = 'handover' | 'oidc'
 
 /** The `Set-Cookie` that signs a browser in or, with an empty token and zero seconds, out. */
 export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>
   setCookie(door, 'session', token, maxAgeSeconds)
+
+/** All tabs together have so many characters of cookies: a much longer header is not read. */
+const longestOfTabs = 4_000
+
+/**
+ * The `Set-Cookie` of a tab that leaves to sign in elsewhere. Each has a name of its own, so that several tabs can leave and come back.
+ * The oldest are deleted where all would be too long.
+ */
+export const tabCookies = (
+  door: Door,
+  request: Request,
+  [where, name]: readonly [where: Elsewhere, name: string],
+  value: string,
+  maxAgeSeconds: number,
+): readonly string[] => {
+  const start = cookieName(door, `${where}-`)
+  let room = longestOfTabs - value.length
+  const tooMany = (request.headers.get('cookie') ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(start))
+    .toReversed() // browsers send the oldest first
+    .filter((pair) => (room -= pair.length) < 0)
+  return [
+    setCookie(door, `${where}-${name}`, value, maxAgeSeconds),
+    ...tooMany.map((pair) => setCookie(door, `${where}-${pair.slice(start.length, pair.indexOf('='))}`, '', 0)),
+  ]
+}
 
 /** A cookie that scripts cannot read and that forms of other sites do not send. */
 export const setCookie = (door: Door, stem: CookieStem, value: string, maxAgeSeconds: number): string =>

@@ -5,7 +5,6 @@ import { formPaths } from './paths.ts'
 /** Messages that speak of JSON or of the contract's names are replaced here. */
 const descriptions: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_json: 'The form is not properly encoded.',
-  unsupported_media_type: 'The body must be application/x-www-form-urlencoded, in UTF-8.',
   unsupported_grant_type: 'The grant type must be authorization_code, refresh_token or client_credentials.',
 }
 

@@ -1,10 +1,10 @@
 import { browserLabel } from '../domain/device.ts'
-import { isRowKey, type RowKey, rowKey } from '../domain/identifier.ts'
+import { rowKey } from '../domain/identifier.ts'
 import { builderPage } from '../domain/sign-in-rules.ts'
-import { signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
+import { readSignInRequest, signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { readCookie, setCookie, tabCookies } from '../http/session-cookie.ts'
 import { completeSignIn } from '../operations/sessions/handover.ts'
 import { Layout } from './design/shell.tsx'
 import { answerForm } from './form.ts'
@@ -13,10 +13,10 @@ import { goOn } from './second-step.tsx'
 import { safeReturnTo } from './visit.ts'
 
 /**
- * Sends the browser to the builder to sign in. A cookie remembers the request, so that only this browser can complete it, and
- * where to go then. Null if the builder does not sign people in.
+ * Sends the browser to the builder to sign in. A cookie named after the request remembers where to go then, so that only this
+ * browser can complete it. Null if the builder does not sign people in.
  */
-export const leaveForBuilder = (door: Door, returnTo: string): Response | null => {
+export const leaveForBuilder = (door: Door, request: Request, returnTo: string): Response | null => {
   const { clock, random, signIn } = door.platform
   const builder = builderPage(signIn)
   if (builder === null) return null
@@ -25,40 +25,30 @@ export const leaveForBuilder = (door: Door, returnTo: string): Response | null =
   target.searchParams.set('request', signInRequest(door.serverKey, key))
   const way = Buffer.from(returnTo).toString('base64url')
   // Browsers drop longer cookies. Then the person begins at the start page.
-  const value = way.length <= longestWay ? `${key}.${way}` : key
-  return seeOther(target.href, [setCookie(door, 'handover', value, signInRequestSeconds)])
+  const value = way.length <= longestWay ? way : ''
+  return seeOther(target.href, tabCookies(door, request, ['handover', key], value, signInRequestSeconds))
 }
 
 const longestWay = 3_500
-
-type Sent = { readonly key: RowKey | null; readonly returnTo: string | null }
-
-/** What the cookie remembers. */
-const sentWith = (door: Door, request: Request): Sent => {
-  const [key = '', way = ''] = (readCookie(door, request, 'handover') ?? '').split('.')
-  return isRowKey(key) ? { key, returnTo: Buffer.from(way, 'base64url').toString() } : { key: null, returnTo: null }
-}
 
 /** The browser comes back from the builder. */
 export const comeBack = async (door: Door, request: Request): Promise<Response> => {
   if (builderPage(door.platform.signIn) === null) return seeOther('/sign-in')
   const call = callOf(request)
   const parameters = new URL(request.url).searchParams
-  const sent = sentWith(door, request)
-  const forgotten = setCookie(door, 'handover', '', 0)
+  const key = readSignInRequest(door.serverKey, parameters.get('request') ?? '', door.platform.clock.now())
+  const way = key === null ? null : readCookie(door, request, `handover-${key}`)
+  const forgotten = key === null ? [] : [setCookie(door, `handover-${key}`, '', 0)]
   const came = {
-    request: parameters.get('request') ?? '',
+    key: way === null ? null : key,
     verifier: parameters.get('verifier') ?? '',
-    serverKey: door.serverKey,
-    own: sent.key,
     agent: browserLabel(request.headers.get('user-agent')),
   }
   return await answerForm(completeSignIn(door.platform, call, came), {
     done: async (completed) => {
-      if (completed.kind === 'rejected')
-        return notSignedIn(door, 'You were not signed in', completed.reason, [forgotten])
-      const returnTo = safeReturnTo(sent.returnTo, door.platform.publicUrl)
-      return await goOn(door, request, completed, returnTo, [forgotten])
+      if (completed.kind === 'rejected') return notSignedIn(door, 'You were not signed in', completed.reason, forgotten)
+      const returnTo = safeReturnTo(Buffer.from(way ?? '', 'base64url').toString(), door.platform.publicUrl)
+      return await goOn(door, request, completed, returnTo, forgotten)
     },
     refused: (error) => {
       door.platform.observe.refused('session')
@@ -67,7 +57,8 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   })
 }
 
-const whatToDo = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'
+const whatToDo =
+  'It may have taken too long, or it was begun in another browser or in too many tabs at once. Nothing was changed.'
 
 /** After a sign-out, or when a sign-in failed: nobody is sent back to the builder without asking. */
 export const notSignedIn = (

@@ -2,7 +2,7 @@ import { browserLabel } from '../domain/device.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { readCookie, setCookie, tabCookies } from '../http/session-cookie.ts'
 import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
 import { proveByProvider } from '../operations/sessions/prove-again.ts'
 import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
@@ -41,17 +41,22 @@ const proofPurpose = ({ door, sessionToken }: Visit) => ({
 export const proveAtProvider = async (visit: Visit, returnTo: string): Promise<Response> => {
   const { clock, random } = visit.door.platform
   const proves = sealText(proofPurpose(visit), String(clock.now()), random.bytes(sealNonceBytes))
-  return await leaveForProvider(visit.door, returnTo, proves)
+  return await leaveForProvider(visit.door, visit.call.request, returnTo, proves)
 }
 
 /** Sends the browser to the identity provider, with a cookie that only its answer fits. */
-export const leaveForProvider = async (door: Door, returnTo: string, proves = ''): Promise<Response> => {
+export const leaveForProvider = async (
+  door: Door,
+  request: Request,
+  returnTo: string,
+  proves = '',
+): Promise<Response> => {
   if (door.identityProvider === null) return seeOther('/sign-in')
   try {
     const { url, checks } = await door.identityProvider.begin(door.platform.publicUrl + callbackPath, proves !== '')
     const kept = { ...checks, proves, returnTo: returnTo.length <= longestWay ? returnTo : '/' }
     const value = Buffer.from(JSON.stringify(kept)).toString('base64url')
-    return seeOther(url, [setCookie(door, 'oidc', value, checksSeconds)])
+    return seeOther(url, tabCookies(door, request, ['oidc', checks.state], value, checksSeconds))
   } catch (error) {
     if (!(error instanceof ProviderUnreachable)) throw error
     door.log.warn('provider.unreachable', { cause: error.cause ?? error })
@@ -61,9 +66,11 @@ export const leaveForProvider = async (door: Door, returnTo: string, proves = ''
 
 type Kept = LoginChecks & { readonly returnTo: string; readonly proves: string }
 
-const keptIn = (door: Door, request: Request): Kept | null => {
+const keptIn = (door: Door, request: Request, state: string): Kept | null => {
   try {
-    const value: unknown = JSON.parse(Buffer.from(readCookie(door, request, 'oidc') ?? '', 'base64url').toString())
+    const value: unknown = JSON.parse(
+      Buffer.from(readCookie(door, request, `oidc-${state}`) ?? '', 'base64url').toString(),
+    )
     return isKept(value) ? value : null
   } catch {
     return null
@@ -78,22 +85,24 @@ const isKept = (value: unknown): value is Kept =>
 /** The browser comes back from the identity provider. */
 export const comeBackFromProvider = async (door: Door, request: Request): Promise<Response> => {
   const call = callOf(request)
-  const forgotten = setCookie(door, 'oidc', '', 0)
+  const { search, searchParams } = new URL(request.url)
+  const state = searchParams.get('state') ?? ''
+  const kept = keptIn(door, request, state)
+  const forgotten = kept === null ? [] : [setCookie(door, `oidc-${state}`, '', 0)]
   const answer = async <T,>(work: Promise<T>, done: (outcome: T) => Promise<Response>): Promise<Response> =>
     await answerForm(work, {
       done,
       refused: (error) => {
         door.platform.observe.refused('session')
-        return notSignedIn(door, 'Sign-in not completed', error.message, [forgotten], 400)
+        return notSignedIn(door, 'Sign-in not completed', error.message, forgotten, 400)
       },
     })
   const refused = async (): Promise<Response> =>
     await answer(refuseIdentity(door.platform, call), async (never) => never)
-  const kept = keptIn(door, request)
   const { identityProvider, platform } = door
   if (kept === null || identityProvider === null) return await refused()
   const address = new URL(platform.publicUrl + callbackPath)
-  address.search = new URL(request.url).search
+  address.search = search
   try {
     const claims = await identityProvider.finish(address, kept)
     if (kept.proves !== '') {
@@ -102,12 +111,12 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
       if (visit === null || since === null) return await refused()
       const proved = proveByProvider(platform, call, visit.session, { claims, since: Number(since) })
       const way = safeReturnTo(kept.returnTo, platform.publicUrl)
-      return await answer(proved, async () => seeOther(way, [forgotten, provedCookie(visit)]))
+      return await answer(proved, async () => seeOther(way, [...forgotten, provedCookie(visit)]))
     }
     const agent = browserLabel(request.headers.get('user-agent'))
     return await answer(
       signInWithIdentity(platform, call, claims, platform.signIn, agent),
-      async (entry) => await goOn(door, request, entry, safeReturnTo(kept.returnTo, platform.publicUrl), [forgotten]),
+      async (entry) => await goOn(door, request, entry, safeReturnTo(kept.returnTo, platform.publicUrl), forgotten),
     )
   } catch (error) {
     if (error instanceof ProviderUnreachable) return unreachable(door)

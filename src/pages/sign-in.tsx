@@ -60,9 +60,9 @@ export const signInRoutes = (door: Door) =>
         : leadOn(door, next)
     })
     .get('/sign-in/handover', async ({ request }) => {
-      return leaveForBuilder(door, returnToOf(door, request)) ?? seeOther('/sign-in')
+      return leaveForBuilder(door, request, returnToOf(door, request)) ?? seeOther('/sign-in')
     })
-    .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, returnToOf(door, request)))
+    .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, request, returnToOf(door, request)))
     .get('/sign-in/oidc/callback', async ({ request }) => await comeBackFromProvider(door, request))
     .get('/sign-in/complete', async ({ request }) => await comeBack(door, request))
 
@@ -94,7 +94,7 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   const { signIn } = door.platform
   const isAsked = choiceParameter(request, 'way', ['password'] as const) !== null
   if (signIn.ways[0] === 'handover' && !(isAsked && hasPasswordForm(signIn))) {
-    return leaveForBuilder(door, returnTo) ?? seeOther('/')
+    return leaveForBuilder(door, request, returnTo) ?? seeOther('/')
   }
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]

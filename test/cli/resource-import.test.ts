@@ -191,9 +191,32 @@ test('an import is one audit event', async () => {
 test('--prune removes what has an external ID and is not in the file', async () => {
   const kept = { ...site('kept'), externalId: 'kept' }
   await importLines(desk, [kept, { ...site('pruned'), externalId: 'pruned' }, site('own')])
-  const stdin = JSON.stringify(kept)
-  expect(await desk.json(['resource', 'import', '-', '--prune'], { stdin })).toMatchObject({ updated: 0, removed: 1 })
+  const file = join(desk.folder, 'kept.jsonl')
+  await Bun.write(file, JSON.stringify(kept))
+  expect(await desk.json(['resource', 'import', file, '--prune'])).toMatchObject({ updated: 0, removed: 1 })
   expect([await stored('site', 'pruned'), (await stored('site', 'own'))?.name]).toEqual([null, 'A site'])
-  const { exitCode, stderr } = await desk.run(['resource', 'import', '-', '--prune', '--json'], { stdin: '\n' })
+  await Bun.write(file, '\n')
+  const { exitCode, stderr } = await desk.run(['resource', 'import', file, '--prune', '--json'])
   expect([exitCode, stderr]).toEqual([1, 'error: The file is empty: with prune, it would remove everything.\n'])
+})
+
+test('--prune takes no pipe, whose writer may have died before the end', async () => {
+  const lines = ['a', 'b'].map((slug) => site(slug, { externalId: slug }))
+  await importLines(desk, lines)
+  const file = join(desk.folder, 'cut.jsonl')
+  await Bun.write(file, lines.map((line) => JSON.stringify(line)).join('\n'))
+  for (const source of ['-', '/dev/stdin']) {
+    const words = [
+      ...programCommand,
+      'resource',
+      'import',
+      source,
+      '--prune',
+      '--database',
+      await databaseOf(desk.file),
+    ]
+    const { exitCode, stderr } = Bun.spawnSync(['sh', '-c', 'head -n 1 "$0" | "$@"', file, ...words])
+    expect([exitCode, stderr.toString()]).toEqual([1, expect.stringMatching(/^error: --prune needs a file: in a pipe/)])
+  }
+  expect(await stored('site', 'b')).not.toBeNull()
 })

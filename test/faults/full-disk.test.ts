@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { linkUser } from '../../src/operations/users/builder-users.ts'
 import { type Answer, call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
+import { operator, trace } from '../support/operator.ts'
 import { runProgram } from '../support/run-program.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -158,6 +161,43 @@ describe('a full disk', () => {
         )
         expect(ended).toHaveLength(1)
         await endWorld({ ...world, server: still })
+      })
+    },
+  )
+
+  test.skipIf(!maySmallDisk)(
+    'refuses an import that no longer fits, which then changes and prunes nothing (needs root, to mount a small disk)',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const { platform, user } = world
+        const rights = ['resources:write']
+        const key = { name: 'Builder', rights, networks: [], expiresInDays: null }
+        const { secret } = await createServiceKey(platform, trace, operator, key)
+        await linkUser(platform, trace, operator, { email: user.email, externalId: 'ada' })
+        const send = async (count: number) =>
+          await fetch(`${world.server.url}/api/management/resources/import?prune=true`, {
+            method: 'POST',
+            headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/x-ndjson' },
+            body: Array.from({ length: count }, (_, index) => {
+              const named = { externalId: `${count}-${index}`, slug: `${count}-${index}`, name: `Site ${count}` }
+              return JSON.stringify({ ...named, kind: 'site', ownerExternalId: 'ada', status: 'draft' })
+            }).join('\n'),
+          })
+        const stored = async () => await platform.database.queries.resources.list(user.id, 'site', '', 100)
+        expect((await send(2)).status).toBe(200)
+        const before = await stored()
+        const ballast = join(folder, 'ballast')
+        fillUp(ballast)
+        expect((await send(10_000)).status).toBe(503)
+        rmSync(ballast)
+        expect(await stored()).toEqual(before)
+        await eventually(
+          async () => await ready(world),
+          ({ status }) => status === 200,
+        )
+        expect(await (await send(3)).json()).toEqual({ created: 3, updated: 0, removed: 2, installs: 0 })
+        await endWorld(world)
       })
     },
   )

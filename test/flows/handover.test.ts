@@ -83,6 +83,31 @@ describe('signing in through the builder', () => {
     expectRefusal(await accept(request), 'version_not_eligible')
   })
 
+  test('lets every tab of a browser come back to its own page, in any order, and each once', async () => {
+    const visit = browser()
+    const paths = ['/account', '/account/sessions', '/account/apps']
+    const tabs = await Promise.all(paths.map(async (path) => ({ path, left: await leave(visit, path) })))
+    for (const { path, left } of tabs.toReversed()) {
+      const { redirectTo } = (await accept(left.request)).body
+      expect((await visit(here(redirectTo))).location).toBe(path)
+      expect((await visit(here(redirectTo))).status).toBe(400)
+    }
+  })
+
+  test('keeps no more tabs than a Cookie header can carry, and tells the oldest', async () => {
+    const visit = browser()
+    const requests: string[] = []
+    for (const tab of [1, 2, 3, 4, 5]) {
+      const { location } = await visit(`/sign-in/handover?return_to=/account%3Ftab=${tab}${'x'.repeat(900)}`)
+      requests.push(new URL(location ?? '').searchParams.get('request') ?? '')
+    }
+    const ends = await Promise.all(
+      requests.map(async (request) => await visit(here((await accept(request)).body.redirectTo))),
+    )
+    expect(ends.map(({ status }) => status)).toEqual([400, 400, 303, 303, 303])
+    expect(ends[0]?.text).toContain('in too many tabs at once')
+  })
+
   test('does not work with the answer to another request', async () => {
     const [own, attacker] = [browser(), browser()]
     const mine = await leave(own)

@@ -60,6 +60,15 @@ test('an honest answer signs in', async () => {
   expect([status, (await browser.get('/account')).status]).toEqual([303, 200])
 })
 
+test('two tabs of a browser that leave at once both come back', async () => {
+  provider.cheat({ claims: (right) => ({ ...right, ...personOf('tabs') }) })
+  const browser = plainBrowser(url)
+  const [first, second] = [await leave(browser), await leave(browser)]
+  expect([await first.land(), await second.land()]).toEqual(
+    [303, 303].map((status) => ({ status, location: '/account' })),
+  )
+})
+
 const expectRefused = async (attack: () => Promise<{ readonly status: number }>, browser: PlainBrowser) => {
   const before = await refusals()
   expect((await attack()).status).toBe(400)

@@ -135,6 +135,8 @@ test('an empty file with prune is refused, because it would remove everything', 
 test('only JSON lines in UTF-8 are read, and no line above 64 KiB', async () => {
   const wrong = await ask('POST', '/resources/import', { body: '{}' })
   expectRefusal(wrong, 'unsupported_media_type')
+  const packed = { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' }
+  expectRefusal(await ask('POST', '/resources/import', { body: '', headers: packed }), 'unsupported_media_type')
   const line = JSON.stringify(siteOf('6'))
   expect((await importText(line.padEnd(65 * 1024))).body.error.message).toBe('Line 1: The line is longer than 64 KiB.')
   expect((await importText(Uint8Array.of(0x22, 0xff, 0x22))).body.error.message).toBe('Line 1: This is not UTF-8.')

@@ -34,6 +34,16 @@ test('the body of a GET or HEAD request is ignored', () => {
   expect(checkBody(request('POST', {}), rule)?.code).toBe('unsupported_media_type')
 })
 
+test('a body that is compressed, or of another type, is refused with what it must be', () => {
+  const rule = { limitBytes: 10, mediaTypes: ['application/x-ndjson', 'application/jsonl'] }
+  const messageFor = (headers: Readonly<Record<string, string>>) => checkBody(request('POST', headers), rule)?.message
+  const typed = { 'content-type': 'application/jsonl' }
+  expect(messageFor({ ...typed, 'content-encoding': 'identity' })).toBeUndefined()
+  expect(messageFor({ ...typed, 'content-encoding': 'gzip' })).toBe('The body must not be compressed.')
+  const other = 'The body must be application/x-ndjson or application/jsonl, in UTF-8.'
+  for (const headers of [{}, { 'content-type': 'text/csv' }]) expect(messageFor(headers)).toBe(other)
+})
+
 test('headers with a single value are checked on POST and DELETE, and ignored on GET and HEAD', () => {
   for (const name of ['Idempotency-Key', 'Origin', 'Sec-Fetch-Site']) {
     const message = `The ${name} header is missing, malformed or repeated.`

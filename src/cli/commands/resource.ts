@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, fstatSync, statSync } from 'node:fs'
 import { importResources } from '../../operations/resources/import-resources.ts'
 import { asOperator, type CommonFlags, databaseCommand } from '../operator-command.ts'
 import { answer, CommandFailed } from '../output.ts'
@@ -13,7 +13,8 @@ kind is site or store, status is draft, published or archived; the times may be 
 time means now. Instead of owner, ownerExternalId names the owner by the builder's own ID; externalId is that of the
 website or store. A line whose externalId exists already updates that resource, and so does one whose owner, kind
 and slug exist. All lines are stored or, when some are wrong, none; the error names the lines. --prune also removes
-the builder's websites and stores (those with an externalId) that no line is about, and ends the installs on them.`
+the builder's websites and stores (those with an externalId) that no line is about, and ends the installs on them;
+it takes no pipe, because an export that was cut off there looks like a whole one.`
 
 export const addResourceCommands = (program: Command): void => {
   const group = program.command('resource').description('Websites and stores that apps may list.')
@@ -25,6 +26,7 @@ export const addResourceCommands = (program: Command): void => {
 
 const importFile = async (file: string, flags: CommonFlags & { readonly prune?: true }): Promise<void> => {
   const source = openSource(file)
+  if (flags.prune === true && source.bytes === null) throw new CommandFailed([pipeWithPrune])
   const bar = startProgressBar(source.bytes)
   const input = {
     chunks: counted(source.chunks, bar),
@@ -36,14 +38,17 @@ const importFile = async (file: string, flags: CommonFlags & { readonly prune?: 
   answer(flags, { value, text: `Created ${value.created}, updated ${value.updated}, removed ${value.removed}.` })
 }
 
+const pipeWithPrune =
+  '--prune needs a file: in a pipe, an export that was cut off looks like a whole one, and what it lacks would be removed.'
+
 type Source = { readonly chunks: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
 const openSource = (file: string): Source => {
-  if (file === '-') return { chunks: Bun.stdin.stream(), bytes: null }
-  const found = statSync(file, { throwIfNoEntry: false })
+  const found = file === '-' ? fstatSync(0) : statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new CommandFailed([`There is no file ${file}.`])
   if (found.isDirectory()) throw new CommandFailed([`${file} is a folder, not a file.`])
-  return { chunks: createReadStream(file), bytes: found.isFile() ? found.size : null }
+  const chunks = file === '-' ? Bun.stdin.stream() : createReadStream(file)
+  return { chunks, bytes: found.isFile() ? found.size : null }
 }
 
 async function* counted(chunks: AsyncIterable<Uint8Array>, bar: ProgressBar): AsyncGenerator<Uint8Array> {

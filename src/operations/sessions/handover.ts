@@ -66,11 +66,9 @@ const activeUser = async (q: Queries, externalId: string): Promise<User | Platfo
 
 /** What came back with the browser. */
 type Return = {
-  readonly request: string
+  /** That of a genuine request that this browser was sent away with, by its cookie, and that has not expired; else null. */
+  readonly key: RowKey | null
   readonly verifier: string
-  readonly serverKey: Uint8Array
-  /** The key of the request that this browser was sent away with, by its cookie; null without one. */
-  readonly own: RowKey | null
   readonly agent: string | null
 }
 
@@ -84,14 +82,13 @@ type Completed = Entry | { readonly kind: 'rejected'; readonly reason: string }
  */
 export const completeSignIn = async (platform: Platform, trace: Trace, came: Return): Promise<Completed> => {
   const now = platform.clock.now()
-  const key = readSignInRequest(came.serverKey, came.request, now)
   const verifierHash = hashSecret(came.verifier)
   const browser = { agent: came.agent, device: null }
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'handover')
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
-    const row = key === null || key !== came.own ? null : await q.signInRequests.find(key)
+    const row = came.key === null ? null : await q.signInRequests.find(came.key)
     if (row === null || !sameHash(row.verifierHash, verifierHash)) return refusedSignIn({ kind: 'anonymous' })
     if (!(await q.signInRequests.complete(row, now))) return refusedSignIn({ kind: 'anonymous' })
     // What a stolen key has answered must not outlive its revocation.
