@@ -24,6 +24,7 @@ export const provedForms: ReadonlySet<string> = new Set([
   '/console/:slug/redirect-uris/remove',
   '/console/:slug/transfer',
   '/console/:slug/webhooks',
+  '/console/:slug/webhooks/:id/edit',
   '/console/:slug/webhooks/:id/rotate',
   '/desk/apps/:slug/credentials',
   '/desk/apps/:slug/credentials/rotate',
