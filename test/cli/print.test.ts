@@ -71,6 +71,26 @@ test('on PostgreSQL the unit keeps the URL in a file of root, and the printed te
   )
 })
 
+test('secret settings are in a file of their own, and no printed text has their values', async () => {
+  const env = {
+    ...settings,
+    SMTP_URL: 'smtp://app:canary@mail.example.com:587',
+    MAIL_FROM: 'apps@example.com',
+    SIGN_IN: 'oidc',
+    OIDC_ISSUER: 'https://id.example.com',
+    OIDC_CLIENT_ID: 'apps',
+    OIDC_CLIENT_SECRET: 'canary',
+  }
+  const unit = await print('systemd', env)
+  expect(unit).toContain("with these lines in it: OIDC_CLIENT_SECRET='…' and SMTP_URL='…'\n")
+  expect(unit).toContain('EnvironmentFile=/etc/app-platform.env\nStateDirectory=')
+  const { DATABASE_URL, ...inContainer } = env
+  const { services, steps } = await printContainer({ ...inContainer, PUBLIC_URL: 'https://apps.example.com' })
+  expect(services['app-platform']).toMatchObject({ env_file: 'app-platform.env', volumes: [expect.any(String)] })
+  expect(steps).toContain('SMTP_URL=')
+  expect(unit + JSON.stringify(services) + steps).not.toContain('canary')
+})
+
 test('a service on a port below 1024 gets only the capability for it, and any other service none', async () => {
   const unit = await print('systemd', { PORT: '443', HOST: '0.0.0.0' })
   expect(unit).toMatch(/^CapabilityBoundingSet=CAP_NET_BIND_SERVICE$/m)

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { UsageError } from '../output.ts'
-import { type Deployment, stateFolder } from './deployment.ts'
+import { type Deployment, secretLines, stateFolder } from './deployment.ts'
 import { caddyfile, type ProxyTerms } from './proxies.ts'
 
 /** In the Containerfile and in the compose file. */
@@ -18,13 +18,13 @@ export const containerUpstream = ({ port }: Deployment): string => `app-platform
 
 /** An image, and services that run it behind Caddy, as three files in one text. */
 export const containerFiles = (deployment: Deployment, terms: ProxyTerms): string => {
-  const { file, installFrom, program } = deployment
+  const { file, installFrom, program, secrets } = deployment
   if (file !== null && dirname(file) !== folder) {
     throw new UsageError(`In a container the database is in ${folder}, which is a volume: leave DATABASE_URL out.`)
   }
   return `# Keep the three parts below as Containerfile, compose.yaml and Caddyfile in one folder. Then, in that folder:
 #   cp ${Bun.$.escape(installFrom ?? program)} app-platform
-${file === null ? '#   install -m 0600 /dev/null app-platform.env, with one line in it: DATABASE_URL=postgres://...\n' : ''}#   docker compose up --build --detach
+${secrets.length > 0 ? `#   install -m 0600 /dev/null app-platform.env, ${secretLines(secrets)}\n` : ''}#   docker compose up --build --detach
 #   docker compose exec app-platform app-platform user invite you@example.com --name "Your Name" --operator
 # With Podman, build with --format docker, or the image has no health check.
 
@@ -52,7 +52,7 @@ ENTRYPOINT ["tini", "--", "app-platform"]
 CMD ["serve"]
 `
 
-const composeFile = ({ file, settings }: Deployment, { publicUrl }: ProxyTerms): string => {
+const composeFile = ({ file, settings, secrets }: Deployment, { publicUrl }: ProxyTerms): string => {
   const inImage = new Set(['HOST', 'PORT', 'DATABASE_URL'])
   const environment = settings.filter(([name]) => !inImage.has(name))
   const port = publicUrl.port || (publicUrl.protocol === 'https:' ? '443' : '80')
@@ -74,7 +74,7 @@ const composeFile = ({ file, settings }: Deployment, { publicUrl }: ProxyTerms):
       nofile: 65536
     environment:
 ${environment.map(([name, value]) => `      ${name}: ${yaml(value)}`).join('\n')}
-${file === null ? '    env_file: app-platform.env' : `    volumes: ["data:${folder}"]`}
+${[...(secrets.length > 0 ? ['    env_file: app-platform.env'] : []), ...(file === null ? [] : [`    volumes: ["data:${folder}"]`])].join('\n')}
     networks: [inside]
   caddy:
     image: caddy:2

@@ -6,6 +6,10 @@ import { UsageError } from '../output.ts'
 /** Settings by the names of their environment variables. */
 type Settings = readonly (readonly [name: string, value: string])[]
 
+/** The step that makes the file with the secret settings, which only its owner can read. */
+export const secretLines = (names: readonly string[]): string =>
+  `with ${names.length === 1 ? 'one line' : 'these lines'} in it: ${names.map((name) => `${name}='…'`).join(' and ')}`
+
 /** How the program runs on a machine, as far as proxies and service managers need to know. */
 export type Deployment = ReturnType<typeof deploymentOf>
 
@@ -33,8 +37,10 @@ export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, exec
     upstream: `${reachable(config.host)}:${config.port}`,
     publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
     trustsProxies: config.trustedProxies.length > 0,
-    /** The settings that the service needs. */
+    /** The settings that the service needs, without the secret ones. */
     settings: settingsOf(config, file, used),
+    /** The names of the secret settings that it needs besides. */
+    secrets: secretSettings.filter((name) => (name !== 'DATABASE_URL' || file === null) && isUsed(used, name)),
     /** What `serve` would warn about with these settings. */
     warnings: config.warnings,
   }
@@ -66,10 +72,12 @@ const readAndNote = (flags: ConfigFlags, env: EnvironmentVariables) => {
   return { config, used }
 }
 
-/**
- * Settings that also have a flag may differ from the environment. The others are passed on as they were typed. The URL of a
- * PostgreSQL database may have a password, and what is printed may be read by everybody.
- */
+/** Settings that have a password or another secret. What is printed may be read by everybody, so their values are not. */
+const secretSettings = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SMTP_URL']
+
+const isUsed = (used: Settings, name: string): boolean => used.some(([each]) => each === name)
+
+/** Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
 const settingsOf = (config: Config, file: string | null, used: Settings): Settings => [
   ...(file === null
     ? []
@@ -77,5 +85,5 @@ const settingsOf = (config: Config, file: string | null, used: Settings): Settin
   ['HOST', config.host],
   ['PORT', String(config.port)],
   ...(config.publicUrl === null ? [] : [['PUBLIC_URL', config.publicUrl] as const]),
-  ...used.filter(([name]) => !['DATABASE_URL', 'HOST', 'PORT', 'PUBLIC_URL'].includes(name)),
+  ...used.filter(([name]) => ![...secretSettings, 'HOST', 'PORT', 'PUBLIC_URL'].includes(name)),
 ]

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path'
 import { onlyForFiles } from '../operator-command.ts'
 import { UsageError } from '../output.ts'
-import { type Deployment, stateFolder } from './deployment.ts'
+import { type Deployment, secretLines, stateFolder } from './deployment.ts'
 
 /** A systemd service (systemd.exec(5)) with every restriction that a program with one port and one file can bear. */
 export const systemdUnit = (deployment: Deployment): string => `# ${installSteps(deployment).join('\n# ')}
@@ -40,15 +40,19 @@ WantedBy=multi-user.target
 
 const environmentFile = '/etc/app-platform.env'
 
-const installSteps = ({ file, installFrom, program, publicUrl, trustsProxies }: Deployment): readonly string[] => [
+const installSteps = ({
+  file,
+  installFrom,
+  program,
+  publicUrl,
+  trustsProxies,
+  secrets,
+}: Deployment): readonly string[] => [
   'Keep this as /etc/systemd/system/app-platform.service, then, as root:',
   '  useradd --system --no-create-home --shell /usr/sbin/nologin app-platform',
   ...(installFrom === null ? [] : [`  install -m 0755 ${word(installFrom)} ${word(program)}`]),
-  ...(file === null
-    ? [
-        `  test -e ${environmentFile} || install -m 0600 /dev/null ${environmentFile}`,
-        "  with one line in it: DATABASE_URL='postgres://...'",
-      ]
+  ...(secrets.length > 0
+    ? [`  test -e ${environmentFile} || install -m 0600 /dev/null ${environmentFile}`, `  ${secretLines(secrets)}`]
     : []),
   '  systemctl daemon-reload && systemctl enable --now app-platform',
   'Commands on its database run as its user, with the same DATABASE_URL:',
@@ -71,9 +75,11 @@ const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(
 const environmentLines = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
-/** The folder of the database file, or the file with the URL of a PostgreSQL database, which only root can read. */
-const placeOf = ({ file }: Deployment): readonly string[] =>
-  file === null ? [`EnvironmentFile=${environmentFile}`] : home(file)
+/** The file with the secret settings, which only root can read, and the folder of the database file. */
+const placeOf = ({ file, secrets }: Deployment): readonly string[] => [
+  ...(secrets.length > 0 ? [`EnvironmentFile=${environmentFile}`] : []),
+  ...(file === null ? [] : home(file)),
+]
 
 /**
  * The only folder that the service may write to. systemd creates it if it is in the folder for services' state.
