@@ -84,8 +84,8 @@ test('secret settings are in a file of their own, and no printed text has their 
   const unit = await print('systemd', env)
   expect(unit).toContain("with these lines in it: OIDC_CLIENT_SECRET='…' and SMTP_URL='…'\n")
   expect(unit).toContain('EnvironmentFile=/etc/app-platform.env\nStateDirectory=')
-  const { DATABASE_URL, ...inContainer } = env
-  const { services, steps } = await printContainer({ ...inContainer, PUBLIC_URL: 'https://apps.example.com' })
+  const database = 'file:/var/lib/app-platform/app-platform.db'
+  const { services, steps } = await printContainer({ ...env, DATABASE_URL: database, PUBLIC_URL: 'https://a.example' })
   expect(services['app-platform']).toMatchObject({ env_file: 'app-platform.env', volumes: [expect.any(String)] })
   expect(steps).toContain('SMTP_URL=')
   expect(unit + JSON.stringify(services) + steps).not.toContain('canary')

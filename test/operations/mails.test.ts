@@ -324,7 +324,7 @@ describe('an announcement', () => {
     const caller = await sessionOf(platform, user)
     await deliverAll()
     await changePassword(platform, trace, caller, { current: user.password, next, repeated: next })
-    expect(await subjects()).toEqual([[user.email, 'Your password for App Platform was changed']])
+    expect(await subjects()).toEqual([[user.email, 'A new password was set at App Platform']])
     const to = `moved-${user.email}`
     await setUserEmail(platform, trace, operator, { email: user.email, to })
     const [mail, ...more] = await deliverAll()

@@ -97,8 +97,8 @@ const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
     after: ['If it was not you, end that session and change your password.'],
   }),
   password_changed: ({ platform, email, circumstances }) => ({
-    subject: `Your password for ${platform} was changed`,
-    says: `The password of ${email} was changed on ${circumstances}. All earlier sessions have ended.`,
+    subject: `A new password was set at ${platform}`,
+    says: `A new password was set for ${email} on ${circumstances}. All earlier sessions have ended.`,
     link: null,
     after: [notYou(platform)],
   }),
