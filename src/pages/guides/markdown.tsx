@@ -81,8 +81,17 @@ const List = ({ token, heading, example }: BlockProps & { readonly token: Tokens
   return token.ordered ? <ol start={Number(token.start)}>{items}</ol> : <ul>{items}</ul>
 }
 
+/** On a phone the parts of a cell would stand below each other, if they were not one element. */
 const columnsOf = ({ header }: Tokens.Table) =>
-  Object.fromEntries(header.map(({ text }, at) => [text, (row: Tokens.TableCell[]) => inline(row[at]?.tokens ?? [])]))
+  Object.fromEntries(
+    header.map(({ text }, at) => [
+      text,
+      (row: Tokens.TableCell[]) => {
+        const tokens = row[at]?.tokens ?? []
+        return tokens.length === 0 ? null : <span>{inline(tokens)}</span>
+      },
+    ]),
+  )
 
 const inline = (tokens: readonly Token[]): ComponentChildren => tokens.filter(isKnown).map(inlinePart)
 
