@@ -1,6 +1,6 @@
 import { swagger } from '@elysiajs/swagger'
 import type { AnyElysia } from 'elysia'
-import { headerParameters } from './contract/details.ts'
+import { headerParameters, oneExample } from './contract/details.ts'
 import { isContractPath } from './paths.ts'
 import { exampleOf, isJsonObject, type JsonObject, mapObject, type Models, openApiSchema } from './openapi-schema.ts'
 
@@ -27,17 +27,45 @@ export const openApiDocument = async (routes: readonly DocumentedRoute[], info: 
   const response = await plugin.handle(new Request('http://localhost/document'))
   const document: unknown = await response.json()
   if (!response.ok || !isJsonObject(document)) throw new Error('The OpenAPI document cannot be made.')
+  const answers: Models = new Map()
   return {
     ...document,
+    paths: shareAnswers(objectIn(document, 'paths'), answers),
     components: {
       ...objectIn(document, 'components'),
       schemas: inOrder(models),
       parameters: headerParameters,
-      responses: inOrder(refusals),
+      responses: { ...inOrder(refusals), ...inOrder(answers) },
       headers,
     },
   }
 }
+
+const mapAnswers = (paths: JsonObject, change: (answer: JsonObject) => JsonObject): JsonObject =>
+  mapObject(paths, (path) =>
+    mapObject(path, (operation) => ({ ...operation, responses: mapObject(objectIn(operation, 'responses'), change) })),
+  )
+
+/** An answer that is given more than once gets the name of its model. Of several answers with one model, only the first does. */
+const shareAnswers = (paths: JsonObject, answers: Models): JsonObject => {
+  const seen = new Set<string>()
+  mapAnswers(paths, (answer) => {
+    const [, model] = /^#\/components\/schemas\/(\w+)$/.exec(modelOf(answer)) ?? []
+    const text = JSON.stringify(answer)
+    if (model !== undefined && seen.has(text) && !answers.has(model)) answers.set(model, answer)
+    seen.add(text)
+    return answer
+  })
+  const names = new Map([...answers].map(([name, answer]) => [JSON.stringify(answer), name]))
+  return mapAnswers(paths, (answer) => {
+    const name = names.get(JSON.stringify(answer))
+    return name === undefined ? answer : { $ref: `#/components/responses/${name}` }
+  })
+}
+
+/** The reference to the model of a JSON answer. */
+const modelOf = (answer: JsonObject): string =>
+  String(objectIn(objectIn(objectIn(answer, 'content'), 'application/json'), 'schema')['$ref'])
 
 const inOrder = (models: Models): JsonObject =>
   Object.fromEntries([...models].toSorted(([one], [other]) => (one < other ? -1 : 1)))
@@ -61,7 +89,7 @@ const operationOf = ({ path, hooks }: DocumentedRoute, models: Models, refusals:
   )
   return {
     ...detail,
-    description: `${String(detail['description'])}\n\nErrors: ${errorsIn(codes)}.`,
+    description: `${String(detail['description'])} Errors: ${errorsIn(codes)}.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isJsonObject(body) ? { requestBody: { required: true, content: { [media]: contentOf(body, models) } } } : {}),
     responses: mapObject(answers, (schema, status) =>
@@ -86,14 +114,16 @@ const errorsIn = (codes: JsonObject): string =>
 const queryParameters = (query: JsonObject, models: Models): readonly JsonObject[] => {
   const { required } = query
   return Object.entries(objectIn(query, 'properties')).map(([name, field]) => {
-    const { description, ...schema } = isJsonObject(field) ? openApiSchema(field, models) : {}
+    const { description, ...told } = isJsonObject(field) ? openApiSchema(field, models) : {}
+    const [only] = Array.isArray(told['allOf']) ? told['allOf'] : []
+    const schema = only ?? told
     const example = isJsonObject(field) ? exampleOf(field) : undefined
     return {
       name,
       in: 'query',
       required: Array.isArray(required) && required.includes(name),
       description,
-      example,
+      examples: example === undefined ? undefined : oneExample(example),
       schema,
     }
   })
@@ -147,7 +177,11 @@ const refusalWords: Readonly<Record<string, readonly [name: string, description:
   503: ['ServiceUnavailable', 'Try again later.', 'Retry-After'],
 }
 
-const header = (description: string, schema: JsonObject, example: string | number) => ({ description, schema, example })
+const header = (description: string, schema: JsonObject, example: string | number) => ({
+  description,
+  schema,
+  examples: oneExample(example),
+})
 const headers = {
   'X-Request-Id': header(
     'ID of this request, as in the log.',

@@ -1,7 +1,8 @@
 /**
  * TypeBox schemas in the words of OpenAPI 3.0.3: no `null` type and no `const`. Two keywords of ours say how a
  * schema is documented: `title` makes it a named model, to which others refer, and `documented` has keywords that describe
- * it better than what is checked, or is `false` for a field that is left out.
+ * it better than what is checked, or is `false` for a field that is left out. With `shared`, the description of a model of values,
+ * each field that has such a value keeps a description of its own.
  */
 type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json | undefined }
@@ -38,9 +39,13 @@ const mapFields = (properties: JsonObject, change: (field: JsonObject) => Json |
 
 /** The schema without examples, or a reference to the model that it becomes. @throws Error if another schema has the name */
 export const openApiSchema = (schema: JsonObject, models: Models): JsonObject => {
-  const { title, documented, ...checked } = schema
+  const { title, shared, documented, ...checked } = schema
   const written = translated({ ...checked, ...(isJsonObject(documented) ? documented : {}) }, models)
   if (typeof title !== 'string') return written
+  if (typeof shared === 'string') {
+    const { description, ...rest } = written
+    return { description, allOf: [openApiSchema({ ...rest, title, description: shared }, models)] }
+  }
   const known = models.get(title)
   if (known !== undefined && !Bun.deepEquals(known, written)) throw new Error(`Two schemas are named ${title}.`)
   models.set(title, written)
@@ -84,17 +89,23 @@ const anyValueOf = (patternProperties: JsonObject, models: Models): Json => {
 
 /** `null` becomes `nullable`, a union of values an `enum`, a union of one schema that schema. */
 const alternatives = (branches: readonly JsonObject[], discriminator: Json | undefined, models: Models): JsonObject => {
-  const others = branches.filter(({ type }) => type !== 'null').map((branch) => openApiSchema(branch, models))
-  const nullable = others.length < branches.length ? { nullable: true } : {}
+  const values = branches.filter(({ type }) => type !== 'null')
+  const isNullable = values.length < branches.length
+  const others = values.map((branch) => openApiSchema(isNullable ? withoutSharedModel(branch) : branch, models))
+  const nullable = isNullable ? { nullable: true } : {}
   const [first] = others
   // Nothing may stand beside a reference.
   if (others.length === 1)
     return first?.['$ref'] === undefined ? { ...first, ...nullable } : { allOf: others, ...nullable }
-  const values = others.flatMap((other) => (Array.isArray(other['enum']) ? other['enum'] : []))
+  const choices = others.flatMap((other) => (Array.isArray(other['enum']) ? other['enum'] : []))
   const isEnum = first !== undefined && others.every(isPureEnum) && others.every(({ type }) => type === first['type'])
   // A nullable enum must list null itself (OpenAPI 3.0.3, proposal 003).
-  if (isEnum) return { type: first['type'], enum: 'nullable' in nullable ? [...values, null] : values, ...nullable }
+  if (isEnum) return { type: first['type'], enum: isNullable ? [...choices, null] : choices, ...nullable }
   return discriminator === undefined ? { anyOf: others, ...nullable } : { oneOf: others }
 }
+
+/** A model of values is not nullable, and `nullable` needs a type beside it. */
+const withoutSharedModel = ({ title, shared, ...rest }: JsonObject): JsonObject =>
+  shared === undefined ? { title, ...rest } : rest
 
 const isPureEnum = (schema: JsonObject): boolean => Object.keys(schema).every((key) => key === 'type' || key === 'enum')

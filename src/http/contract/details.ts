@@ -1,6 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { currentApiVersion } from '../../domain/api-version.ts'
 
+/** Generators write a comment of its own for each `example`, and none for `examples`. */
+export const oneExample = <T>(value: T) => ({ one: { value } })
+
 /** Headers that callers send. */
 export const headerParameters = {
   ApiVersion: {
@@ -9,7 +12,7 @@ export const headerParameters = {
     required: true,
     description: 'Version of the contract.',
     schema: { type: 'string' as const, enum: [currentApiVersion] },
-    example: currentApiVersion,
+    examples: oneExample(currentApiVersion),
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -17,7 +20,7 @@ export const headerParameters = {
     required: false,
     description: 'Makes the request safe to send again: 1 to 255 printable ASCII characters, no comma.',
     schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
-    example: '7f0c3f1e-create-1.4.0',
+    examples: oneExample('7f0c3f1e-create-1.4.0'),
   },
 }
 const referenceTo = (name: keyof typeof headerParameters) => ({ $ref: `#/components/parameters/${name}` })
@@ -58,7 +61,7 @@ const pathParameter = ({ name, description, example }: PathParameter) => ({
   required: true,
   description,
   schema: { type: 'string' as const },
-  example,
+  examples: oneExample(example),
 })
 
 /** The same in the words of OpenAPI. Endpoints of the contract take the version header. */

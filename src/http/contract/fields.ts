@@ -1,6 +1,7 @@
 /** Fields that several calls share, and the kinds of fields, each with a description and an example for the document. */
 import { type StringOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { environments } from '../../domain/app.ts'
+import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
 
 export const text = (description: string, example: string, rules: StringOptions = {}) =>
   Type.String({ description, examples: [example], ...rules })
@@ -8,15 +9,23 @@ export const text = (description: string, example: string, rules: StringOptions 
 export const someText = (description: string, example: string, rules: StringOptions = {}) =>
   text(description, example, { minLength: 1, ...rules })
 export const time = (description: string) =>
-  text(`${description} RFC 3339, UTC, milliseconds.`, '2026-08-01T12:00:00.000Z', {
+  text(description, '2026-08-01T12:00:00.000Z', {
+    title: 'Time',
+    shared: 'A time: RFC 3339, UTC, milliseconds.',
     documented: { format: 'date-time' },
   })
 export const recordId = (prefix: string, description: string) =>
   text(description, `${prefix}_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d`)
+/** The values that have a model in the document. */
+const namedValues = new Map<readonly string[], { readonly title: string; readonly shared: string }>([
+  [environments, { title: 'Environment', shared: 'An environment of an app.' }],
+  [resourceKinds, { title: 'ResourceKind', shared: 'Website or store.' }],
+  [resourceStatuses, { title: 'ResourceStatus', shared: 'Whether visitors can see a website or store.' }],
+])
 export const oneOf = <const T extends string>(values: readonly T[], description: string, example = values[0]) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
-    { description, examples: [example] },
+    { description, examples: [example], ...namedValues.get(values) },
   )
 export const flag = (description: string, example: boolean) => Type.Boolean({ description, examples: [example] })
 export const count = (description: string, example: number) => Type.Integer({ description, examples: [example] })
@@ -38,7 +47,12 @@ export const scope = text(
   'site:read store:read',
 )
 export const environment = oneOf(environments, 'Environment of the credential.')
-export const tokenType = Type.Literal('Bearer', { description: 'Always Bearer (RFC 6750).', examples: ['Bearer'] })
+export const tokenType = Type.Literal('Bearer', {
+  description: 'How to present the token.',
+  title: 'TokenType',
+  shared: 'Always Bearer (RFC 6750).',
+  examples: ['Bearer'],
+})
 export const expiresAt = time('When the presented token expires.')
 export const nextCursor = nullableText('Cursor of the next page; null on the last one. Opaque.', 'MTI')
 
