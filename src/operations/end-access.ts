@@ -34,6 +34,28 @@ export const endUserAccess: Operation<
   return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
 }
 
+/**
+ * Ends all sessions of a user, and the links to set a password or confirm an address, which whoever had a session may have asked
+ * for. Returns how many sessions.
+ */
+export const endSessionsOf = async ({ q, now, record }: OpenChange, { id }: User): Promise<number> => {
+  await q.passwordLinks.endAll(id, now)
+  const sessions = await q.sessions.endAllOfUser(id, now)
+  if (sessions > 0) await record({ action: 'user.sessions_ended', target: id, detail: { sessions } })
+  return sessions
+}
+
+/** The same for an operator. The password stays valid. @throws invalid_request for an unknown address */
+export const endUserSessions: Operation<string, { readonly user: User; readonly sessions: number }> = async (
+  platform,
+  trace,
+  actor,
+  email,
+) => {
+  const user = await userAt(platform, email)
+  return { user, sessions: await decideToEnd(platform, trace, actor, (change) => endSessionsOf(change, user)) }
+}
+
 const nothing = {
   grants: 0,
   authorizationCodes: 0,

@@ -1,4 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Json } from '../support/call.ts'
+import { startServer } from '../support/running-server.ts'
 import { addApp, addUser, type Desk, openDesk, password } from './support/run.ts'
 
 setDefaultTimeout(60_000)
@@ -117,6 +119,31 @@ test('user end-access and app end-access report what ended and what stays', asyn
     'error: There is no app with this slug or ID.\n',
   )
   await refusedWith(['user', 'end-access', 'nobody@example.com'], 1)
+})
+
+test('user sessions lists where somebody is signed in, and user sign-out ends all of it', async () => {
+  const { email } = await fresh('signed-in')
+  const server = await startServer({ database: desk.file, ownProcess: true })
+  const signIn = async (): Promise<Json> => {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ email, password })
+    return (await fetch(`${server.url}/api/session`, { method: 'POST', headers, body })).json()
+  }
+  const [first, second] = [await signIn(), await signIn()]
+  const listed = (await desk.json(['user', 'sessions', email])).data
+  expect(listed).toMatchObject([{ address: '127.0.0.1', usedAt: expect.any(String) }, { address: '127.0.0.1' }])
+  expect(JSON.stringify(listed)).not.toContain(first.sessionToken)
+  const { ended, advice } = await desk.json(['user', 'sign-out', email])
+  expect([ended, advice]).toEqual([{ sessions: 2 }, [expect.stringContaining('The password still works')]])
+  for (const { sessionToken } of [first, second]) {
+    const headers = { authorization: `Bearer ${sessionToken}`, 'x-service-api-version': '2026-08' }
+    expect((await fetch(`${server.url}/api/session`, { headers })).status).toBe(401)
+  }
+  expect((await desk.json(['user', 'sessions', email])).data).toEqual([])
+  const { data: told } = await desk.json(['audit', 'list', '--limit', '9'])
+  expect(told).toContainEqual(expect.objectContaining({ action: 'user.sessions_ended', detail: { sessions: 2 } }))
+  await refusedWith(['user', 'sign-out', 'nobody@example.com'], 1)
+  await server.stop()
 })
 
 test('app delete hides an app, undelete brings it back suspended, and both name the next command', async () => {

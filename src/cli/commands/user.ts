@@ -5,7 +5,8 @@ import { eraseUser } from '../../operations/users/erase-user.ts'
 import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
 import { linkUser } from '../../operations/users/builder-users.ts'
 import { resetFactors } from '../../operations/factors/change-factors.ts'
-import { endUserAccess } from '../../operations/end-access.ts'
+import { endUserAccess, endUserSessions } from '../../operations/end-access.ts'
+import { listSessionsOfUser } from '../../operations/sessions/own-sessions.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
 import { createUser } from '../../operations/users/create-user.ts'
 import { createResetLink, inviteUser, type MadeLink } from '../../operations/users/password-links.ts'
@@ -115,6 +116,19 @@ export const addUserCommands = (program: Command): void => {
     'End all sessions of a user and all that they have allowed to apps.',
     endAccess,
   ).addHelpText('after', '\nThe password stays: see reset-link. Their own apps are not touched: see app end-access.')
+  operator(
+    'sessions <email>',
+    'List where a user is signed in, and when each session was last used.',
+    async ([platform], email: string) =>
+      listAnswer(await listSessionsOfUser(platform, email), {
+        'Last used': 'usedAt',
+        From: 'address',
+        Browser: 'agent',
+        'Signed in': 'createdAt',
+        Expires: 'expiresAt',
+      }),
+  )
+  operator('sign-out <email>', 'End all sessions of a user. What they have allowed to apps stays.', signOutUser)
   operator('list', 'List every user.', async ([platform]) =>
     listAnswer((await listUsers(platform)).map(userRecord), {
       Email: 'email',
@@ -263,10 +277,18 @@ const changeOperator = async (session: OperatorSession, email: string, state: 'o
   return recordAnswer(userRecord(await setOperator(...session, { userId, isOperator: state === 'on' })))
 }
 
+const signOutUser = async (session: OperatorSession, email: string) => {
+  const { user, sessions } = await endUserSessions(...session, email)
+  return recordAnswer({ ...userRecord(user), ended: { sessions } }, [passwordStays(user.email)])
+}
+
+const passwordStays = (email: string): string =>
+  `The password still works. To replace it: app-platform user reset-link ${email}`
+
 const endAccess = async (session: OperatorSession, email: string) => {
   const { user, apps, ended } = await endUserAccess(...session, email)
   return recordAnswer({ ...userRecord(user), ended }, [
-    `The password still works. To replace it: app-platform user reset-link ${user.email}`,
+    passwordStays(user.email),
     ...apps.map(({ slug }) => `Their own app was not touched. To end its access: app-platform app end-access ${slug}`),
   ])
 }

@@ -5,6 +5,7 @@ import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd, decideToEndGuarded } from '../decision.ts'
 import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { userAt } from '../users/find-user.ts'
 
 /**
  * The caller's live sessions, newest first: not ended, not expired and not idle for too long. With `part`, those whose browser
@@ -28,6 +29,21 @@ export const listSessions = async (platform: Platform, caller: SessionCaller, pa
   return { ...found, data: found.data.map((row) => recordOf(row, caller)) }
 }
 
+const mostShown = 1_000
+
+/** The same of any user, at most a thousand, for operators. @throws invalid_request for an unknown address */
+export const listSessionsOfUser = async (platform: Platform, email: string) => {
+  const { id } = await userAt(platform, email)
+  const now = platform.clock.now()
+  const asked = {
+    now,
+    usedAfter: now - platform.lifetimes.sessionIdle * 1000,
+    before: newestPlace(null),
+    limit: mostShown,
+  }
+  return (await platform.database.queries.sessions.openOfUser(id, asked)).map(factsOf)
+}
+
 /** One session of the caller, live or not. @throws route_not_found if the caller has none of this key */
 export const findOwnSession = async ({ database }: Platform, caller: SessionCaller, key: string) => {
   const found = isRowKey(key) ? await database.queries.sessions.find(key) : null
@@ -42,6 +58,10 @@ const recordOf = (row: Row, caller: SessionCaller) => ({
   key: row.key,
   /** Whether it is the session of this request. */
   isCurrent: row.key === caller.sessionKey,
+  ...factsOf(row),
+})
+
+const factsOf = (row: Row) => ({
   /** Where it was last used from, to five minutes. */
   address: row.address,
   /** What the browser said it is; null if it said nothing. */

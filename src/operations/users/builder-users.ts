@@ -9,7 +9,7 @@ import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail, type UserStatus } from '../../domain/user.ts'
 import { checkingFirst } from '../acting-as.ts'
 import { badInput, decideAt, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
-import { endIssued, type EndedAccess } from '../end-access.ts'
+import { endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
@@ -146,11 +146,7 @@ export const endBuilderUserAccess: Operation<
   if (user instanceof PlatformError) throw user
   const sparing = sparingOperators(platform, user.id)
   if (only === null) return await endIssued(sparing, trace, actor, { kind: 'user', userId: user.id })
-  return await decideToEnd(sparing, trace, actor, async ({ q, now, record }) => {
-    const sessions = await q.sessions.endAllOfUser(user.id, now)
-    if (sessions > 0) await record({ action: 'user.sessions_ended', target: user.id, detail: { sessions } })
-    return { sessions }
-  })
+  return { sessions: await decideToEnd(sparing, trace, actor, (change) => endSessionsOf(change, user)) }
 }
 
 /** The user of an external ID whom a service key may change. */
