@@ -202,6 +202,18 @@ describe('names', () => {
     }
   })
 
+  test('the guide to wire formats names every call of apps that the description of the API has, and no other', async () => {
+    const { paths } = await Bun.file(join(root, 'test/flows/openapi.golden.json')).json()
+    const described = Object.keys(paths)
+      .filter((path) => /^\/(api\/app-platform|oauth|\.well-known)\//.test(path))
+      .flatMap((path) => Object.keys(paths[path]).map((verb) => `${verb.toUpperCase()} ${path}`))
+    const named = inlineCode(await guide('develop/wire-formats')).filter((code) => /^(GET|POST) \//.test(code))
+    const page = 'GET /oauth/authorize' // not part of the API
+    expect(new Set(named.filter((call) => call !== page))).toEqual(
+      new Set(described.map((call) => call.replace(' /api/app-platform', ' '))),
+    )
+  })
+
   test('the guides list every kind of webhook event and every condition of the server', async () => {
     const kinds = namesOf(marked(await guide('develop/webhook-events'), 'kinds'))
     expect(kinds.toSorted()).toEqual([...webhookKinds].toSorted())
