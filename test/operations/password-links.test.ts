@@ -1,7 +1,7 @@
 import { endUserAccess } from '../../src/operations/end-access.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { endEverySession, endOtherSessions } from '../../src/operations/sessions/own-sessions.ts'
+import { endEverySession, endOtherSessions, endSession } from '../../src/operations/sessions/own-sessions.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import {
   createResetLink,
@@ -119,6 +119,10 @@ test.each([
     },
   ],
   ['the user signs out everywhere', async () => await endEverySession(platform, trace, await caller())],
+  [
+    'the user ends one of their other sessions',
+    async () => await endSession(platform, trace, await caller(), (await caller()).sessionKey),
+  ],
   ['the user ends their other sessions', async () => await endOtherSessions(platform, trace, await caller())],
 ])('a link does not work any more when %s', async (_, end) => {
   const link = await newLink()

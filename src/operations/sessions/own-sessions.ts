@@ -84,12 +84,13 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
 }
 
 /**
- * Ends one of the caller's sessions by its key. Returns false if it had already ended.
+ * Ends one of the caller's sessions by its key, and the links as `endEverySession` does. Returns false if it had already ended.
  * @throws route_not_found if the caller has no session of this key, even if another user has
  */
 export const endSession = async (platform: Platform, trace: Trace, caller: SessionCaller, key: string) =>
-  await decideToEndGuarded(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
+    if (ended) await q.passwordLinks.endAll(caller.user.id, now)
     if (ended) await record({ action: 'session.ended', target: key })
     const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id
     return isOwn ? ended : refuse('route_not_found')

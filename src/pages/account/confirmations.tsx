@@ -40,6 +40,9 @@ const connectedApps = () => ({ href: accountPaths.apps, name: 'Connected apps' }
 const sessions = () => ({ href: accountPaths.sessions, name: 'Sessions' })
 const installs = () => ({ href: accountPaths.installs, name: 'Installs' })
 
+/** Whoever had the session may have asked for the links. */
+const unused = 'Links that you have been sent and have not used stop working. Connected apps stay connected.'
+
 /** Everything that a person can end in their account. */
 export const accountConfirmations = (door: Door) =>
   new Elysia()
@@ -153,8 +156,7 @@ export const accountConfirmations = (door: Door) =>
                 <strong>
                   <bdi>{agent ?? 'Unknown browser'}</bdi>
                 </strong>
-                , signed in from {address} <Time at={createdAt} />, is signed out at once. Connected apps stay
-                connected.
+                , signed in from {address} <Time at={createdAt} />, is signed out at once. {unused}
               </p>
             ),
             button: 'End session',
@@ -176,7 +178,7 @@ export const accountConfirmations = (door: Door) =>
           const { count, exact } = await liveSessionsOf(door.platform, visit.userId)
           return {
             title: 'End all other sessions?',
-            says: <p>All other browsers are signed out at once. Connected apps stay connected.</p>,
+            says: <p>All other browsers are signed out at once. {unused}</p>,
             counts: [[{ count: count - 1, exact }, 'other session ends', 'other sessions end']],
             button: 'End all other sessions',
           }
@@ -194,7 +196,7 @@ export const accountConfirmations = (door: Door) =>
         back: sessions,
         ask: async (visit) => ({
           title: 'Sign out everywhere?',
-          says: <p>Every browser is signed out at once, also this one. Connected apps stay connected.</p>,
+          says: <p>Every browser is signed out at once, also this one. {unused}</p>,
           counts: [[await liveSessionsOf(door.platform, visit.userId), 'session ends', 'sessions end']],
           button: 'Sign out everywhere',
         }),
