@@ -146,6 +146,44 @@ test('user sessions lists where somebody is signed in, and user sign-out ends al
   await server.stop()
 })
 
+test('app member adds a person to the team of an app, changes what they may do, and removes them', async () => {
+  const [owner, { email }] = [await fresh('team-owner'), await fresh('colleague')]
+  await desk.json([
+    'app',
+    'create',
+    '--owner',
+    owner.email,
+    '--name',
+    'Team',
+    '--slug',
+    'team',
+    '--scopes',
+    'site:read',
+  ])
+  const rolesOf = async () =>
+    (await desk.json(['app', 'members', 'team'])).data.map((each: Json) => [each.email, each.role])
+  expect(await desk.json(['app', 'member', 'add', 'team', email, '--role', 'developer'])).toMatchObject({
+    role: 'developer',
+  })
+  await desk.json(['app', 'member', 'role', 'team', email, '--role', 'admin'])
+  expect(await rolesOf()).toEqual([
+    [owner.email, 'owner'],
+    [email, 'admin'],
+  ])
+  const { advice } = await desk.json(['app', 'member', 'remove', 'team', email])
+  expect(advice).toEqual([expect.stringContaining('app-platform credential rotate')])
+  expect(await rolesOf()).toEqual([[owner.email, 'owner']])
+  for (const words of [
+    ['remove', 'team', email],
+    ['remove', 'team', owner.email],
+    ['role', 'team', owner.email, '--role', 'developer'],
+    ['add', 'team', 'nobody@example.com', '--role', 'admin'],
+  ]) {
+    expect(await refusedWith(['app', 'member', ...words], 1)).toMatch(/^error: [^\n]+\.\n$/)
+  }
+  await refusedWith(['app', 'member', 'add', 'team', email, '--role', 'king'], 2)
+})
+
 test('app delete hides an app, undelete brings it back suspended, and both name the next command', async () => {
   await addApp(desk, 'going')
   const deleted = await desk.json(['app', 'delete', 'going'])
