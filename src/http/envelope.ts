@@ -1,5 +1,6 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { Call } from './call.ts'
+import { checkPath } from './paths.ts'
 
 /** A refusal in another format than the envelope, for people and standard clients; null for everyone else. */
 export type RefusalPage = (error: PlatformError, call: Call) => Response | null
@@ -33,7 +34,8 @@ const challengeOf = (error: PlatformError, call: Call): string | null => {
     case 'insufficient_scope':
       return `Bearer error="insufficient_scope"${scopeAttribute(error.facts.details?.['scope'])}`
     default:
-      return null
+      // What stands before another API refuses there a token that does not open it, for whatever reason.
+      return error.status === 403 && call.path === checkPath ? 'Bearer error="insufficient_scope"' : null
   }
 }
 

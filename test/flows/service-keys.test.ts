@@ -176,7 +176,9 @@ describe('GET /oauth/check', () => {
 
   test('lets development tokens pass only where they are asked for', async () => {
     const token = await appToken(url, app.development)
-    expect((await check(token, 'scope=site:read')).status).toBe(403)
+    const refused = await check(token, 'scope=site:read')
+    expect(refused.status).toBe(403)
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"') // RFC 6750 section 3
     expect((await check(await appToken(url, app.production), 'scope=site:read')).status).toBe(204)
     expect((await check(await appToken(url, app.production))).status).toBe(403)
   })
@@ -184,7 +186,11 @@ describe('GET /oauth/check', () => {
   test('needs an install of the app on the named website or store', async () => {
     const { accessToken } = await grantTokens(world)
     expect((await check(accessToken, about('site:blog'))).status).toBe(204)
-    expect((await check(accessToken, about('site:other'))).status).toBe(403)
+    const refused = await check(accessToken, about('site:other'))
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      403,
+      'Bearer error="insufficient_scope"',
+    ])
     expect((await check(accessToken, about('store:blog'))).status).toBe(403)
     expect((await check(accessToken, about('blog'))).status).toBe(400)
     const other = await addApp(platform, user)
