@@ -95,7 +95,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'database.moved_here': ({ who }) => tell`${who} moved the database to this machine`,
   'database.recovered': ({ who }) => tell`${who} recovered a database that had lost changes`,
   'database.restored': ({ who }) => tell`${who} restored the database from a backup`,
-  'device.ended': ({ who, user }) => tell`${who} forgot a known browser of ${user} after too many wrong passwords`,
+  'device.ended': ({ who, user }) => tell`${who} removed a known browser of ${user} after too many wrong passwords`,
   'embedded_session.issue': ({ who, app, where }) => tell`${who} asked for a frame session of ${app}${where}`,
   'embedded_session.issued': ({ app, where, place }) => tell`${app} started a frame session${where}${place}`,
   'embedded_session.revoked': ({ who, app, where }) => tell`${who} ended a frame session of ${app}${where}`,
@@ -110,7 +110,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'grant.reuse_detected': ({ app, where, value }) =>
     tell`Somebody presented a used ${spentWords(value('presented'))} of ${app}${where} again, so all tokens of that access ended`,
   'grant.revoked': ({ who, app, where }) => tell`${who} ended the access of ${app} to a user${where}`,
-  'grants.purged': ({ who }) => tell`${who} removed expired access of apps`,
+  'grants.purged': ({ who }) => tell`${who} removed expired grants`,
   'install.approved': ({ who, app, place }) => tell`${who} approved the install of ${app}${place}`,
   'install.created': ({ who, app, place }) => tell`${who} installed ${app}${place}`,
   'install.deactivated': ({ who, app, place }) => tell`${who} ended the install of ${app}${place}`,

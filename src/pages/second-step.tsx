@@ -203,7 +203,7 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
     ? await requestOptions(door.platform, passkeyOf.second(pending.userId), newChallenge(challengeOf(step)))
     : null
   return page(
-    <Layout title={hasPasskey ? 'Prove that it is you' : 'Enter your code'} visit={visit} width="narrow">
+    <Layout title={hasPasskey ? 'Confirm that it is you' : 'Enter your code'} visit={visit} width="narrow">
       <Problem error={error} />
       {asked === null ? null : (
         <>
@@ -212,22 +212,22 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
               Use a passkey
             </button>
           </PasskeyForm>
-          <p data-without-passkey>Passkeys need JavaScript and a browser that knows them. Here, type a code instead.</p>
+          <p data-without-passkey>Passkeys need JavaScript and a browser that supports them. Enter a code instead.</p>
         </>
       )}
-      {totp === null ? null : <p>Open your authenticator app and type the six digits that it shows.</p>}
+      {totp === null ? null : <p>Enter the six digits that your authenticator app shows.</p>}
       <Form action={signInSteps.code} visit={step.visitor}>
         {totp === null ? (
-          <CodeField label="Recovery code" hint="For a day on which you have no passkey with you." error={error} />
+          <CodeField label="Recovery code" hint="For when you do not have your passkey with you." error={error} />
         ) : (
-          <CodeField label="Code" hint="Without the device, type one of your recovery codes." error={error} />
+          <CodeField label="Code" hint="Without your device, enter one of your recovery codes." error={error} />
         )}
         <button type="submit" class={hasPasskey ? undefined : 'primary'}>
           Sign in
         </button>
       </Form>
       <p class="muted">
-        If you have lost them all, ask the operator of this server to reset your second factor.{' '}
+        If you have lost all of these, ask the operator of this server to reset your second factors.{' '}
         <a href="/sign-in">Sign in as somebody else</a>
       </p>
     </Layout>,
@@ -240,7 +240,7 @@ const showEnrolment = (step: Step, key: Uint8Array, error: PlatformError | null)
   return page(
     <Layout title="Set up a second factor" visit={visit} width="narrow">
       <Problem error={error} />
-      <p>This account must have a second factor. You are signed in when it is set up.</p>
+      <p>This account needs a second factor. Set one up to finish signing in.</p>
       <Form action={signInSteps.enrolment} visit={step.visitor}>
         <TotpFields whom={whomOf(step)} email={step.pending.email} totpKey={key} error={error} />
         <button type="submit" class="primary">

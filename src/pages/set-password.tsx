@@ -80,10 +80,10 @@ const showDead = (door: Door, error: PlatformError): Response =>
   page(
     <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
       <p>
-        It was used, is older than 24 hours, or was replaced by a newer one, or the password has changed since. Nothing
-        was changed now.{' '}
+        The link was used, is older than 24 hours, or was replaced by a newer one, or the password has changed since.
+        Nothing has changed.{' '}
         {mailsLinks(door) ? (
-          <a href={forgotPasswordPath}>Have a new link mailed to you</a>
+          <a href={forgotPasswordPath}>Request a new link by email</a>
         ) : (
           'Ask the operator who gave it to you for a new link'
         )}
@@ -99,7 +99,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
 const showDone = (door: Door): Response =>
   page(
     <Layout title="Your password is set" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <p>The link does not work any more. Sign in with the new password.</p>
+      <p>The link no longer works. Sign in with your new password.</p>
       <p>
         <a class="button primary" href="/sign-in">
           Sign in

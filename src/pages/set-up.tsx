@@ -26,7 +26,7 @@ export const setUpSteps = (slug: string, overview: AppOverview): readonly SetUpS
     done: overview.redirectUris.development.length > 0,
     name: 'Register a redirect URI for development',
     href: appPath(slug, 'redirect-uris'),
-    why: 'Users return to it after they have decided.',
+    why: 'Users return to it after they allow or deny access.',
   },
   {
     done: overview.lastUsedAt !== null,

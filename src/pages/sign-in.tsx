@@ -73,10 +73,10 @@ export const signInRoutes = (door: Door) =>
 const leadOn = (door: Door, next: string): Response => {
   const response = page(
     <Layout title="You are signed out" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <p>You are signed out here. To sign out where you came from as well, go on.</p>
+      <p>You are signed out here. Continue to sign out of the site that you came from as well.</p>
       <p>
         <a class="button primary" href={next}>
-          Go on
+          Continue
         </a>
       </p>
     </Layout>,
@@ -210,13 +210,16 @@ const showForm = async (
 /** The page is public, so it names no file of this machine; the server prints the whole command when it starts. */
 const FirstAccount = () => (
   <>
-    <p>Nobody has an account here yet. On the machine of the server, with its settings, this makes the first one:</p>
+    <p>
+      There are no accounts yet. To create the first one, run this command on the server, with the settings of the
+      server:
+    </p>
     <CodeBlock
       id="first-account"
-      label="Make the first account"
+      label="Create the first account"
       code={'app-platform user invite --operator \\\n  --name "Your Name" you@example.com'}
     />
-    <p>It prints a link with which you set your password. Then sign in here.</p>
+    <p>It prints a link that lets you set your password. Then sign in here.</p>
   </>
 )
 

@@ -45,7 +45,7 @@ export const openTotpKey = (whom: SetupFor, sealed = ''): Uint8Array => {
   return Buffer.from(key, 'base64')
 }
 
-const tooLate = 'This page was open for too long. Scan the code that it shows now.'
+const tooLate = 'This page was open for too long. Scan the new code.'
 
 type TotpFieldsProps = {
   readonly whom: SetupFor
@@ -57,12 +57,9 @@ type TotpFieldsProps = {
 /** The QR code, the key as text, and the field for the first code. They stand in a form. */
 export const TotpFields = ({ whom, email, totpKey: key, error }: TotpFieldsProps) => (
   <>
-    <p>
-      Scan this code with an authenticator app, such as the one of your password manager, and type the six digits that
-      the app shows.
-    </p>
+    <p>Scan this code with an authenticator app or your password manager. Then enter the six digits that it shows.</p>
     <QrCode text={totpAddress(key, whom.door.platform.platformName, email)} />
-    <Details summary="Type the key instead">
+    <Details summary="Enter the key instead">
       <p>
         <Copyable id="totp-key" value={totpKeyText(key)} what="the key" />
       </p>

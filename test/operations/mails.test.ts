@@ -288,7 +288,7 @@ describe('an announcement', () => {
     expect(more).toEqual([])
     expect(mail?.to).toEqual([user.email])
     expect(mail?.text).toMatch(
-      /new to us: \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from 203\.0\.113\.7, with Firefox on Linux\./,
+      /from a new browser: \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from 203\.0\.113\.7, with Firefox on Linux\./,
     )
     expect(mail?.text).toContain('http://localhost/account/sessions')
     await signIn(platform, from, user, { ...browser, device: first.newDevice })

@@ -224,7 +224,7 @@ describe('connected apps', () => {
 
     await grantTokens(other)
     await page.goto(`/account/apps/${other.app.development.clientId}`)
-    await confirm(page, page.getByRole('link', { name: 'Revoke this one' }))
+    await confirm(page, page.getByRole('link', { name: 'Revoke this authorization' }))
     expect(pathOf(page)).toBe('/account/apps')
     expect(await page.locator('.row').count()).toBe(0)
   })

@@ -131,7 +131,7 @@ test('the page names what is missing for a call, with a link to it', async () =>
   const change = { slug: bare.slug, environment: 'production', uri: bare.liveRedirectUri } as const
   await removeRedirectUri(platform, trace, operator, change)
   const { text } = await owner.get(`/console/${bare.slug}/first-call?environment=production`)
-  expect(text).toContain('None of the app’s scopes is for the app itself')
+  expect(text).toContain('None of its scopes is for the app itself')
   expect(text).toContain('No redirect URI is registered in this environment yet')
   expect(text).not.toContain('id="app-token"')
 })

@@ -249,7 +249,7 @@ describe('a rollback', () => {
 
   test('says so when there is nothing to go back to, or the version was never live', async () => {
     const app = await freshApp()
-    expect((await owner.get(page(app))).text).toContain('There is nothing to roll back to')
+    expect((await owner.get(page(app))).text).toContain('There is no previous version')
     const other = await live()
     await uploadVersion(world.platform, other, '3.0.0')
     expect((await owner.get(page(other, '?to=3.0.0'))).status).toBe(409)

@@ -171,7 +171,7 @@ describe('an endpoint', () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('value="http://127.0.0.1/"')])
     expect((await edit({ url: receiver.url, groups: 'nothing' })).status).toBe(400)
     const moved = await edit({ url: `${receiver.url}/new`, kinds: 'ping', groups: ['install', 'app'] })
-    expect(await noticeAfter(moved)).toContain('The endpoint is changed.')
+    expect(await noticeAfter(moved)).toContain('The endpoint is saved.')
     expect(await onlyEndpoint(app)).toMatchObject({
       url: `${receiver.url}/new`,
       kinds: [

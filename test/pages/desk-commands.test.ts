@@ -227,15 +227,15 @@ onFile('a backup is made on the desk, listed and checked, and cannot be download
   expect((await desk.submit(form, form, { keep: '3' })).headers.get('location')).toBe(`${form}?done=started`)
   const finished = async (): Promise<string> => {
     const { text } = await desk.get(form)
-    return text.includes('Load the page again') ? await finished() : text
+    return text.includes('Reload the page') ? await finished() : text
   }
   const made = await finished()
   expect(await latest()).toEqual(done('database.backed_up'))
   expect(words(made)).toContain('passed its check')
   const name = /app-[^<"/]+Z\.db/.exec(made)?.[0] ?? ''
-  expect(words(made)).toContain('Nothing is wrong')
+  expect(words(made)).toContain('No problems found')
   await desk.submit(form, `${form}/${name}/check`)
-  expect(words(await finished())).toContain('Nothing is wrong')
+  expect(words(await finished())).toContain('No problems found')
   expect(made).not.toMatch(/href="[^"]*\.db/)
   expect((await desk.get(`${form}/${name}`)).headers.get('location')).toBe(form)
 })

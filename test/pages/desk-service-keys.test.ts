@@ -88,7 +88,7 @@ test('the desk shows the ID in the builder and how a user signs in, and offers n
   const page = words((await desk.get(`/desk/users/${user.id}`)).text)
   expect(page).toContain('b/7')
   expect(page).toContain('Cannot sign in: no way is open to them')
-  expect(page).toContain('Make a link to set a password')
+  expect(page).toContain('Create a link to set a password')
   const own = await addUser(world.platform)
   const ofOwn = words((await desk.get(`/desk/users/${own.id}`)).text)
   expect([ofOwn.includes('With a password'), ofOwn.includes('ID in the builder')]).toEqual([true, false])

@@ -171,7 +171,7 @@ describe('installs', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
     const refused = answers.filter(({ status }) => status === 409)
     expect(refused).toHaveLength(49)
-    for (const { text } of refused) expect(text).toContain('This install is already decided')
+    for (const { text } of refused) expect(text).toContain('This install has already been decided')
     const events = (await queries().audit.list({ appId: null, since: 0, limit: 1000 })).filter(
       ({ action, target }) => target === id && action !== 'install.created',
     )

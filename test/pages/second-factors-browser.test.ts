@@ -25,7 +25,7 @@ const setUp = async (page: Page, look: (page: Page) => Promise<void>): Promise<U
   await page.getByRole('main').getByRole('link', { name: 'Second factors' }).click()
   await page.getByRole('link', { name: 'Set up' }).click()
   await look(page)
-  await page.getByText('Type the key instead').click()
+  await page.getByText('Enter the key instead').click()
   const key = keyFromText(await page.locator('#totp-key').innerText())
   await page.getByLabel('Code from the app').fill(code(key))
   await page.getByRole('button', { name: 'Turn it on' }).click()

@@ -68,7 +68,7 @@ test('the key of another tab, session or user cannot be confirmed', async () => 
   const { ticket = '' } = await fieldsOn(mine, await mine.get(setUp))
   const refused = await mine.post(setUp, { ticket, key: foreign, code: totpCode(keyOn(page), now()) })
   expect(refused.status).toBe(400)
-  expect(refused.text).toContain('Scan the code that it shows now')
+  expect(refused.text).toContain('Scan the new code')
 })
 
 test('the sign-in asks for the code on a page of its own, and leads to the page that was wanted', async () => {

@@ -12,7 +12,7 @@ the future become now, so the grace of rotated secrets ends as well. The audit k
 
 export const addClockCommands = (program: Command): void => {
   const group = program.command('clock').description('The time that the database trusts.')
-  databaseCommand(group, 'reset', 'Take the trusted time back to the clock of the machine, and end everything issued.')
+  databaseCommand(group, 'reset', 'Set the trusted time back to the clock of the machine, and end everything issued.')
     .addHelpText('after', consequences)
     .action(reset)
 }

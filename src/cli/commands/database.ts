@@ -35,7 +35,7 @@ export const addCheckCommand = (program: Command): void => {
   databaseCommand(
     program,
     'check [file]',
-    'Check that the database, or a backup, is whole, private and of this version.',
+    'Check that the database, or a backup, is intact, private and of this version.',
   )
     .addHelpText(
       'after',

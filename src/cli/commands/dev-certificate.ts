@@ -22,7 +22,7 @@ subjectAltName = DNS:localhost, IP:127.0.0.1, IP:::1
 export const addDevCertificateCommand = (program: Command): void => {
   program
     .command('dev-certificate')
-    .description('Make a certificate for https://localhost, for an app on your own machine.')
+    .description('Create a certificate for https://localhost, for an app on your own machine.')
     .argument('[folder]', 'the folder for localhost.pem and localhost-key.pem', '.')
     .addHelpText('after', '\nNeeds openssl. The key is for your machine only: keep it out of the repository.')
     .action(async (folder: string) => {

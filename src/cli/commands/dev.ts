@@ -15,7 +15,7 @@ export const addDevCommand = (program: Command): void => {
   serverCommand(
     program,
     'dev',
-    'Serve a fresh demo: prints who can sign in, credentials and a walk through every endpoint to paste.',
+    'Serve a fresh demo, and print accounts, credentials and a walk through every endpoint to paste.',
     'an empty database to seed; by default one in a temporary folder, gone when this ends',
   ).action(async (flags: ConfigFlags) => {
     const database = flags.database ?? temporaryDatabase()

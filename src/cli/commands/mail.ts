@@ -10,7 +10,7 @@ export const addMailCommands = (program: Command): void => {
     .command('mail')
     .description('The mail server.')
     .command('test <address>')
-    .description('Send one mail, or say why that does not work.')
+    .description('Send a test mail, or say why that fails.')
     .option('--json', 'print exactly one JSON value on stdout')
     .addHelpText(
       'after',

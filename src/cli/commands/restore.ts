@@ -18,7 +18,7 @@ were withdrawn, rejected or rolled back in production; removed redirect URIs and
 secrets then.`
 
 export const addRestoreCommand = (program: Command): void => {
-  stoppedCommand(program, 'restore <file>', 'Put a backup in the place of the database.', restore)
+  stoppedCommand(program, 'restore <file>', 'Replace the database with a backup.', restore)
     .option('--move', 'the file is the sealed copy of a moved database (see move): ends nothing, replaces nothing')
     .addHelpText('after', consequences)
 }

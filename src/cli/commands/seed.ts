@@ -9,7 +9,7 @@ export const addSeedCommand = (program: Command): void => {
     .addHelpText(
       'after',
       '\nTwo users with websites and stores, two apps, versions in every status, one approved and one pending install.' +
-        '\nA database with a user in it is left as it is.',
+        '\nA database that has users is not changed.',
     )
     .action(seed)
 }

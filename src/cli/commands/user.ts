@@ -52,7 +52,7 @@ export const addUserCommands = (program: Command): void => {
     .addHelpText('after', consequences)
   operator('enable <email>', 'Enable a disabled user: grants that have not expired work again.', enable).addHelpText(
     'after',
-    '\nNo app is activated by that: see app activate.',
+    '\nSuspended apps stay suspended: see app activate.',
   )
   addPasswordOptions(
     databaseCommand(group, 'set-password <email>', 'Give a user a new password: the old one and all sessions end.'),
@@ -66,7 +66,7 @@ export const addUserCommands = (program: Command): void => {
   ).addHelpText(
     'after',
     '\nThe data may be older than the last change of that password, and of the rights of that operator: confirm it only' +
-      '\nwhen both are still meant to be.',
+      '\nif both are still as they should be.',
   )
   operator(
     'reset-factors <email>',
@@ -87,7 +87,7 @@ export const addUserCommands = (program: Command): void => {
   ).requiredOption('--name <name>', 'the new name')
   operator(
     'link <email>',
-    'Join an account to the ID of the same person at the builder.',
+    'Link an account to the ID of the same person at the builder.',
     async (session, email: string, { externalId }: { readonly externalId: string }) => {
       const { createdAt, updatedAt, pictureUrl: _, ...user } = await linkUser(...session, { email, externalId })
       return recordAnswer({ ...user, createdAt, updatedAt })
@@ -187,7 +187,7 @@ type PasswordFlags = CommonFlags & { readonly passwordStdin?: boolean; readonly 
 const addPasswordOptions = (command: Command): Command =>
   command
     .option('--password-stdin', 'read the password from standard input')
-    .option('--generate-password', 'make a strong password and print it once')
+    .option('--generate-password', 'generate a strong password and print it once')
     .addHelpText('after', '\nOne of --password-stdin and --generate-password is needed; a password is never a flag.')
 
 /**

@@ -78,7 +78,7 @@ export const addVersionsCommands = (program: Command): void => {
   developerCommand(group, 'rollback', 'Go back to another version, in development or for users.', rollBackRemotely)
     .option('--to <version>', 'the version to go back to')
     .addOption(new Option('--environment <environment>', 'where').choices(environments).default('development'))
-    .option('--reason <text>', 'why, for the ledger')
+    .option('--reason <text>', 'why; the list of rollbacks shows it')
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--yes', 'do not ask; needed in production without a terminal')
     .addHelpText('after', rollbackHelp)

@@ -31,7 +31,7 @@ export const addWebhookCommands = (program: Command): void => {
   operator('add <app>', 'Register an endpoint of an app and print its secret once.', add)
     .addOption(environmentOption())
     .requiredOption('--url <url>', 'where to: HTTPS, and not a private or reserved address')
-    .requiredOption('--kinds <kinds>', 'kinds of events, with commas between')
+    .requiredOption('--kinds <kinds>', 'kinds of events, separated by commas')
     .addHelpText('after', kindList)
   addAppFlag(operator('list [app]', 'List the endpoints of an app, without their secrets.', list))
   operator('enable <endpointId>', 'Enable an endpoint, and send the events that waited.', async (session, id: string) =>

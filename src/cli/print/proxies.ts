@@ -73,11 +73,11 @@ ${listening(terms.publicUrl).join('\n')}
 	proxy_http_version 1.1;
 	proxy_set_header Connection "";
 	proxy_set_header Host $host;
-	# Set, not appended to what the client sent: whatever it claims to be must not count.
+	# Set, not appended: addresses that the client claims must not count.
 	proxy_set_header X-Forwarded-For $remote_addr;
 	proxy_read_timeout ${terms.answerSeconds}s;
 	proxy_send_timeout ${terms.answerSeconds}s;
-	# A connection that the server has just closed is replaced, but never for a POST that may have been carried out.
+	# If the server has just closed the connection, try another one, except for a POST that may have been carried out.
 	proxy_next_upstream error;
 	error_page 502 504 = $app_platform_down;
 
@@ -175,18 +175,18 @@ ${terms.publicUrl.origin} {
 	request_body @others {
 		max_size ${terms.bodyMegabytes}MiB
 	}
-	# X-Forwarded-For: Caddy puts the address of its client there and drops what that client has sent.
+	# Caddy sets X-Forwarded-For to the address of its client, and drops the value that the client sent.
 	reverse_proxy ${terms.upstream} {
-		# Caddy is told before the server stops, and lets requests wait until it is back: a restart loses none.
+		# Caddy learns that the server is stopping and holds requests until it is back. A restart loses no request.
 		health_uri /readyz?for=proxy
 		health_interval 1s
 		lb_try_duration ${terms.patienceSeconds}s
 		lb_try_interval 100ms
-		# What may have reached the server is sent again only if that changes nothing.
+		# Requests that may have reached the server are sent again only if they change nothing.
 		lb_retry_match {
 			method GET HEAD
 		}
-		# What was sent nowhere yet may wait, whatever it is.
+		# Requests that were not sent yet may wait, whatever they do.
 		lb_retry_match {
 			expression \`{http.reverse_proxy.upstream.hostport} == null || {http.reverse_proxy.upstream.hostport} == ""\`
 		}

@@ -21,10 +21,10 @@ ${placeOf(deployment).join('\n')}
 UMask=0077
 Restart=always
 RestartSec=1
-# It ends what runs within 10 s of SIGTERM by itself; a job that hangs and a locked database may take 5 s more each.
+# After SIGTERM the server finishes running requests within 10 s. A hanging job and a locked database may each take 5 s more.
 TimeoutStopSec=30
 LimitNOFILE=65536
-# A core dump would hold secrets that were being answered.
+# A core dump could contain secrets.
 LimitCORE=0
 
 ${sandbox(deployment).join('\n')}
@@ -128,9 +128,9 @@ export const backupTimer = (deployment: Deployment): string => {
 # /etc/systemd/system/app-platform-backup.timer, then, as root:
 #   systemctl daemon-reload && systemctl enable --now app-platform-backup.timer
 #   systemctl start app-platform-backup && ls -l ${place}
-# Bring the newest file to another machine as well. Without systemd, as /etc/cron.d/app-platform-backup:
+# Copy the newest file to another machine as well. Without systemd, as /etc/cron.d/app-platform-backup:
 #   17 3 * * * app-platform DATABASE_URL=${databaseUrl(deployment)} ${command} >/dev/null
-# where ${place} has to be made first: install -d -m 0700 -o app-platform -g app-platform ${place}
+# where ${place} must be created first: install -d -m 0700 -o app-platform -g app-platform ${place}
 
 # ---- app-platform-backup.service
 [Unit]

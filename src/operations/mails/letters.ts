@@ -65,34 +65,37 @@ const notYou = (platform: string) => `If it was not you, tell the operator of ${
 const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
   invitation: ({ platform, email }) => ({
     subject: `Your invitation to ${platform}`,
-    says: `An operator of ${platform} has made an account for you: ${email}. Set a password to begin.`,
+    says: `An operator of ${platform} has created an account for you: ${email}. Set a password to start.`,
     link: setPassword,
-    after: [worksOnce, 'If you expected no invitation, ignore this mail: nobody can sign in without the password.'],
+    after: [
+      worksOnce,
+      'If you did not expect this invitation, ignore this email. Nobody can sign in without the password.',
+    ],
   }),
   reset: ({ platform, email }) => ({
     subject: `Set a new password for ${platform}`,
-    says: `An operator of ${platform} has made a link for you to set a new password for ${email}.`,
+    says: `An operator of ${platform} has created a link for you to set a new password for ${email}.`,
     link: setPassword,
-    after: [worksOnce, 'Your password stays as it is until you use the link.'],
+    after: [worksOnce, 'Your password does not change until you use the link.'],
   }),
   reset_asked: ({ platform, email }) => ({
     subject: `Set a new password for ${platform}`,
-    says: `Somebody, probably you, has asked for a new password for ${email} at ${platform}.`,
+    says: `Somebody, probably you, has asked to set a new password for ${email} at ${platform}.`,
     link: setPassword,
-    after: [worksOnce, 'If it was not you, ignore this mail: your password stays as it is until the link is used.'],
+    after: [worksOnce, 'If it was not you, ignore this email. Your password does not change until the link is used.'],
   }),
   email_asked: ({ platform, email }) => ({
     subject: `Confirm your email address for ${platform}`,
-    says: `The account ${email} at ${platform} is to have this email address.`,
+    says: `Somebody, probably you, has asked to use this email address for the account ${email} at ${platform}.`,
     link: { words: 'Confirm this address', url: '' },
     after: [
       'The link works once, for 24 hours.',
-      'If you have no such account, ignore this mail: nothing changes without the link.',
+      'If this is not your account, ignore this email. Nothing changes until the link is used.',
     ],
   }),
   new_device: ({ platform, email, circumstances }) => ({
     subject: `New sign-in to ${platform}`,
-    says: `${email} has signed in in a browser that is new to us: ${circumstances}.`,
+    says: `${email} has signed in from a new browser: ${circumstances}.`,
     link: { words: 'See your sessions', url: '/account/sessions' },
     after: ['If it was not you, end that session and change your password.'],
   }),
@@ -104,13 +107,13 @@ const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
   }),
   email_changed: ({ platform, circumstances }) => ({
     subject: `Your email address at ${platform} was changed`,
-    says: `Your account at ${platform} has another email address since ${circumstances}. This one does not sign you in any more.`,
+    says: `The email address of your account at ${platform} was changed on ${circumstances}. You can no longer sign in with this address.`,
     link: null,
     after: [notYou(platform)],
   }),
   factor_added: ({ platform, email, circumstances }) => ({
     subject: `A second factor was added at ${platform}`,
-    says: `A second factor of ${email} was added on ${circumstances}. A passkey also signs in alone, and it stays when the password changes.`,
+    says: `A second factor of ${email} was added on ${circumstances}. A passkey also works without the password, and it stays when the password changes.`,
     link: { words: 'See your second factors', url: '/account/factors' },
     after: ['If it was not you, remove it there, and change your password.'],
   }),
@@ -122,8 +125,8 @@ const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
   }),
   secret_made: ({ platform, app, isRotation, circumstances }) => ({
     subject: `${isRotation ? 'Rotated' : 'New'} production secret for ${app.name}`,
-    says: `The app ${app.name} at ${platform} has a new client secret in production since ${circumstances}.`,
+    says: `A new production secret was created for the app ${app.name} at ${platform} on ${circumstances}.`,
     link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
-    after: ['If nobody of yours made it, revoke it there and change your password.'],
+    after: ['If nobody on your team created it, revoke it there and change your password.'],
   }),
 }

@@ -92,8 +92,8 @@ export const accountConfirmations = (door: Door) =>
             title: 'Revoke the access of every app?',
             says: (
               <p>
-                No app can act for you any more, on any device, until you allow it again. You stay signed in, and your
-                own apps in the console do not change.
+                No app can act for you on any device until you allow it again. You stay signed in, and your own apps in
+                the console do not change.
               </p>
             ),
             counts: [
@@ -132,7 +132,7 @@ export const accountConfirmations = (door: Door) =>
               [1, 'authorization ends', ''],
               [app.authorizations - 1, 'other authorization stays', 'other authorizations stay'],
             ],
-            button: 'Revoke this one',
+            button: 'Revoke the authorization',
           }
         },
         act: async ({ visit }, { clientId, grantId }, back) => {
@@ -196,7 +196,7 @@ export const accountConfirmations = (door: Door) =>
         back: sessions,
         ask: async (visit) => ({
           title: 'Sign out everywhere?',
-          says: <p>Every browser is signed out at once, also this one. {unused}</p>,
+          says: <p>Every browser is signed out at once, including this one. {unused}</p>,
           counts: [[await liveSessionsOf(door.platform, visit.userId), 'session ends', 'sessions end']],
           button: 'Sign out everywhere',
         }),

@@ -56,15 +56,13 @@ export const connectedAppRoutes = (door: Door) =>
         <h2>Permissions</h2>
         <ScopeList scopes={app.scopes} />
         <h2>Authorizations</h2>
-        <p class="muted">
-          There is one for each time that you allowed the app, usually one for each device or browser.
-        </p>
+        <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
         <RowList
           rows={authorizations.rows}
           row={(one) => <AuthorizationRow clientId={app.clientId} authorization={one} />}
         />
         <Pager {...authorizations} shown={authorizations.rows.length} />
-        <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
+        <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
       </AccountPage>,
     )
   })
@@ -92,7 +90,7 @@ const AuthorizationRow = ({ clientId, authorization }: AuthorizationRowProps) =>
     ]}
     actions={
       <a class="button small" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
-        Revoke this one
+        Revoke this authorization
         <span class="unseen">
           , allowed <Time at={authorization.since} />
         </span>

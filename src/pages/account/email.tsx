@@ -25,7 +25,9 @@ import { choiceParameter } from '../query.ts'
 import { requireVisit, type Visit, visitorOf } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
-const notices = { asked: 'We have sent a link to the new address. Your address changes when you open it.' } as const
+const notices = {
+  asked: 'We have sent a link to the new address. Your address changes when you confirm it there.',
+} as const
 const emailForm = formOf({ email: text })
 const confirmForm = formOf({ link: secretText }, ['link'])
 
@@ -63,7 +65,7 @@ const show = async (visit: Visit, email: string, error: PlatformError | null): P
           <Field
             label="New email address"
             name="email"
-            hint="We send a link there. Your address changes when you open the link, and we tell the old address."
+            hint="We send a link to this address. Your address changes when you confirm it there. We also notify the old address."
             error={error}
             input={{ type: 'email', autocomplete: 'email', required: true, maxLength: 254, value: email }}
           />
@@ -120,8 +122,8 @@ const showDead = (door: Door, error: PlatformError): Response =>
   page(
     <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
       <p>
-        It was used, is older than 24 hours, or was replaced by a newer one, or somebody else has the address. Nothing
-        was changed now. Sign in, and ask for a new link under Account.
+        The link was used, is older than 24 hours, or was replaced by a newer one, or another account has the address.
+        Nothing has changed. Sign in and request a new link under Account.
       </p>
       <p>
         <a href={accountPaths.email}>Email address</a>
@@ -133,7 +135,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
 const showDone = (door: Door): Response =>
   page(
     <Layout title="Your address is changed" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <p>Sign in with the new address from now on. We have told the old one.</p>
+      <p>From now on, sign in with the new address. We have notified the old one.</p>
       <p>
         <a class="button primary" href={accountPaths.overview}>
           Go to your account

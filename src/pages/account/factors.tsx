@@ -20,9 +20,9 @@ import { AddPasskeyRow, PasskeyRow } from './passkeys.tsx'
 import { Elysia } from 'elysia'
 
 const notices = {
-  added: 'The authenticator app is set up. Signing in needs a code of it from now on.',
+  added: 'The authenticator app is set up. From now on you need a code from it to sign in.',
   removed: 'The authenticator app is removed.',
-  passkey_added: 'The passkey is added. Signing in needs it, or another second factor, from now on.',
+  passkey_added: 'The passkey is added. From now on you need it, or another second factor, to sign in.',
   passkey_removed: 'The passkey is removed.',
 } as const
 
@@ -66,9 +66,9 @@ export const factorRoutes = (door: Door) =>
         form: emptyForm,
         back,
         ask: async () => ({
-          title: 'Make new recovery codes?',
+          title: 'Create new recovery codes?',
           says: <p>The old ones stop working. The next page shows the new ones once.</p>,
-          button: 'Make new codes',
+          button: 'Create new codes',
         }),
         act: async ({ visit }) => {
           const codes = await replaceRecoveryCodes(...onOwnAccount(visit))
@@ -89,7 +89,7 @@ const showAll = async (visit: Visit): Promise<Response> => {
   return page(
     <AccountPage
       title="Second factors"
-      about="What you prove in addition to your password when you sign in."
+      about="What you need in addition to your password to sign in."
       visit={visit}
       tab={accountPaths.factors}
       notices={notices}
@@ -157,7 +157,7 @@ const CodesRow = ({ factors: { recoveryCodes } }: FactorsProps) => (
     facts={[`${recoveryCodes} of ${recoveryCodeCount} left. Each signs you in once without your other factors.`]}
     actions={
       <a class="button small" href={accountPaths.recoveryCodes}>
-        Make new codes
+        Create new codes
       </a>
     }
   />
@@ -202,7 +202,9 @@ const showSetUp = (visit: Visit, { totpKey, returnTo, error }: SetUpState): Resp
         <button type="submit" class="primary">
           Turn it on
         </button>{' '}
-        <a href={returnTo}>Cancel</a>
+        <a class="button" href={returnTo}>
+          Cancel
+        </a>
       </Form>
     </AccountPage>,
     { refusal: error },
@@ -217,8 +219,8 @@ const showCodes = (visit: Visit): Response => {
     <AccountPage title="Recovery codes" visit={visit} tab={accountPaths.factors}>
       {codes === null ? (
         <p>
-          There are no new codes to show. They are shown once, right after they were made. If you did not save them,
-          make new ones.
+          There are no new codes to show. Codes are shown once, right after they are created. If you did not save them,
+          create new ones.
         </p>
       ) : (
         <>
@@ -231,7 +233,7 @@ const showCodes = (visit: Visit): Response => {
       )}
       <p>
         <a class="button" href={returnTo}>
-          {codes === null ? 'Go on' : 'I have saved them: go on'}
+          {codes === null ? 'Continue' : 'I have saved them: continue'}
         </a>
       </p>
     </AccountPage>,
@@ -252,7 +254,7 @@ const showOffer = async (visit: Visit): Promise<Response> => {
       </p>
       {dueAt === null ? null : (
         <p>
-          From <Time at={dueAt} /> on you cannot sign in without one.
+          From <Time at={dueAt} /> you cannot sign in without one.
         </p>
       )}
       <p class="beside">

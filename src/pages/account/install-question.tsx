@@ -83,7 +83,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
         <li>
           {platform.installApproval === 'manual'
             ? 'An operator has to approve the install. Until then the app can do nothing.'
-            : 'The app can work at once.'}
+            : 'The app can start to work at once.'}
         </li>
         <li>If a later version asks for more, you are asked again. Nothing changes until you agree.</li>
         <li>

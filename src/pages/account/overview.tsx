@@ -56,7 +56,7 @@ export const accountOverviewRoutes = (door: Door) =>
                 href: accountPaths.email,
                 name: 'Email address',
                 icon: 'user',
-                fact: 'You sign in with it, and get mails there.',
+                fact: 'You sign in with it and receive emails there.',
               },
               {
                 href: accountPaths.password,
@@ -76,13 +76,13 @@ export const accountOverviewRoutes = (door: Door) =>
             <Row href={href} avatar={<IconTile name={icon} />} title={name} facts={[fact]} />
           )}
         />
-        <p class="muted">The operator of this server sets your name.</p>
+        <p class="muted">Only the operator of this server can change your name.</p>
       </AccountPage>,
     )
   })
 
 const installsSentence = 'The apps on your websites and stores, and the apps that you can install.'
-const noPasswordSentence = 'You have none here: you sign in through another site.'
+const noPasswordSentence = 'You have none here, because you sign in through another site.'
 const passwordSentence = 'Change it if somebody else may know it.'
 
 const factorsSentence = ({ totp }: Factors): string =>

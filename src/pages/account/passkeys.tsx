@@ -52,7 +52,7 @@ export const passkeyRoutes = (door: Door) =>
                 {isLast
                   ? 'It is your last second factor: your password alone is then enough, and your recovery codes stop working. '
                   : ''}
-                You stay signed in where you are. Delete it on your device or in your password manager, too.
+                You stay signed in where you are. Delete it from your device or password manager as well.
               </p>
             ),
             button: 'Remove it',
@@ -87,8 +87,8 @@ const add = async (door: Door, request: Request): Promise<Response> => {
 const showAdd = async (visit: Visit, name: string, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
   const words = allowsPasskeys(platform)
-    ? 'Passkeys need JavaScript and a browser that knows them. Here, you can set up an authenticator app instead.'
-    : 'Browsers allow passkeys only at an address with TLS and a name. Ask the operator of this server for one.'
+    ? 'Passkeys need JavaScript and a browser that supports them. You can set up an authenticator app instead.'
+    : 'Browsers allow passkeys only over HTTPS and at a host name. Ask the operator of this server for such an address.'
   const options = allowsPasskeys(platform)
     ? await registrationOptions(platform, visit.session, newChallenge(challengeOf(visit)))
     : null
@@ -101,7 +101,7 @@ const showAdd = async (visit: Visit, name: string, error: PlatformError | null):
           <Field
             label="Name"
             name="name"
-            hint="So that you can tell your passkeys apart, such as the name of the device."
+            hint="Helps you tell your passkeys apart, such as the name of the device."
             error={error}
             input={{ required: true, maxLength: 200, value: name }}
           />

@@ -90,8 +90,8 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
     <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
       <Problem error={error} />
       <p>
-        You signed in more than ten minutes ago, and this step is an important one. Then your form is shown again, and
-        you send it once more.
+        This step needs a recent sign-in, and you signed in more than ten minutes ago. Afterwards your form is shown
+        again. Send it once more.
       </p>
       {byPassword ? (
         <Form action={provePath} visit={visit} hidden={{ kind: 'password', return_to: returnTo }}>
@@ -103,14 +103,14 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
             input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
           />
           <button type="submit" class="primary">
-            Go on
+            Continue
           </button>
         </Form>
       ) : null}
       {factors.totp === null ? null : (
         <Form action={provePath} visit={visit} hidden={{ kind: 'code', return_to: returnTo }}>
           <CodeField label={byPassword ? 'Or a code from your app' : 'Code from your app'} error={error} />
-          <button type="submit">Go on with the code</button>
+          <button type="submit">Continue with the code</button>
         </Form>
       )}
       {asked === null ? null : (
@@ -121,7 +121,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
           options={asked}
           hidden={{ kind: 'passkey', return_to: returnTo }}
         >
-          <button type="submit">Go on with a passkey</button>
+          <button type="submit">Continue with a passkey</button>
         </PasskeyForm>
       )}
       {byPassword || factors.totp !== null
@@ -133,7 +133,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
               </a>
             </p>
           ))}
-      <p>
+      <p class="beside apart">
         <a class="button" href={returnTo}>
           Cancel
         </a>

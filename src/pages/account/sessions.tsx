@@ -55,7 +55,7 @@ export const ownSessionRoutes = (door: Door) =>
         />
         <Pager {...list} shown={rows.length} />
         <p class="muted">
-          End every session that you do not know, then <a href={accountPaths.password}>change your password</a>.
+          End every session that you do not recognize, then <a href={accountPaths.password}>change your password</a>.
         </p>
       </AccountPage>,
     )

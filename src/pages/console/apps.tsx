@@ -19,8 +19,8 @@ const statuses = [
   ['suspended', 'Suspended'],
 ] as const
 const notices = {
-  left: 'You are not a member of that app any more.',
-  deleted: 'The app is deleted. An operator can bring it back for 7 days.',
+  left: 'You are no longer a member of that app.',
+  deleted: 'The app is deleted. An operator can restore it for 7 days.',
 } as const
 
 const orders = [

@@ -122,13 +122,13 @@ export const webhookAttemptRoutes = (door: Door) =>
 const notSent: ReadonlySet<AttemptDetail['error']> = new Set(['no_secret', 'address_refused', 'not_resolved'])
 
 const Sent = ({ attempt: { url, sentHeaders, body, error } }: { readonly attempt: AttemptDetail }) => {
-  if (url === null) return <p class="muted">Requests are kept since a later release of this platform.</p>
+  if (url === null) return <p class="muted">This attempt was made by an earlier release, which kept no requests.</p>
   return (
     <>
-      {notSent.has(error) ? <p class="muted">This was not sent.</p> : null}
+      {notSent.has(error) ? <p class="muted">Nothing was sent.</p> : null}
       <CodeBlock id="request-head" label="Headers of the request" code={headText(`POST ${url}`, sentHeaders ?? {})} />
       {body === null ? (
-        <p class="muted">The body is no longer kept.</p>
+        <p class="muted">The body is no longer stored.</p>
       ) : (
         <CodeBlock id="request-body" label="Body of the request" code={body} />
       )}
@@ -148,7 +148,9 @@ const Answered = ({ attempt: { status, answerHeaders, answer } }: { readonly att
       ) : (
         <CodeBlock id="answer-body" label="Body of the response" code={visibleText(answer)} />
       )}
-      <p class="muted">The first kilobyte of the body is kept, and the headers without cookies. Long ones are cut.</p>
+      <p class="muted">
+        Only the first kilobyte of the body and the headers without cookies are stored. Long headers are shortened.
+      </p>
     </>
   )
 }

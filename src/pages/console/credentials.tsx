@@ -123,19 +123,13 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
       </p>
     ) : (
       <Allowed app={app} right={rightOverSecrets(environment)}>
-        <div class="actions">
-          <CreateSecret visit={visit} app={app} environment={environment} refused={refused} />
+        <CreateSecret visit={visit} app={app} environment={environment} refused={refused}>
           {secrets.length === 0 ? null : (
-            <p>
-              <a
-                class="button"
-                href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}
-              >
-                Rotate the {environment} secret
-              </a>
-            </p>
+            <a class="button" href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}>
+              Rotate the {environment} secret
+            </a>
           )}
-        </div>
+        </CreateSecret>
       </Allowed>
     )}
   </section>

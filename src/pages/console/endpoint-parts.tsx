@@ -47,7 +47,7 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
     </Step>
     <Form action={consoleAppPath(own.app.slug, 'webhooks', own.endpoint.id, 'resend-since')} visit={own.visit}>
       <Field
-        label="Send again every event since"
+        label="Send every event again since"
         name="since"
         hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most thirty days ago."
         error={refused?.error ?? null}
@@ -82,7 +82,7 @@ export const EndForms = (own: EndpointProps) => (
         The waiting events are sent, the oldest first.
       </Step>
     )}
-    <p class="beside">
+    <p class="beside apart">
       {own.endpoint.status === 'enabled' ? <EndLink {...own} step="disable" name="Disable" /> : null}
       <EndLink {...own} step="remove" name="Remove" />
     </p>
@@ -131,7 +131,7 @@ export const AttemptTable = ({ visit, app, endpoint, attempts, empty }: AttemptT
 )
 
 const errorWords = {
-  no_secret: 'Not sent: there is no secret to sign with. Rotate it.',
+  no_secret: 'Not sent: there is no signing secret. Rotate it.',
   address_refused: 'The host has an address that is not allowed',
   not_resolved: 'The host has no address',
   not_connected: 'No connection',

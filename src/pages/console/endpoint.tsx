@@ -28,7 +28,7 @@ import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnA
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
 
 const notices = {
-  changed: 'The endpoint is changed.',
+  changed: 'The endpoint is saved.',
   taken: 'The endpoint accepted the ping.',
   resent: 'The events are being sent again, with the same IDs.',
   'none-resent': 'There was nothing to send again.',
@@ -188,7 +188,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
           )}
         </>
       ),
-      Events: isEveryKind(endpoint.kinds) ? 'All, also those of later releases' : endpoint.kinds.join(', '),
+      Events: isEveryKind(endpoint.kinds) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
       'Last thirty days': deliveriesInWords(endpoint.deliveries),
       ID: <code>{endpoint.id}</code>,
       Added: <Time at={endpoint.createdAt} />,

@@ -56,10 +56,10 @@ export const firstCallRoutes = (door: Door) =>
           and does not get into your shell history.
         </p>
         <CodeBlock id="set-up" label="Set up" code={setUpLines(facts)} />
-        <h2>2. Get an app token, and ask who you are</h2>
+        <h2>2. Get an app token and call the API</h2>
         {facts.appScope === '' ? (
           <p>
-            None of the app’s scopes is for the app itself, so it cannot get an app token.{' '}
+            None of its scopes is for the app itself, so the app cannot get an app token.{' '}
             <a href={consoleAppPath(app.slug, 'scopes')}>Add site:read or store:read</a> for this step.
           </p>
         ) : (
@@ -67,7 +67,7 @@ export const firstCallRoutes = (door: Door) =>
         )}
         <h2>3. Ask a user for consent</h2>
         <p>
-          These lines print a link. Open it, sign in as any user, and allow what the app asks for.
+          These lines print a link. Open it, sign in as any user, and allow access.
           {facts.redirectUri === null ? (
             <>
               {' '}
@@ -77,7 +77,7 @@ export const firstCallRoutes = (door: Door) =>
           ) : null}
         </p>
         <CodeBlock id="authorize" label="Authorize link" code={authorizeLines(facts)} />
-        <h2>4. Exchange the code, and ask who the user is</h2>
+        <h2>4. Exchange the code and read the user’s profile</h2>
         <p>
           The user returns to the redirect URI with a <code>code</code>, your <code>state</code> and <code>iss</code>.
           Compare <code>state</code> with yours and <code>iss</code> with <code>{facts.base}</code>, then insert the

@@ -40,13 +40,13 @@ export const appInstallRoutes = (door: Door) =>
     return page(
       <OwnAppPage visit={visit} app={app} tab="installs" title="Installs">
         <p>
-          Where your app is installed. Your app can list its users’ websites and stores while an install is active. It
-          learns who a user is only when that user consents.
+          Where your app is installed. While an install is active, your app can list the websites and stores that it
+          covers. It learns who a user is only when that user consents.
         </p>
         {app.developmentVersionId === null || app.status !== 'active' ? null : (
           <p>
-            To try what you have not published, <a href={`/apps/${app.slug}/test`}>install your development head</a> on
-            a website or store of your own.
+            To try an unpublished version, <a href={`/apps/${app.slug}/test`}>install your development head</a> on a
+            website or store of your own.
           </p>
         )}
         <Segments label="Status" links={installSegments(counts, segment, path, query)} />

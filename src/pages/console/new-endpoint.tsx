@@ -57,7 +57,7 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
       app={app}
       tab="webhooks"
       title={isNew ? 'Add a webhook endpoint' : 'Edit the webhook endpoint'}
-      about={isNew ? undefined : 'The signing secret stays the same. What waits for the endpoint goes to the new URL.'}
+      about={isNew ? undefined : 'The signing secret stays the same. Waiting events are sent to the new URL.'}
     >
       <Problem error={error} />
       <p>
@@ -87,7 +87,7 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
             name="groups"
             value="all"
             checked={false}
-            about="Every kind, also those that later releases add."
+            about="Every kind, including those that later releases add."
           >
             All events
           </Choice>
@@ -111,8 +111,8 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
 
 /** The name of each group of kinds, and what it is about. */
 const groupWords = {
-  install: ['Install events', 'Somebody installs the app, and how that ends.'],
-  grant: ['Consent events', 'Users allow the app something, or take it back.'],
+  install: ['Install events', 'An install is requested, decided or ended.'],
+  grant: ['Consent events', 'Users grant the app access, or revoke it.'],
   version: ['Version events', 'Versions are submitted, reviewed and go live.'],
   credential: ['Client secret events', 'Secrets are created, rotated and revoked.'],
   app: ['App events', 'An operator suspends or activates the app.'],
@@ -268,5 +268,5 @@ const kindWords = {
   'app.activated': 'An operator activated the app again.',
   'webhook.disabled': 'An endpoint was disabled.',
   'api_version.deprecated': 'A version of the API will be switched off.',
-  ping: 'A test, which is sent even if you do not choose it.',
+  ping: 'A test. It is sent even if you do not choose it.',
 } as const satisfies Record<WebhookKind, string>

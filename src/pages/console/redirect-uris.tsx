@@ -65,12 +65,12 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
     <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notices={notices}>
       <Problem error={error} />
       <p>
-        After their decision users return to a registered redirect URI, and to no other address. Development and
-        production have separate URIs. The URI that an app sends must be identical, byte for byte.
+        After users allow or deny access, they return to a registered redirect URI, and to no other address. Development
+        and production have separate URIs. The URI that an app sends must be identical, byte for byte.
       </p>
       <SearchBar
         path={path}
-        label="Part of a URI"
+        label="Search redirect URIs"
         part={part}
         shown={{ rows: [...redirectUris.development, ...redirectUris.production] }}
       />
@@ -111,7 +111,7 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
   uris.length === 0 ? (
     <p class="muted">
       {isSearched
-        ? 'No URI has this in it.'
+        ? 'No redirect URI matches.'
         : 'None yet. Users cannot return to this app, so they cannot give it access here.'}
     </p>
   ) : (

@@ -98,8 +98,8 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
       <Problem error={error} />
       <TargetForm app={app} environment={environment} versions={targets.map(({ version }) => version)} to={to} />
       {found.kind === 'refused' ? (
-        <EmptyState title={to === '' ? 'There is nothing to roll back to' : 'This version cannot be chosen'}>
-          {nothing[environment]}
+        <EmptyState title={to === '' ? 'There is no previous version' : 'This version cannot be chosen'}>
+          {to === '' && targets.length > 0 ? 'Choose another version above.' : nothing[environment]}
         </EmptyState>
       ) : (
         <Preview visit={visit} app={app} asked={asked} preview={found.value} />
@@ -111,8 +111,8 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
 
 const titles = { production: 'Roll back production', development: 'Move the development head' } as const
 const abouts = {
-  production: 'Users get a version again that was live before. The live version is superseded.',
-  development: 'Development credentials see another version. Users notice nothing.',
+  production: 'Users get an earlier live version again. It replaces the current one at once.',
+  development: 'Development credentials get another version. Users do not notice.',
 } as const
 const others = { production: 'development', development: 'production' } as const
 const nothing = {
@@ -129,15 +129,17 @@ type TargetFormProps = Pick<OwnApp, 'app'> & {
 /** Chooses another target, and shows what it would change. */
 const TargetForm = ({ app, environment, versions, to }: TargetFormProps) =>
   versions.length === 0 ? null : (
-    <form method="get" action={pathOf(app.slug)} class="filter">
+    <form method="get" action={pathOf(app.slug)} class="filter-bar">
       <input type="hidden" name="environment" value={environment} />
-      <Choices
-        name="to"
-        label="Go to"
-        all="The one before"
-        options={versions.map((version) => [version, version] as const)}
-        selected={to === '' ? null : to}
-      />
+      <div class="filter-field search">
+        <Choices
+          name="to"
+          label="Version"
+          all="Previous version"
+          options={versions.map((version) => [version, version] as const)}
+          selected={to === '' ? null : to}
+        />
+      </div>
       <button type="submit">Preview</button>
     </form>
   )
@@ -189,7 +191,7 @@ const Preview = ({ visit, app, asked: { environment, reason, error }, preview }:
         <Field
           label="Reason"
           name="reason"
-          hint="For the list of rollbacks. You can leave it empty."
+          hint="Optional. It is shown in the list of rollbacks."
           error={error}
           rows={2}
           input={{ value: reason, maxLength: versionLimits.reason }}
@@ -214,7 +216,8 @@ const reachOf = (installs: number): string =>
 
 /** What it asks for after the rollback, and what it no longer asks for. */
 const ScopeChanges = ({ preview: { to, newScopes, droppedScopes } }: Pick<PreviewProps, 'preview'>) => {
-  if (to.scopes.length === 0 && droppedScopes.length === 0) return <p class="muted">Both ask for no scopes.</p>
+  if (to.scopes.length === 0 && droppedScopes.length === 0)
+    return <p class="muted">Neither version requests a scope.</p>
   const marked = (scope: ScopeName) => (newScopes.includes(scope) ? <Badge tone="waiting">New</Badge> : null)
   return (
     <ul class="scope-changes">
@@ -225,7 +228,7 @@ const ScopeChanges = ({ preview: { to, newScopes, droppedScopes } }: Pick<Previe
       ))}
       {droppedScopes.map((scope) => (
         <li key={scope}>
-          {scopeCatalogue[scope].words} <code>{scope}</code> <Badge>No longer asked for</Badge>
+          {scopeCatalogue[scope].words} <code>{scope}</code> <Badge>No longer requested</Badge>
         </li>
       ))}
     </ul>
@@ -238,7 +241,7 @@ const longestCompared = 100_000
 const ManifestChanges = ({ from, to }: { readonly from: VersionRecord; readonly to: VersionRecord }) => {
   const [before, after] = [visibleJson(from.manifest), visibleJson(to.manifest)]
   return Math.max(before.length, after.length) > longestCompared ? (
-    <p class="muted">The manifests are too long to be compared here. Compare them on the pages of the versions.</p>
+    <p class="muted">The manifests are too long to compare here. Compare them on the pages of the versions.</p>
   ) : (
     <Diff before={before} after={after} label="Changes of the manifest" />
   )

@@ -55,7 +55,7 @@ const effects = {
     'Your app may ask for it from now on. No user has granted it yet: each user is asked again, with the new scope marked.',
   'When you withdraw a scope':
     'App tokens, consent requests and new versions can no longer ask for it. What was granted before stays: an app ' +
-    'token keeps the scope until it expires, at most an hour later. A user’s access keeps it, also when it is ' +
+    'token keeps the scope until it expires, at most an hour later. A user’s access keeps it, even when it is ' +
     'refreshed, until the user or your app revokes it, or it expires unused.',
   Versions: 'Each version keeps the scopes that it was uploaded with.',
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
 import { hasRight, rightOverSecrets } from '../../domain/member.ts'
 import type { PlatformError } from '../../domain/errors.ts'
@@ -16,10 +17,15 @@ export type RefusedSecret = {
   readonly error: PlatformError
 }
 
-type SecretFormProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedSecret | null }
+type SecretFormProps = OwnApp & {
+  readonly environment: Environment
+  readonly refused: RefusedSecret | null
+  /** What else can be done, beside the button. */
+  readonly children: ComponentChildren
+}
 
-export const CreateSecret = ({ visit, app, environment, refused }: SecretFormProps) => (
-  <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit} hidden={{ environment }}>
+export const CreateSecret = ({ visit, app, environment, refused, children }: SecretFormProps) => (
+  <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit} hidden={{ environment }} class="measure">
     <Field
       id={`label-${environment}`}
       label={`Label of a new ${environment} secret`}
@@ -28,7 +34,10 @@ export const CreateSecret = ({ visit, app, environment, refused }: SecretFormPro
       error={refused?.error ?? null}
       input={{ value: refused?.value ?? '', maxLength: 200, autocomplete: 'off' }}
     />
-    <button type="submit">Create a {environment} secret</button>
+    <div class="beside">
+      <button type="submit">Create a {environment} secret</button>
+      {children}
+    </div>
   </Form>
 )
 
@@ -38,8 +47,8 @@ export const newSecretPath = (slug: string, id: string): string => consoleAppPat
 /** Instead of a secret that was shown before. */
 export const ShownBefore = ({ advice }: { readonly advice: string }) => (
   <p>
-    There is no new secret to show. Each one is shown once, right after it was made, because only its hash is stored. If
-    you did not copy it, {advice}.
+    There is no new secret to show. A secret is shown once, right after it is created, because only its hash is stored.
+    If you did not copy it, {advice}.
   </p>
 )
 
@@ -94,7 +103,7 @@ export const SecretHint = ({ secret: { hint } }: Pick<LiveSecretProps, 'secret'>
 
 /** Who made a secret, in the middle of a sentence. Operators are not named. */
 export const makerInWords = ({ userId }: Visit, { createdBy }: ListedSecret): string => {
-  if (createdBy === null) return 'somebody who was not recorded'
+  if (createdBy === null) return 'an unknown person'
   if (createdBy.id === userId) return 'you'
   return createdBy.kind === 'user' ? 'another member' : 'an operator'
 }

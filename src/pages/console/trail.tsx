@@ -54,7 +54,7 @@ export const appTrailRoutes = (door: Door) =>
       <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
         <Problem error={error} />
         <p>
-          Every change of this app, and every secret, code or token that was refused, newest first. Successful token
+          Every change to this app, and every secret, code or token that was refused, newest first. Successful token
           requests are not listed, but each secret shows when it was last used. Events are never changed.
         </p>
         <FilterBar
@@ -85,7 +85,7 @@ export const appTrailRoutes = (door: Door) =>
           names={names}
           hrefOf={hrefIn(slug)}
           now={door.platform.clock.now()}
-          empty={error === null ? noMatch(events, isFiltered, 'No such event yet.') : null}
+          empty={error === null ? noMatch(events, isFiltered, 'No events yet.') : null}
         />
         <Pager {...events} shown={events.rows.length} total={total} />
         <ExportForm visit={visit} action={`${path}/export`} fields={fields} what="events" />

@@ -120,7 +120,7 @@ const manifestOf = ({ manifest }: VersionValues, shown: VersionValues, file: Sen
   if (inFile.kind === 'faulty' || !isTyped) return inFile
   const typed = parsed('manifest', manifest)
   if (typed.kind === 'faulty' || isSame(typed.content, inFile.content)) return typed
-  return faulty('manifest', 'The archive has another app.json. Empty this field to use that one.')
+  return faulty('manifest', 'The archive has another app.json. Clear this field to use that one.')
 }
 
 const missing = 'Choose a ZIP archive with app.json in it, or write the manifest below.'

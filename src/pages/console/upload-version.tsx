@@ -189,7 +189,7 @@ const ask = ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Response
           <Field
             label="Manifest"
             name="manifest"
-            hint="The text of app.json. Leave it as it is to use the one in the file."
+            hint="The text of app.json. Leave it unchanged to use the one in the file."
             error={errors}
             rows={12}
             input={{ value: values.manifest, spellcheck: false }}
@@ -212,7 +212,7 @@ const ask = ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Response
 }
 
 const aboutNew =
-  'A new version is a draft and the development head. Users notice nothing until it is reviewed and live.'
+  'A new version is a draft and the development head. Users do not notice it until it is reviewed and live.'
 const aboutEdit = 'The content of the draft is replaced, and its revision goes up by one.'
 const fileHint = 'A ZIP archive of your app, with its manifest app.json at the top. At most 10 MiB.'
 const keptHint = (draft: VersionRecord | null): string =>

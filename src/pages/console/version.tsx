@@ -130,7 +130,7 @@ const Actions = ({ app, version }: ActionsProps) => {
 
 /** What each status means for the developer. */
 const meanings = {
-  draft: 'Only you see it. Edit it, or submit it for review.',
+  draft: 'Users do not see it. Edit it, or submit it for review.',
   submitted: 'An operator is reviewing it. Its content cannot change now.',
   approved: 'It passed the review. It goes live when an operator makes it live.',
   active: 'This is what users get.',
@@ -195,7 +195,7 @@ const moves = {
   submitted: {
     step: 'withdraw',
     button: 'Withdraw from review',
-    hint: 'It becomes a draft again, which you can replace and submit again. It loses its place in the queue.',
+    hint: 'It becomes a draft again, which you can edit and submit. It loses its place in the queue.',
   },
 } as const
 

@@ -23,13 +23,13 @@ export const webhooksRoutes = (door: Door) =>
     return page(
       <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
         <p>
-          Webhooks tell your backend about events. Each event is signed and sent over HTTPS to every endpoint that has
-          chosen its kind. If an endpoint does not accept it, the delivery is retried for three days. Development and
-          production have separate endpoints, at most {maximumEndpoints} each.
+          Webhooks notify your backend of events. Each event is signed and sent over HTTPS to every endpoint that
+          subscribes to its kind. If an endpoint does not accept it, the delivery is retried for three days. Development
+          and production have separate endpoints, at most {maximumEndpoints} each.
         </p>
         <SearchBar
           path={consoleAppPath(slug, 'webhooks')}
-          label="Part of a URL"
+          label="Search URLs"
           part={part}
           shown={{ rows: endpoints }}
         />
@@ -39,11 +39,11 @@ export const webhooksRoutes = (door: Door) =>
             <RowList
               rows={found.filter((one) => one.environment === environment)}
               row={(endpoint) => <EndpointRow key={endpoint.id} slug={app.slug} endpoint={endpoint} />}
-              empty={part === '' ? 'No endpoints yet.' : 'No endpoint has this in its URL.'}
+              empty={part === '' ? 'No endpoints yet.' : 'No endpoint matches.'}
             />
             <Allowed app={app} right="webhooks">
               <p>
-                <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
+                <a class="button" href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
                   Add an endpoint for {environment}
                 </a>
               </p>
@@ -89,21 +89,21 @@ type EndpointSecretPageProps = OwnApp & {
 
 /** The only page that shows the secret that signs deliveries to an endpoint. */
 export const EndpointSecretPage = ({ visit, app, endpoint, secret }: EndpointSecretPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="webhooks" title="The secret of your endpoint">
+  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Signing secret of the endpoint">
     <p>
       <EnvironmentBadge environment={endpoint.environment} /> <code>{endpoint.url}</code>
     </p>
     {secret === null ? (
       <p>
-        There is no new secret to show. Each one is shown once, right after it was made. If you did not copy it, rotate
-        it.
+        There is no new secret to show. A secret is shown once, right after it is created. If you did not copy it,
+        rotate it.
       </p>
     ) : (
       <>
         <Secret label="Signing secret" value={secret} hint="Copy it now. It cannot be shown again." />
         <p>
-          Your backend needs it to verify every delivery before it trusts the content. The libraries of Standard
-          Webhooks do that in one line.
+          Your backend needs it to verify each delivery before it trusts the content. The Standard Webhooks libraries do
+          that in one line.
         </p>
       </>
     )}

@@ -64,8 +64,8 @@ const showNew = async (visit: Visit, app: InspectedApp): Promise<Response> => {
     <DeskAppPage title="New secret" app={app} part="credentials" visit={visit}>
       {value === null ? (
         <p>
-          There is no new secret to show. Each one is shown once, right after it was created. If nobody copied it,
-          revoke it and create another one.
+          There is no new secret to show. A secret is shown once, right after it is created. If nobody copied it, revoke
+          it and create another one.
         </p>
       ) : (
         <>
@@ -196,7 +196,7 @@ const SecretStatus = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, '
 
 /** Who made a secret. An operator at the command line has the name of their account on the machine. */
 const Maker = ({ visit, app, secret: { createdBy } }: LiveSecretProps) => {
-  if (createdBy === null) return <>somebody who was not recorded</>
+  if (createdBy === null) return <>an unknown person</>
   const { kind, id } = createdBy
   if (id === visit.userId) return <>you</>
   if (id === app.owner.id) return <>the owner</>

@@ -107,8 +107,8 @@ const show = async (visit: Visit, app: InspectedApp, { error, name, scopes, uri 
           'Redirect URI': (row) => <code>{row.uri}</code>,
           Environment: (row) => <EnvironmentBadge environment={row.environment} />,
           Action: (row) => (
-            <a href={removalPath(slug, row)} aria-label={`Remove ${row.uri}`}>
-              Remove…
+            <a class="button small" href={removalPath(slug, row)} aria-label={`Remove ${row.uri}`}>
+              Remove
             </a>
           ),
         }}

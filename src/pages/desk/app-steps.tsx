@@ -77,9 +77,9 @@ export const appSteps = (door: Door) =>
             belongsTo: app.name,
             says: (
               <p>
-                <Name app={app} /> disappears from the console of its owner and from all lists of users, and everything
-                that was issued for it ends. You can restore it for 7 days, without what was issued. Then it is removed,
-                except for its audit log. Its slug and redirect URIs stay taken as long.
+                <Name app={app} /> disappears for its members and for all users, and all its tokens and grants are
+                revoked. You can restore it for 7 days, without these tokens and grants. Then it is removed, except for
+                its audit log. Until then its slug and redirect URIs stay reserved.
               </p>
             ),
             counts: await accessOf(door, app),
@@ -106,7 +106,7 @@ export const appSteps = (door: Door) =>
             belongsTo: app.name,
             says: (
               <p>
-                Everything that was issued for <Name app={app} /> ends at once, and users have to consent again. Its
+                All tokens and grants of <Name app={app} /> are revoked at once, and users have to consent again. Its
                 client secrets stay valid, so it can ask for new app tokens. To stop it altogether, suspend it.
               </p>
             ),
@@ -134,7 +134,7 @@ export const appSteps = (door: Door) =>
             says: (
               <p>
                 <Name app={app} /> leaves <bdi>{app.owner.name}</bdi> ({app.owner.email}) and belongs to another active
-                user at once. Its secrets stay valid, and the previous owner may know them: rotate them afterwards.
+                user at once. Its secrets stay valid, and the previous owner may know them. Rotate them afterwards.
               </p>
             ),
             fields: (sent, error) => (

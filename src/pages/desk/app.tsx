@@ -33,9 +33,8 @@ const notices = {
   active: 'The app is active. Its secrets and all tokens that have not expired work again.',
   deleted: 'The app is deleted. It can be restored for 7 days.',
   undeleted: 'The app is restored and suspended. Activate it when it should work again.',
-  transferred: 'The app has the new owner. The previous one may know its secrets: rotate them.',
-  'end-access':
-    'Everything that was issued for the app has ended. The audit log says what. Its client secrets stay valid.',
+  transferred: 'The app has a new owner. The previous owner may know its secrets. Rotate them.',
+  'end-access': 'All access of the app has ended, as listed in the audit log. Its client secrets stay valid.',
 } as const
 
 const pattern = '/desk/apps/:slug'
@@ -151,7 +150,7 @@ const Deleted = ({ visit, slug, isRestorable }: DeletedProps) =>
     <div class="step">
       <p>
         This app is deleted. After 7 days everything except its audit log is removed. Until then you can restore it. It
-        is suspended then, and everything that was issued for it stays ended.
+        is then suspended, and its earlier tokens and grants stay revoked.
       </p>
       <ButtonForm action={deskAppPath(slug, 'undelete')} visit={visit}>
         Restore this app

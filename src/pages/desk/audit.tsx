@@ -54,7 +54,7 @@ const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<Audit
 
 /** A search reads a limited number of rows at a time, so it can find nothing in a part of the log. */
 const emptyWords = (error: PlatformError | null, moreHref: string | null): string => {
-  if (error !== null) return 'Nothing was searched. Correct the filter above.'
+  if (error !== null) return 'Correct the filter above to search.'
   return moreHref === null ? 'No event matches.' : 'No match so far.'
 }
 

@@ -16,8 +16,8 @@ import { roughDurationInWords } from '../words.ts'
 import { DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
 
 const notices = {
-  started: 'The backup has begun. Load this page again to see how it went.',
-  checking: 'The check has begun. Load this page again to see what it found.',
+  started: 'The backup has started. Reload this page to see the result.',
+  checking: 'The check has started. Reload this page to see the result.',
 } as const
 
 const backupForm = formOf({ keep: text })
@@ -92,15 +92,15 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
       <Work state={state} now={now} />
       <h2>Make a backup</h2>
       <p>
-        The server copies the database into <code>{state.folder}</code> while it goes on working, and checks the copy.
-        If nothing is wrong, it removes the oldest backups there, so that only as many stay as you keep.
+        The server copies the database to <code>{state.folder}</code> while it keeps running, and checks the copy. If
+        the copy is good, it removes older backups beyond the number to keep.
       </p>
       {state.lackOfRoom === null ? null : <p class="problem">{state.lackOfRoom}</p>}
       <Form action={deskPaths.backups} visit={visit} class="measure">
         <Field
           label="Backups to keep"
           name="keep"
-          hint="With the new one. Older ones are removed."
+          hint="Including the new one. Older ones are removed."
           error={error}
           input={{ type: 'number', value: keep, min: keptBackups.least, max: keptBackups.most, required: true }}
         />
@@ -124,7 +124,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
             </ButtonForm>
           ),
         }}
-        empty="No backup has been made here yet."
+        empty="No backups here yet."
       />
       <h2>Keep them safe</h2>
       <p>
@@ -155,7 +155,7 @@ const Work = ({
     return (
       <p class="notice">
         {work.kind === 'backup' ? `A backup is being made: ${progress}.` : `The backup ${work.name} is being checked.`}{' '}
-        It began {ageInWords(work.startedAt, now)} ago. <a href={deskPaths.backups}>Load the page again</a>
+        It started {ageInWords(work.startedAt, now)} ago. <a href={deskPaths.backups}>Reload the page</a>
       </p>
     )
   }
@@ -187,7 +187,7 @@ const Checked = ({ outcome }: { readonly outcome: BackupState['files'][number]['
   return (
     <Lines
       of={[
-        problems.length === 0 ? <Badge tone="good">Nothing is wrong</Badge> : <Badge tone="bad">Damaged</Badge>,
+        problems.length === 0 ? <Badge tone="good">No problems found</Badge> : <Badge tone="bad">Damaged</Badge>,
         ...problems.slice(0, 3),
         <Time at={endedAt} />,
       ]}

@@ -51,7 +51,7 @@ const installSteps = {
   },
   deactivate: {
     title: 'Deactivate this install?',
-    says: 'The app loses access to this user’s data at once. The install ends for good, but the user can install the app again.',
+    says: 'The app loses access to this user’s data at once. The install cannot be reactivated, but the user can install the app again.',
     button: 'Deactivate',
   },
 } as const
@@ -220,19 +220,19 @@ const resetLink = (door: Door) =>
     ask: async (_, { id }) => {
       const user = await inspectUser(door.platform, id)
       return {
-        title: 'Make a reset link?',
+        title: 'Create a reset link?',
         belongsTo: user.email,
         says: (
           <p>
-            The next page shows the link once. With it,{' '}
+            The next page shows the link once. It lets{' '}
             <strong>
               <bdi>{user.name}</bdi>
             </strong>
-            , {user.email}, sets a new password within 24 hours. Their sessions end when they use it. Second factors
+            , {user.email}, set a new password within 24 hours. Their sessions end when they use it. Second factors
             stay. Earlier links stop working at once.
           </p>
         ),
-        button: 'Make the link',
+        button: 'Create the link',
         tone: 'harmless',
       }
     },
@@ -251,7 +251,7 @@ const rights = {
   },
   'withdraw-operator': {
     title: 'Remove operator rights?',
-    says: 'They can no longer use this desk. They keep their account and their apps.',
+    says: 'They can no longer use the desk. They keep their account and their apps.',
     button: 'Remove operator rights',
   },
 } as const

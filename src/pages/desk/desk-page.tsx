@@ -88,7 +88,7 @@ export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPa
 )
 
 /** The refusal of a decision about an install that is decided already. */
-export const tooLate = 'This install is already decided, or does not exist any more. Nothing was changed.'
+export const tooLate = 'This install has already been decided, or no longer exists. Nothing has changed.'
 
 /** The slug of an app, which leads to its page. */
 export const AppLink = ({ slug }: { readonly slug: string }) => (

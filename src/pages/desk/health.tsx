@@ -76,7 +76,7 @@ export const healthRoutes = (door: Door) =>
               'App tokens': live(health.live.appTokens),
               Sessions: live(health.live.sessions),
               'User authorizations': live(health.live.grants),
-              ...(health.mailsWaiting !== null && { 'Mails that wait': count(health.mailsWaiting) }),
+              ...(health.mailsWaiting !== null && { 'Mails waiting': count(health.mailsWaiting) }),
             }}
           />
         </section>
@@ -96,8 +96,8 @@ export const healthRoutes = (door: Door) =>
         </p>
         <Table label="Jobs" rows={door.metrics.jobs()} columns={jobColumns} rowHeader="Job" />
         <p class="muted">
-          These figures are from the moment when this page was loaded. Large tables are counted in part, starting with
-          the newest rows. Monitoring systems find these figures and more at <code>/metrics</code>.
+          These figures are from when this page was loaded. Large tables are counted in part, starting with the newest
+          rows. Monitoring systems can read these figures and more at <code>/metrics</code>.
         </p>
       </DeskPage>,
     )

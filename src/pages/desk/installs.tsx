@@ -130,7 +130,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
             ? []
             : [{ kind: 'text', name: 'user', label: 'Address of a user', value: query.user } as const]),
           { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: search.kind },
-          { kind: 'choice', name: 'sort', label: 'Order', all: 'Usual', options: orders, selected: query.sort },
+          { kind: 'choice', name: 'sort', label: 'Order', all: 'Default', options: orders, selected: query.sort },
         ]}
       />
       <p class="muted">{aboutSegment[segment]}</p>
@@ -153,7 +153,7 @@ const aboutSegment: Readonly<Record<InstallSegment, string>> = {
   all: 'Every install, in every state.',
   waiting:
     'If you approve an install, the app can work for this user at once. Rejecting is final for this install, but the user can install the app again.',
-  active: 'Deactivating ends an install for good. The app loses access to this user’s data at once.',
+  active: 'Deactivating an install is final. The app loses access to this user’s data at once.',
   deactivated: 'These installs were in use and have ended.',
   rejected: 'An operator has rejected these installs.',
   withdrawn: 'Their users withdrew these installs before a decision.',
@@ -189,7 +189,7 @@ const InstallRow = ({ visit, install }: InstallProps) => (
 
 const scopesInWords = ({ scopes }: DescribedInstall): string =>
   scopes.length === 0
-    ? 'Nothing except know an ID for the user'
+    ? 'Only learn an ID that stands for the user'
     : scopes.map((name) => scopeCatalogue[name].words).join(' · ')
 
 /** The decisions that are possible now; none for an install that has ended. */

@@ -4,6 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
 import { inviteUser } from '../../operations/users/password-links.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
+import { Crumbs } from '../design/shell.tsx'
 import { Secret } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page } from '../page.ts'
@@ -30,7 +31,12 @@ export const newUserRoutes = (door: Door) =>
 
 const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | null): Response =>
   page(
-    <DeskPage title="Invite a user" visit={visit} tab={deskPaths.users}>
+    <DeskPage
+      title="Invite a user"
+      above={<Crumbs links={[{ href: deskPaths.users, name: 'Users' }]}>New</Crumbs>}
+      visit={visit}
+      tab={deskPaths.users}
+    >
       <Problem error={error} />
       <Form action={deskPaths.newUser} visit={visit} class="measure">
         <Field
@@ -48,9 +54,9 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
           input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
         />
         <p class="muted">
-          The next page shows a link with which the user sets a password
-          {visit.door.platform.mailer === null ? '' : ', and one is mailed to them'}. Operator rights are given on the
-          page of the user, where you confirm it.
+          The next page shows a link that lets the user set a password
+          {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. You can grant operator
+          rights on the page of the user.
         </p>
         <button type="submit" class="primary">
           Create the invitation
@@ -85,17 +91,19 @@ const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
   <DeskPage title="Link to set a password" belongsTo={user.email} visit={visit} tab={deskPaths.users}>
     {link === null ? (
       <p>
-        There is no link to show. Each one is shown once, right after it was made. If you did not copy it, make another
-        one on the page of the user.
+        There is no link to show. A link is shown once, right after it is created. If you did not copy it, create
+        another one on the page of the user.
       </p>
     ) : (
       <>
         <p>
-          Send this link to <bdi>{user.name}</bdi> over a channel that you trust. With it they set a password and can
-          then sign in with {user.email}. It works once, for 24 hours.
+          Send this link to <bdi>{user.name}</bdi> over a channel that you trust. It lets them set a password and then
+          sign in with {user.email}. It works once, for 24 hours.
         </p>
         {visit.door.platform.mailer === null ? null : (
-          <p>A mail with a link of its own is also on its way to {user.email}. Both work until one is used.</p>
+          <p>
+            An email with another link is also on its way to {user.email}. Both links work until one of them is used.
+          </p>
         )}
         <Secret label="Link" value={link} />
       </>
@@ -110,7 +118,7 @@ const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
 const SentBeforePage = ({ visit }: { readonly visit: Visit }) => (
   <DeskPage title="This form was sent before" visit={visit} tab={deskPaths.users}>
     <p>Nothing was done a second time. If the user was created, they are in the list.</p>
-    <p>A link is shown only once. If you did not see it, open the user and make a reset link.</p>
+    <p>A link is shown only once. If you did not see it, open the user and create a reset link.</p>
     <p>
       <a href={deskPaths.users}>Go to the users</a> · <a href={deskPaths.newUser}>Open a new form</a>
     </p>

@@ -23,7 +23,7 @@ export const ScopeChanges = ({ review }: { readonly review: Review }) => {
           <Scope key={scope} scope={scope} mark={null} />
         ))}
         {droppedScopes.map((scope) => (
-          <Scope key={scope} scope={scope} mark={<Badge>No longer asked for</Badge>} />
+          <Scope key={scope} scope={scope} mark={<Badge>No longer requested</Badge>} />
         ))}
       </ul>
     </section>
@@ -37,7 +37,7 @@ const Scope = ({ scope, mark }: { readonly scope: ScopeName; readonly mark: Comp
 )
 
 const scopeSentence = ({ version, live, newScopes, droppedScopes }: Review): string => {
-  if (version.scopes.length === 0 && droppedScopes.length === 0) return 'It asks for no scopes.'
+  if (version.scopes.length === 0 && droppedScopes.length === 0) return 'It requests no scopes.'
   if (live === null) return 'Nothing is live yet, so all of them are new.'
   if (live.id === version.id) return 'This is what the live version asks for.'
   if (newScopes.length > 0) {
@@ -69,7 +69,7 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
           {cut(visibleJson(version.manifest), longestManifest)}
         </pre>
       </details>
-      <p class="beside">
+      <p class="beside apart">
         <a class="button small" href={reviewPath(app.slug, version.version, 'manifest')}>
           The whole manifest of {version.version}
         </a>

@@ -6,6 +6,7 @@ import { approveAndActivate, moveVersion } from '../../operations/versions/move-
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
+import { Crumbs } from '../design/shell.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -81,6 +82,7 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
     <DeskPage
       title={`Version ${review.version.version}`}
       belongsTo={review.app.name}
+      above={<Crumbs links={[{ href: deskPaths.reviews, name: 'Reviews' }]}>{review.app.name}</Crumbs>}
       visit={visit}
       tab={deskPaths.reviews}
       notices={notices}

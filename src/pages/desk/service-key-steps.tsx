@@ -33,7 +33,7 @@ export const serviceKeySteps = (door: Door) =>
             says: (
               <p>
                 You get a new key with the same rights and networks, which is shown once. The old key ends after the
-                hours below, so that the backend can be changed meanwhile. With 0 hours it ends at once.
+                hours below, so that you can update the backend in the meantime. With 0 hours it ends at once.
               </p>
             ),
             button: 'Rotate the key',
@@ -66,7 +66,7 @@ export const serviceKeySteps = (door: Door) =>
             belongsTo: name,
             says: (
               <p>
-                Every call with it is refused from now on, and it cannot be brought back. It was last used{' '}
+                Every call with it is refused from now on. This cannot be undone. It was last used{' '}
                 <Time at={lastUsedAt} otherwise="never" />. Users, websites and stores that it sent stay.
               </p>
             ),

@@ -25,7 +25,7 @@ import { auditPath, DeskPage, deskPaths, onTheDesk, serviceKeyPath } from './des
 const pattern = '/desk/service-keys/:id'
 const createForm = formOf({ name: text, rights: texts, networks: text, expiresInDays: text })
 const notices = {
-  rotated: 'The key is replaced. The old one ends as you chose.',
+  rotated: 'The key is rotated. The old key ends when you chose.',
   revoked: 'The key is revoked. Calls with it are refused from now on.',
   confirmed: 'The key works again.',
 } as const
@@ -79,7 +79,7 @@ const showList = async (visit: Visit): Promise<Response> => {
   return page(
     <DeskPage
       title="Service keys"
-      about="Your builder’s own backend calls the management API with them: it sends users and sites, and checks the tokens of apps."
+      about="The builder’s backend uses service keys to call the management API: it sends users and sites, and checks the tokens of apps."
       visit={visit}
       tab={deskPaths.serviceKeys}
       actions={
@@ -210,8 +210,8 @@ const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response =>
     <DeskPage title="New service key" belongsTo={name} visit={visit} tab={deskPaths.serviceKeys}>
       {value === null ? (
         <p>
-          There is no new key to show. Each one is shown once, right after it was created. If nobody copied it, rotate
-          it and copy the next one.
+          There is no new key to show. A key is shown once, right after it is created. If nobody copied it, rotate the
+          key and copy the new one.
         </p>
       ) : (
         <>

@@ -75,7 +75,7 @@ export const userSteps = (door: Door) =>
                   The password of <Name user={found} /> is suspended because data was lost. It may have been changed,
                   and their operator rights may have been removed, in the lost time.
                 </p>
-                <p>Reactivate it only if both are still meant to be as they are. Otherwise make a reset link.</p>
+                <p>Reactivate it only if both are still as they should be. Otherwise create a reset link.</p>
               </>
             ),
             button: 'Reactivate the password',
@@ -102,8 +102,8 @@ export const userSteps = (door: Door) =>
             says: (
               <>
                 <p>
-                  Do this when <Name user={found} /> has lost their second factors, and only after you have made sure
-                  that it is them who ask.
+                  Do this when <Name user={found} /> has lost their second factors, and only after you have verified
+                  that the request comes from them.
                 </p>
                 <p>
                   Their authenticator app and recovery codes stop working, and their sessions end. They can sign in with

@@ -183,8 +183,8 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
 
 const steps = {
   confirm: ['confirm-password', 'Reactivate the password', 'It was suspended because data was lost.'],
-  resetLink: ['reset-link', 'Make a reset link', 'With it they set a new password. The old one works until then.'],
-  firstLink: ['reset-link', 'Make a link to set a password', 'They have no password yet.'],
+  resetLink: ['reset-link', 'Create a reset link', 'With it they set a new password. The old one works until then.'],
+  firstLink: ['reset-link', 'Create a link to set a password', 'They have no password yet.'],
   factors: ['reset-factors', 'Reset the second factors', 'For a user who has lost them. Their sessions end.'],
   end: ['end-access', 'End all access', 'Their sessions end, and every app loses the access that they gave it.'],
   make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],

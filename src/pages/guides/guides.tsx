@@ -54,7 +54,7 @@ export const guideRoutes = (door: Door) => {
       return page(
         <Layout
           title="Guides"
-          about="How to run this platform, to build apps for it, and to join it to a builder of websites."
+          about="How to run this platform, build apps for it, and connect it to a website builder."
           actions={
             <a class="button" href="/docs/api">
               API reference
