@@ -1,9 +1,10 @@
 import { createTransport } from 'nodemailer'
 import { type MailFault, mailFaultSentence, type MailSettings, mailTimeoutMs } from '../domain/mail.ts'
 
-/** A mail for one person. */
+/** A mail for one person. `copies` are for others, whom it does not name. */
 export type OutgoingMail = {
   readonly to: string
+  readonly copies?: readonly string[]
   readonly subject: string
   readonly text: string
   readonly html: string
@@ -44,7 +45,7 @@ export const createMailer = (
   let trouble: MailFault | null = null
   return {
     /** Null when the mail server has taken the mail. After a time-out it may have taken it, too. */
-    send: async ({ to, subject, text, html }: OutgoingMail): Promise<MailFault | null> => {
+    send: async ({ to, copies = [], subject, text, html }: OutgoingMail): Promise<MailFault | null> => {
       const late = Promise.withResolvers<MailFault>()
       const timer = setTimeout(() => late.resolve('timed_out'), timeoutMs)
       const sending = transport
@@ -52,7 +53,7 @@ export const createMailer = (
           // As objects, so that nothing in an address or a name is read as a further recipient.
           from: { name: from.name ?? platformName, address: from.address },
           to: { name: '', address: to },
-          envelope: { from: from.address, to: [to] },
+          envelope: { from: from.address, to: [to, ...copies] },
           subject,
           text,
           html,

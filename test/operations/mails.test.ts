@@ -17,6 +17,7 @@ import {
 } from '../../src/operations/users/password-links.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { changePassword } from '../../src/operations/users/passwords.ts'
+import { addMember } from '../../src/operations/apps/members.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import { createCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { resetFactors } from '../../src/operations/factors/change-factors.ts'
@@ -298,15 +299,19 @@ describe('an announcement', () => {
     expect(await subjects()).toEqual([[user.email, 'New sign-in to App Platform']])
   })
 
-  test('tells a new or rotated production secret to the owner, and none in development', async () => {
+  test('tells a new or rotated production secret to those who may make one, and none in development', async () => {
     const app = await addApp(platform, user)
+    const [admin, developer] = [await addUser(platform), await addUser(platform)]
+    await addMember(platform, trace, operator, { slug: app.slug, email: admin.email, role: 'admin' })
+    await addMember(platform, trace, operator, { slug: app.slug, email: developer.email, role: 'developer' })
     await deliverAll()
     const production = { slug: app.slug, environment: 'production', label: null } as const
     await rotateCredential(platform, trace, operator, { clientId: app.production.clientId, graceHours: 1 })
     await rotateCredential(platform, trace, operator, { clientId: app.development.clientId, graceHours: 1 })
     const [rotated, ...others] = await deliverAll()
     expect(others).toEqual([])
-    expect(rotated?.to).toEqual([user.email])
+    expect(rotated?.to).toEqual([user.email, admin.email])
+    expect(rotated?.head).not.toContain(admin.email)
     expect(rotated?.head).toContain('Rotated production secret')
     expect(rotated?.text).toContain(`http://localhost/console/${app.slug}/credentials`)
     passed += 2 * hour

@@ -43,7 +43,7 @@ export const letterOf = async (
   })
   return {
     subject,
-    paragraphs: [`Hello ${name},`, says],
+    paragraphs: [kind === 'secret_made' ? 'Hello,' : `Hello ${name},`, says], // that one goes to a team
     link: link === null ? null : { ...link, url: link.url === '' ? secretLink : origin + link.url },
     after: [...after, `${platform}, ${origin}`],
   }

@@ -8,6 +8,7 @@ import {
   pauseAfterMail,
   writtenLetter,
 } from '../../domain/mail.ts'
+import { hasRight } from '../../domain/member.ts'
 import { noPassword } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath } from '../../domain/password-link.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
@@ -82,8 +83,15 @@ const prepareMail = async (
   if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
   const event = await q.audit.byId(eventIdOf(mail))
   const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
-  return { to, ...writtenLetter(await letterOf(platform, change, mail.kind, user, event, link.link)) }
+  const copies = mail.kind === 'secret_made' ? await keepersOfSecrets(change, event?.appId ?? '', to) : []
+  return { to, copies, ...writtenLetter(await letterOf(platform, change, mail.kind, user, event, link.link)) }
 }
+
+/** The addresses of those in the team of an app who may make production secrets, beside the one of its publisher. */
+const keepersOfSecrets = async ({ q }: OpenChange, appId: string, publisher: string): Promise<readonly string[]> =>
+  (await q.appMembers.ofApp(appId)).flatMap(({ email, role, status }) =>
+    status === 'active' && hasRight(role, 'productionSecrets') && email !== publisher ? [email] : [],
+  )
 
 /** The audit event that a mail tells; that of a mail that somebody asked for has none. */
 const eventIdOf = ({ id }: Mail): string => id.replace(/^eml_/, 'aud_')
