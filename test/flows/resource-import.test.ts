@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { beforeAll, expect, test } from 'bun:test'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
+import { eventually } from '../support/crash.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { installApp } from '../support/world.ts'
@@ -190,10 +191,12 @@ test('an owner who was erased meanwhile gets nothing', async () => {
   expect(answer.body.error.message).toMatch(/^Line 1: (?:The owner has been erased|ownerExternalId)/)
 })
 
-/** Sends a request whose body stops after its first line, and leaves. */
+const importsAnswered = () => world.server.log().split('"route":"/api/management/resources/import"').length
+
+/** Sends a request whose body stops after its first line, leaves, and waits for the server to have noticed. */
 const leaveMidway = async (framing: string, line: string): Promise<void> => {
   const { hostname, port } = new URL(url)
-  const left = Promise.withResolvers<void>()
+  const before = importsAnswered()
   const head = [
     'POST /api/management/resources/import?prune=true HTTP/1.1',
     `Host: ${hostname}:${port}`,
@@ -203,11 +206,13 @@ const leaveMidway = async (framing: string, line: string): Promise<void> => {
   ]
   const socket = connect(Number(port), hostname, () => {
     const part = framing.startsWith('Transfer') ? `${line.length.toString(16)}\r\n${line}\r\n` : line
-    socket.write(`${head.join('\r\n')}\r\n\r\n${part}`, () => setTimeout(() => socket.destroy(), 50))
+    socket.end(`${head.join('\r\n')}\r\n\r\n${part}`)
   })
-  socket.on('close', () => left.resolve())
-  await left.promise
-  await Bun.sleep(200)
+  await eventually(
+    async () => importsAnswered(),
+    (answered) => answered > before,
+  )
+  socket.destroy()
 }
 
 test.each(['Content-Length: 100000', 'Transfer-Encoding: chunked'])(
