@@ -1,5 +1,5 @@
 import { isErrorCode, messageOf, type PlatformError } from '../domain/errors.ts'
-import { type OfferedRole, offeredRoles } from '../domain/member.ts'
+import { type MemberRole, type OfferedRole, offeredRoles } from '../domain/member.ts'
 import type { ResourceKind } from '../domain/resource.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
 import type { AppEvent } from '../operations/audit/lists.ts'
@@ -72,6 +72,13 @@ export const readMoment = (text: string): number | null => {
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/.test(text)) return parseTimestamp(`${text}:00Z`)
   return parseTimestamp(text) ?? parseTimestamp(`${text}Z`)
 }
+
+/** The name of a role, and what it may do. */
+export const roleWords = {
+  owner: ['Owner', 'Can do everything: also manage owners, and transfer or delete the app.'],
+  admin: ['Admin', 'Can also manage production secrets, webhooks, redirect URIs, scopes, the name and members.'],
+  developer: ['Developer', 'Can manage versions and development secrets, and send webhook events again.'],
+} as const satisfies Record<MemberRole, readonly [name: string, about: string]>
 
 /** The role that an invitation offers, in a sentence. */
 export const offerWords = {

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
 import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
+import { addMember } from '../../src/operations/apps/members.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { developmentCaller } from '../operations/support/owner.ts'
-import { trace } from '../support/operator.ts'
+import { operator, trace } from '../support/operator.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { addApp, addUser, appToken, endWorld, grantTokens, type Login, signIn } from '../support/world.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
@@ -76,6 +77,15 @@ test('operators cannot end their own access on the desk', async () => {
   const refused = await desk.submit(own, own)
   expect([refused.status, refused.text.includes('You cannot end your own access here')]).toEqual([400, true])
   expect((await desk.get('/desk/users')).status).toBe(200)
+})
+
+test('the page of an app lists its members with their roles, and leads to each', async () => {
+  const { app, path, ofOwner } = await scene()
+  const colleague = await addUser(world.platform, 'Carl Colleague')
+  await addMember(world.platform, trace, operator, { slug: app.slug, email: colleague.email, role: 'developer' })
+  const { text } = await desk.get(path)
+  for (const link of [ofOwner, `/desk/users/${colleague.id}`]) expect(text).toContain(`href="${link}"`)
+  expect(words(text)).toMatch(/Dora Developer .*Owner Publisher .*Carl Colleague .*Developer/)
 })
 
 test('an app is created for an owner, and a refusal keeps what was typed', async () => {

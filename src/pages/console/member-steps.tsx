@@ -19,8 +19,8 @@ import { asUser, emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
-import { offerWords } from '../words.ts'
-import { newInvitationPath, RoleChoices, roleWords } from './members.tsx'
+import { offerWords, roleWords } from '../words.ts'
+import { newInvitationPath, RoleChoices } from './members.tsx'
 import { consoleAppPath, consoleArea, consolePath, type OwnApp, ownAppOf } from './own-app.tsx'
 
 type Slug = { readonly slug: string }

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
-import { hasRight, type MemberRole, memberRoles, rightOverRole } from '../../domain/member.ts'
+import { hasRight, memberRoles, rightOverRole } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
 import { inviteMember, listInvitations, type PendingInvitation } from '../../operations/apps/invitations.ts'
@@ -16,7 +16,7 @@ import { Secret, Time } from '../design/values.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
-import { offerWords } from '../words.ts'
+import { offerWords, roleWords } from '../words.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
@@ -24,13 +24,6 @@ const notices = {
   changed: 'The role is changed.',
   revoked: 'The invitation is revoked. Its link no longer works.',
 } as const
-
-/** What a role may do. */
-export const roleWords = {
-  owner: ['Owner', 'Can do everything: also manage owners, and transfer or delete the app.'],
-  admin: ['Admin', 'Can also manage production secrets, webhooks, redirect URIs, scopes, the name and members.'],
-  developer: ['Developer', 'Can manage versions and development secrets, and send webhook events again.'],
-} as const satisfies Record<MemberRole, readonly [name: string, about: string]>
 
 const inviteForm = formOf({ email: text, role: text })
 const pattern = '/console/:slug/members'

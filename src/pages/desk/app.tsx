@@ -5,17 +5,19 @@ import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { undeleteApp } from '../../operations/apps/delete-app.ts'
+import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
-import { AppStatusBadge } from '../design/badge.tsx'
+import { Avatar } from '../design/avatar.tsx'
+import { AppStatusBadge, Badge } from '../design/badge.tsx'
 import { ButtonForm, Problem } from '../design/field.tsx'
-import { type StepLink, StepLinks } from '../design/row-list.tsx'
+import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Crumbs, type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { installCountsInWords } from '../words.ts'
+import { installCountsInWords, roleWords } from '../words.ts'
 import {
   auditPath,
   deskAppPath,
@@ -25,6 +27,7 @@ import {
   onTheDesk,
   Owner,
   reviewPath,
+  userPath,
 } from './desk-page.tsx'
 
 const notices = {
@@ -115,10 +118,17 @@ const show = async (visit: Visit, slug: string, error: PlatformError | null): Pr
   const { platform } = visit.door
   const app = await inspectApp(platform, slug)
   const use = await artifactUse(platform, app.id)
+  const members = await listMembers(platform, slug)
   return page(
     <DeskAppPage title={app.name} app={app} part="overview" visit={visit} notices={notices}>
       <Problem error={error} />
       <AppFacts app={app} use={use} />
+      <h2>Members</h2>
+      <RowList rows={members} row={(member) => <TeamRow member={member} />} />
+      <p class="muted">
+        Members invite and remove each other in the developer console. To do it for them, use{' '}
+        <code>app-platform app member</code>.
+      </p>
       <h2>Access and ownership</h2>
       {app.deletedAt === null ? (
         <>
@@ -142,6 +152,27 @@ const show = async (visit: Visit, slug: string, error: PlatformError | null): Pr
     { refusal: error },
   )
 }
+
+const TeamRow = ({ member }: { readonly member: TeamMember }) => (
+  <Row
+    key={member.userId}
+    href={userPath(member.userId)}
+    avatar={<Avatar id={member.userId} name={member.name} />}
+    title={<bdi>{member.name}</bdi>}
+    badge={
+      <>
+        <Badge>{roleWords[member.role][0]}</Badge>
+        {member.isPublisher ? (
+          <>
+            {' '}
+            <Badge>Publisher</Badge>
+          </>
+        ) : null}
+      </>
+    }
+    facts={[<bdi>{member.email}</bdi>, member.status === 'active' ? null : 'Disabled']}
+  />
+)
 
 type DeletedProps = { readonly visit: Visit; readonly slug: string; readonly isRestorable: boolean }
 
