@@ -251,7 +251,7 @@ export const Crumbs = ({ links, children }: CrumbsProps) => (
     {children === undefined ? null : (
       <>
         <Slash />
-        {children}
+        <bdi>{children}</bdi>
       </>
     )}
   </p>

@@ -1,8 +1,8 @@
 import { askBeside } from '../../support/beside.ts'
 import { onPostgres } from '../../support/postgres.ts'
 
-/** Tables that may grow when a page is shown or refused, or while a server runs. */
-const lively = new Set(['audit_events', 'watermarks', 'leases', 'nodes'])
+/** Tables that may grow when a page is shown or refused, or while a server runs: its job counts every hour. */
+const lively = new Set(['audit_events', 'watermarks', 'leases', 'nodes', 'hourly_counts', 'daily_users'])
 
 const tablesText = onPostgres
   ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
