@@ -159,9 +159,15 @@ const signInOf = (send: Send) => {
       body,
     })
   return {
-    /** Says who the browser belongs to that came with this request. Send it to `redirectTo`. */
-    accept: async (request: string, externalId: string, call: CallOptions = {}) =>
-      await answer(request, '/accept', { externalId }, call),
+    /**
+     * Says who the browser belongs to that came with this request. Send it to `redirectTo`. With `reauthenticated`, you have asked the
+     * person to prove it again, as `prompt=login` in the address asks you to.
+     */
+    accept: async (
+      request: string,
+      externalId: string,
+      { reauthenticated = false, ...call }: CallOptions & { readonly reauthenticated?: boolean } = {},
+    ) => await answer(request, '/accept', { externalId, ...(reauthenticated && { reauthenticated }) }, call),
     /** Refuses to say so. The person sees the reason at `redirectTo`. */
     reject: async (request: string, reason: string, call: CallOptions = {}) =>
       await answer(request, '/reject', { reason }, call),

@@ -1,31 +1,50 @@
 import { browserLabel } from '../domain/device.ts'
 import { rowKey } from '../domain/identifier.ts'
+import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { builderPage } from '../domain/sign-in-rules.ts'
 import { readSignInRequest, signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, setCookie, tabCookies } from '../http/session-cookie.ts'
 import { completeSignIn } from '../operations/sessions/handover.ts'
+import { proveByBuilder } from '../operations/sessions/prove-again.ts'
 import { Layout } from './design/shell.tsx'
 import { answerForm } from './form.ts'
 import { page, seeOther } from './page.ts'
+import { provedCookie } from './proof.ts'
 import { goOn } from './second-step.tsx'
-import { safeReturnTo } from './visit.ts'
+import { findVisit, safeReturnTo, type Visit } from './visit.ts'
+
+/** What a person who is signed in goes there to prove: that it is still them. */
+const proofPurpose = ({ door, sessionToken }: Visit) => ({
+  server: door.serverKey,
+  browser: sessionToken,
+  place: 'prove-at-builder',
+})
+
+/** Sends the browser of a signed-in person there, to be asked again. */
+export const proveAtBuilder = (visit: Visit, returnTo: string): Response => {
+  const { door, call } = visit
+  const { clock, random } = door.platform
+  const proves = sealText(proofPurpose(visit), String(clock.now()), random.bytes(sealNonceBytes))
+  return leaveForBuilder(door, call.request, returnTo, proves) ?? seeOther('/sign-in')
+}
 
 /**
  * Sends the browser to the builder to sign in. A cookie named after the request remembers where to go then, so that only this
  * browser can complete it. Null if the builder does not sign people in.
  */
-export const leaveForBuilder = (door: Door, request: Request, returnTo: string): Response | null => {
+export const leaveForBuilder = (door: Door, request: Request, returnTo: string, proves = ''): Response | null => {
   const { clock, random, signIn } = door.platform
   const builder = builderPage(signIn)
   if (builder === null) return null
   const key = rowKey(random.uuid(clock.now()))
   const target = new URL(builder)
   target.searchParams.set('request', signInRequest(door.serverKey, key))
+  if (proves !== '') target.searchParams.set('prompt', 'login') // as in OpenID Connect Core section 3.1.2.1
   const way = Buffer.from(returnTo).toString('base64url')
   // Browsers drop longer cookies. Then the person begins at the start page.
-  const value = way.length <= longestWay ? way : ''
+  const value = `${way.length <= longestWay ? way : ''}.${proves}`
   return seeOther(target.href, tabCookies(door, request, ['handover', key], value, signInRequestSeconds))
 }
 
@@ -37,23 +56,30 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   const call = callOf(request)
   const parameters = new URL(request.url).searchParams
   const key = readSignInRequest(door.serverKey, parameters.get('request') ?? '', door.platform.clock.now())
-  const way = key === null ? null : readCookie(door, request, `handover-${key}`)
+  const kept = key === null ? null : readCookie(door, request, `handover-${key}`)
+  const [way = '', proves = ''] = kept?.split('.') ?? []
+  const returnTo = safeReturnTo(Buffer.from(way, 'base64url').toString(), door.platform.publicUrl)
   const forgotten = key === null ? [] : [setCookie(door, `handover-${key}`, '', 0)]
-  const came = {
-    key: way === null ? null : key,
-    verifier: parameters.get('verifier') ?? '',
-    agent: browserLabel(request.headers.get('user-agent')),
+  const came = { key: kept === null ? null : key, verifier: parameters.get('verifier') ?? '' }
+  const refused = (sentence: string) => {
+    door.platform.observe.refused('session')
+    return notSignedIn(door, 'Sign-in not completed', sentence, [], 400)
   }
-  return await answerForm(completeSignIn(door.platform, call, came), {
+  if (proves !== '') {
+    const visit = await findVisit(door, request)
+    if (visit === null || openText(proofPurpose(visit), proves) === null) return refused(whatToDo)
+    return await answerForm(proveByBuilder(door.platform, call, visit.session, came), {
+      done: () => seeOther(returnTo, [...forgotten, provedCookie(visit)]),
+      refused: (error) => refused(error.message),
+    })
+  }
+  const agent = browserLabel(request.headers.get('user-agent'))
+  return await answerForm(completeSignIn(door.platform, call, { ...came, agent }), {
     done: async (completed) => {
       if (completed.kind === 'rejected') return notSignedIn(door, 'You were not signed in', completed.reason, forgotten)
-      const returnTo = safeReturnTo(Buffer.from(way ?? '', 'base64url').toString(), door.platform.publicUrl)
       return await goOn(door, request, completed, returnTo, forgotten)
     },
-    refused: (error) => {
-      door.platform.observe.refused('session')
-      return notSignedIn(door, 'Sign-in not completed', `${error.message} ${whatToDo}`, [], 400)
-    },
+    refused: (error) => refused(`${error.message} ${whatToDo}`),
   })
 }
 

@@ -154,6 +154,53 @@ describe('signing in through the builder', () => {
   })
 })
 
+describe('confirming at the builder that it is still the person', () => {
+  const signedIn = async () => {
+    const visit = browser()
+    const { request } = await leave(visit)
+    await visit(here((await accept(request)).body.redirectTo))
+    return visit
+  }
+  const leaveAgain = async (visit: Browser) => {
+    expect((await visit('/account/prove?return_to=/account/apps')).text).toContain('/account/prove/handover?return_to=')
+    const target = new URL((await visit('/account/prove/handover?return_to=/account/apps')).location ?? '')
+    expect(target.searchParams.get('prompt')).toBe('login')
+    return target.searchParams.get('request') ?? ''
+  }
+  const answered = async (request: string, reauthenticated: boolean, externalId = 'ada') =>
+    here((await ask(`/sign-in-requests/${request}/accept`, { externalId, reauthenticated })).body.redirectTo)
+  const lastEvent = async () => {
+    const { action, detail } = (await auditEvents(platform)).findLast((event) => event.action.includes('prove')) ?? {}
+    return [action, detail]
+  }
+
+  test('leads back to the form if the builder has asked them, once', async () => {
+    const visit = await signedIn()
+    const path = await answered(await leaveAgain(visit), true)
+    const back = await visit(path)
+    expect([back.status, back.location]).toEqual([303, '/account/apps'])
+    expect(await lastEvent()).toEqual(['session.proved', '{"with":"handover"}'])
+    expect((await visit(path)).status).toBe(400)
+  })
+
+  test('needs the builder to have asked, the same person, the session that left and an answer to this request', async () => {
+    const visit = await signedIn()
+    const notAsked = await visit(await answered(await leaveAgain(visit), false))
+    expect([notAsked.status, notAsked.text.includes('not asked to sign in again')]).toEqual([400, true])
+    expect(await lastEvent()).toEqual(['session.prove', '{"with":"handover","reason":"not_asked"}'])
+    await putBuilderUser(platform, trace, operator, { ...stated, externalId: 'eve', email: 'eve@builder.example' })
+    const other = await visit(await answered(await leaveAgain(visit), true, 'eve'))
+    expect([other.status, other.text.includes('Somebody else')]).toEqual([400, true])
+    const request = await leaveAgain(visit)
+    const rejected = await visit(here((await reject(request)).body.redirectTo))
+    expect([rejected.status, rejected.text.includes('You were not signed in there')]).toEqual([400, true])
+    const mine = await answered(await leaveAgain(visit), true)
+    expect((await (await signedIn())(mine)).status).toBe(400)
+    expect((await visit(mine.replace(/verifier=.{3}/, 'verifier=xxx'))).status).toBe(400)
+    expect(await lastEvent()).toEqual(['session.prove', '{"with":"handover","reason":"not_completed"}'])
+  })
+})
+
 const post = async (email: string) =>
   (await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })).status
 

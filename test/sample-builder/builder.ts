@@ -27,6 +27,8 @@ export type SampleBuilderOptions = {
 export const startSampleBuilder = ({ port, platform, serviceKey }: SampleBuilderOptions) => {
   /** Signed-in browsers, by their cookie. */
   const sessions = new Map<string, Person>()
+  /** Requests of App Platform for which somebody has just signed in. */
+  const asked = new Set<string>()
   const personOf = (request: Request): Person | null =>
     sessions.get(/(?:^|; )builder=([0-9a-f]+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? '') ?? null
 
@@ -49,10 +51,12 @@ export const startSampleBuilder = ({ port, platform, serviceKey }: SampleBuilder
   /** App Platform sends browsers here; the person is signed in, or signs in first. */
   const handOver = async (request: Request, url: URL): Promise<Response> => {
     const person = personOf(request)
-    const asked = url.searchParams.get('request') ?? ''
-    if (person === null) return signInPage(asked)
-    const answer = await manage('POST', `/sign-in-requests/${encodeURIComponent(asked)}/accept`, {
+    const id = url.searchParams.get('request') ?? ''
+    const mustAsk = url.searchParams.get('prompt') === 'login' && !asked.has(id)
+    if (person === null || mustAsk) return signInPage(id)
+    const answer = await manage('POST', `/sign-in-requests/${encodeURIComponent(id)}/accept`, {
       externalId: person.id,
+      reauthenticated: asked.has(id),
     })
     if (!answer.ok) return html('This sign-in has expired', '<p>Begin again at the apps.</p>', 400)
     const { redirectTo }: { redirectTo: string } = JSON.parse(await answer.text())
@@ -65,8 +69,9 @@ export const startSampleBuilder = ({ port, platform, serviceKey }: SampleBuilder
     if (person === undefined) return signInPage(form.get('request') ?? '', 'There is no such person.')
     const cookie = randomBytes(16).toHex()
     sessions.set(cookie, person)
-    const asked = form.get('request') ?? ''
-    const next = asked === '' ? '/' : `/apps/sign-in?${new URLSearchParams({ request: asked }).toString()}`
+    const id = form.get('request') ?? ''
+    asked.add(id)
+    const next = id === '' ? '/' : `/apps/sign-in?${new URLSearchParams({ request: id }).toString()}`
     return redirect(next, `builder=${cookie}; Path=/; HttpOnly; SameSite=Lax`)
   }
 

@@ -19,6 +19,14 @@ const whereTo = model('BrowserRedirect', 'Where to send the browser.', {
 const externalId = text("The builder's own ID of the person.", '42')
 const reason = text('Why, in a sentence for the person; up to 200 characters.', 'Your plan has no apps.')
 
+const reauthenticated = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether the builder has asked the person for their password or another proof since this request was made, as `prompt=login` asks it to. Without it, a person who confirms that it is them is refused.',
+    default: false,
+  }),
+)
+
 const serverKeyOf = ({ serverKey }: Door) => serverKey
 const errors = ['record_not_found', 'operator_protected', 'version_not_eligible'] as const
 
@@ -26,7 +34,7 @@ export const acceptSignIn = managed({
   method: 'POST',
   path: '/sign-in-requests/:id/accept',
   right: 'sign-in',
-  body: jsonBody(Type.Object({ externalId })),
+  body: jsonBody(Type.Object({ externalId, reauthenticated })),
   answers: { 200: whereTo },
   errors,
   id: 'acceptSignIn',
@@ -34,7 +42,8 @@ export const acceptSignIn = managed({
   description: 'For the person who is signed in at the builder. Operators sign in here with their password.',
   parameters: [requestParameter],
   run: async (door, call, { caller, path: { id = '' }, body }) => {
-    const answer = { request: id, serverKey: serverKeyOf(door), externalId: body.externalId }
+    const { externalId: of, reauthenticated: wasAsked = false } = body
+    const answer = { request: id, serverKey: serverKeyOf(door), externalId: of, wasAsked }
     return await answerSignIn(door.platform, call, { kind: 'service', id: caller.id }, answer)
   },
 })

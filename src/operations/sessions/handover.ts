@@ -18,7 +18,7 @@ type Answer = {
   /** `apsr_…`, as the browser brought it. */
   readonly request: string
   readonly serverKey: Uint8Array
-} & ({ readonly externalId: string } | { readonly reason: string })
+} & ({ readonly externalId: string; readonly wasAsked: boolean } | { readonly reason: string })
 
 /** Longest reason of a refusal, in UTF-16 code units. */
 const maximumReason = 200
@@ -42,7 +42,8 @@ export const answerSignIn = async (
     throw refuse('invalid_request', { param: 'reason' })
   }
   const verifier = platform.random.digits(secretDigits)
-  const fixed = { key, verifierHash: hashSecret(verifier), serviceKeyId: actor.id, decidedAt: now, completedAt: null }
+  const verifierHash = verifierHashes(verifier)['wasAsked' in answer && answer.wasAsked ? 'asked' : 'known']
+  const fixed = { key, verifierHash, serviceKeyId: actor.id, decidedAt: now, completedAt: null }
   return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     const user = 'externalId' in answer ? await activeUser(q, answer.externalId) : null
     if (user instanceof PlatformError) return user
@@ -56,6 +57,9 @@ export const answerSignIn = async (
   })
 }
 
+/** The hash of a verifier says whether the builder has asked the person again, or knew them from before. */
+const verifierHashes = (verifier: string) => ({ known: hashSecret(verifier), asked: hashSecret(`${verifier} asked`) })
+
 const usedUp = 'This request to sign in has been completed.'
 
 const activeUser = async (q: Queries, externalId: string): Promise<User | PlatformError> => {
@@ -65,11 +69,24 @@ const activeUser = async (q: Queries, externalId: string): Promise<User | Platfo
 }
 
 /** What came back with the browser. */
-type Return = {
+export type Returned = {
   /** That of a genuine request that this browser was sent away with, by its cookie, and that has not expired; else null. */
   readonly key: RowKey | null
   readonly verifier: string
-  readonly agent: string | null
+}
+
+/**
+ * The answer that was meant for this browser, used up. Null for any other, for one that was used, and for one of a service key that
+ * has ended: what a stolen key has answered must not outlive its revocation.
+ */
+export const takeAnswer = async (q: Queries, { key, verifier }: Returned, now: number) => {
+  const row = key === null ? null : await q.signInRequests.find(key)
+  const { known, asked } = verifierHashes(verifier)
+  const wasAsked = row !== null && sameHash(row.verifierHash, asked)
+  if (row === null || !(wasAsked || sameHash(row.verifierHash, known))) return null
+  if (!(await q.signInRequests.complete(row, now))) return null
+  const answered = await q.serviceKeys.find(row.serviceKeyId)
+  return answered === null || serviceKeyStatus(answered, now) !== 'live' ? null : { ...row, wasAsked }
 }
 
 /** How the sign-in goes on, or the reason that the builder gave. */
@@ -80,20 +97,19 @@ type Completed = Entry | { readonly kind: 'rejected'; readonly reason: string }
  * the service key of the answer to be still live, and works once.
  * @throws invalid_login
  */
-export const completeSignIn = async (platform: Platform, trace: Trace, came: Return): Promise<Completed> => {
+export const completeSignIn = async (
+  platform: Platform,
+  trace: Trace,
+  came: Returned & { readonly agent: string | null },
+): Promise<Completed> => {
   const now = platform.clock.now()
-  const verifierHash = hashSecret(came.verifier)
   const browser = { agent: came.agent, device: null }
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'handover')
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
-    const row = came.key === null ? null : await q.signInRequests.find(came.key)
-    if (row === null || !sameHash(row.verifierHash, verifierHash)) return refusedSignIn({ kind: 'anonymous' })
-    if (!(await q.signInRequests.complete(row, now))) return refusedSignIn({ kind: 'anonymous' })
-    // What a stolen key has answered must not outlive its revocation.
-    const answered = await q.serviceKeys.find(row.serviceKeyId)
-    if (answered === null || serviceKeyStatus(answered, now) !== 'live') return refusedSignIn({ kind: 'anonymous' })
+    const row = await takeAnswer(q, came, now)
+    if (row === null) return refusedSignIn({ kind: 'anonymous' })
     if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const
     const user = await q.users.byId(row.userId)
     if (user === null || user.status !== 'active' || user.isOperator) {

@@ -5,10 +5,11 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decideAt } from '../decision.ts'
+import { decideAt, type OpenChange } from '../decision.ts'
 import { useCode } from '../factors/factors.ts'
 import { asked, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { type Returned, takeAnswer } from './handover.ts'
 
 /** What a person proves it with. Recovery codes are for the sign-in alone. */
 export type ProofGiven =
@@ -76,23 +77,55 @@ export const proveByProvider = async (
   caller: SessionCaller,
   { claims: { issuer, subject, askedAt }, since }: ProviderProof,
 ): Promise<void> =>
+  await proveElsewhere(platform, trace, caller, 'oidc', async ({ q }) => {
+    if ((await q.identities.find(issuer, subject))?.userId !== caller.user.id) return 'other_person'
+    return askedAt !== null && askedAt >= since - leewayMs ? null : 'not_asked'
+  })
+
+/**
+ * The same by the builder, which must say that it has asked the person again.
+ * @throws invalid_login for somebody else, if the builder has not asked, and for an answer that is not for this browser;
+ *   login_required
+ */
+export const proveByBuilder = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  came: Returned,
+): Promise<void> =>
+  await proveElsewhere(platform, trace, caller, 'handover', async ({ q, now }) => {
+    const answer = await takeAnswer(q, came, now)
+    if (answer === null) return 'not_completed'
+    if (answer.userId === null) return 'rejected'
+    if (answer.userId !== caller.user.id) return 'other_person'
+    return answer.wasAsked ? null : 'not_asked'
+  })
+
+/** Records the proof, or why it is none. */
+const proveElsewhere = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  way: 'oidc' | 'handover',
+  faultIn: (change: OpenChange) => Promise<keyof typeof notProved | null>,
+): Promise<void> =>
   await decideAt(platform, trace, actorOf(caller), platform.clock.now(), async (change) => {
-    const { q, record } = change
+    const { record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
-    const isSame = (await q.identities.find(issuer, subject))?.userId === caller.user.id
-    const isAsked = askedAt !== null && askedAt >= since - leewayMs
-    if (isSame && isAsked) {
-      await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: 'oidc' } })
+    const reason = await faultIn(change)
+    if (reason === null) {
+      await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: way } })
       return undefined
     }
-    const reason = isSame ? 'not_asked' : 'other_person'
-    const detail = { with: 'oidc', reason }
+    const detail = { with: way, reason }
     await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login', detail })
     return refuse('invalid_login', { message: notProved[reason] })
   })
 
 const notProved = {
   other_person: 'Somebody else has signed in there. You are still signed in here as before.',
-  not_asked: 'It did not ask you to sign in again. Sign out there, then try once more.',
+  not_asked: 'You were not asked to sign in again there. Sign out there and here, and sign in again.',
+  rejected: 'You were not signed in there. You are still signed in here as before.',
+  not_completed: 'It could not be confirmed that it is you.',
 } as const

@@ -11,6 +11,7 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Layout } from '../design/shell.tsx'
 import { answerForm, formOf, optionalText, receiveFromUser, secretText, text } from '../form.ts'
+import { proveAtBuilder } from '../handover.tsx'
 import { proveAtProvider } from '../identity.tsx'
 import { page, seeOther } from '../page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from '../passkey.tsx'
@@ -27,7 +28,7 @@ const proveForm = formOf({
   return_to: optionalText,
 })
 
-const proveElsewherePath = `${provePath}/oidc` as const
+const proveElsewherePaths = { oidc: `${provePath}/oidc`, handover: `${provePath}/handover` } as const
 
 /** The page that asks a signed-in person to prove again that it is them, and leads back to their form. */
 export const proveRoutes = (door: Door) =>
@@ -36,10 +37,13 @@ export const proveRoutes = (door: Door) =>
       const visit = await requireVisit(door, request)
       return await show(visit, new URL(request.url).searchParams.get('return_to'), null)
     })
-    .get(proveElsewherePath, async ({ request }) => {
+    .get(proveElsewherePaths.oidc, async ({ request }) => {
       const visit = await requireVisit(door, request)
-      const returnTo = new URL(request.url).searchParams.get('return_to')
-      return await proveAtProvider(visit, safeReturnTo(returnTo, door.platform.publicUrl))
+      return await proveAtProvider(visit, wayBack(visit))
+    })
+    .get(proveElsewherePaths.handover, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      return proveAtBuilder(visit, wayBack(visit))
     })
     .post(provePath, async ({ request }) => {
       const { visit, fields } = await receiveFromUser(door, request, proveForm)
@@ -49,6 +53,9 @@ export const proveRoutes = (door: Door) =>
         refused: async (error) => await show(visit, returnTo, error),
       })
     })
+
+const wayBack = ({ door, call }: Visit): string =>
+  safeReturnTo(new URL(call.request.url).searchParams.get('return_to'), door.platform.publicUrl)
 
 type Given = Partial<Readonly<Record<'kind' | 'password' | 'code' | 'passkey', string>>>
 
@@ -84,7 +91,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
     factors.passkeys.length > 0 && allowsPasskeys(platform)
       ? await requestOptions(platform, passkeyOf.again(visit.userId), newChallenge(challengeOf(visit)))
       : null
-  const ways = platform.signIn.ways.filter((way) => way !== 'password')
+  const ways = platform.signIn.ways.flatMap((way) => (way === 'password' ? [] : [way]))
   const query = new URLSearchParams({ return_to: returnTo }).toString()
   return page(
     <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
@@ -128,7 +135,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
         ? null
         : ways.map((way) => (
             <p key={way}>
-              <a class="button primary" href={`${way === 'oidc' ? proveElsewherePath : `/sign-in/${way}`}?${query}`}>
+              <a class="button primary" href={`${proveElsewherePaths[way]}?${query}`}>
                 {way === 'oidc' ? `Sign in again with ${platform.signIn.providerName}` : 'Sign in again'}
               </a>
             </p>
