@@ -1,3 +1,4 @@
+import { browserLabel } from '../domain/device.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { signInWays } from '../domain/sign-in-rules.ts'
@@ -6,7 +7,12 @@ import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { browserOf, enteredCookies, finishHere } from '../http/sign-in-limit.ts'
-import { allowsPasskeys, asked as passkeyOf, requestOptions } from '../operations/factors/passkeys.ts'
+import {
+  allowsPasskeys,
+  asked as passkeyOf,
+  registrationOptions,
+  requestOptions,
+} from '../operations/factors/passkeys.ts'
 import { factorsOf } from '../operations/factors/factors.ts'
 import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
@@ -15,7 +21,7 @@ import { Form, Problem } from './design/field.tsx'
 import { Layout } from './design/shell.tsx'
 import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
 import { appOrigins, page, seeOther } from './page.ts'
-import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
+import { assertionIn, challengeReader, newChallenge, PasskeyForm, registrationIn } from './passkey.tsx'
 import { shownCookie } from './shown-once.ts'
 import { CodeField, newTotpKey, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
 import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
@@ -27,6 +33,7 @@ import { Elysia } from 'elysia'
 // of the same browser. The server stores nothing, and no page of the account opens with it.
 
 const passkeyStep = '/sign-in/code/passkey'
+const passkeyEnrolment = '/sign-in/factor/passkey'
 const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as const
 
 /** Pages of the account that a sign-in may lead to: setting up a second factor, and new recovery codes. */
@@ -108,6 +115,7 @@ export const secondStepRoutes = (door: Door) =>
       begin(door, request, 'enrolment', (step) => showEnrolment(step, newTotpKey(step), null)),
     )
     .post(signInSteps.enrolment, async ({ request }) => await enrol(door, request))
+    .post(passkeyEnrolment, async ({ request }) => await enrolPasskey(door, request))
 
 /** A sign-in that waits in the browser of this request. */
 type Step = Pending & { readonly door: Door; readonly request: Request; readonly visitor: Visitor }
@@ -155,25 +163,50 @@ const sendPasskey = async (door: Door, request: Request): Promise<Response> =>
 
 const enrol = async (door: Door, request: Request): Promise<Response> =>
   await begin(door, request, 'enrolment', async (step) => {
-    const { pending, returnTo } = step
     const { code, key: sealed } = await received(step)
-    if (code === null) return showEnrolment(step, newTotpKey(step), stale())
-    const call = callOf(request)
+    if (code === null) return await showEnrolment(step, newTotpKey(step), stale())
     let key: Uint8Array | null = null
     const enrolled = async () => {
       key = openTotpKey(whomOf(step), sealed)
-      return await enrolAndSignIn(door.platform, call, pending, { key, code }, browserOf(door, request))
+      const factor = { kind: 'totp', key, code } as const
+      return await enrolAndSignIn(door.platform, callOf(request), step.pending, factor, browserOf(door, request))
     }
     return await answerForm(enrolled(), {
-      done: async ({ signedIn, codes }) => {
-        const path = `${afterSignIn.newCodes}?${new URLSearchParams({ return_to: returnTo }).toString()}`
-        const { sessionToken } = signedIn
-        const shown = shownCookie({ door, sessionToken }, afterSignIn.newCodes, codes.join('\n'))
-        return await goOn(door, request, signedIn, path, [shown])
-      },
-      refused: (error) => showEnrolment(step, key ?? newTotpKey(step), error),
+      done: async (entered) => await showCodes(step, entered),
+      refused: async (error) => await showEnrolment(step, key ?? newTotpKey(step), error),
     })
   })
+
+/** A passkey that is set up here has the name of the browser. */
+const enrolPasskey = async (door: Door, request: Request): Promise<Response> =>
+  await begin(door, request, 'enrolment', async (step) => {
+    const call = callOf(request)
+    const values = await readValues(call, passkeyForm)
+    const enrolled = async () => {
+      if (ticketKey(door, call, step.visitor.tickets, passkeyForm, values) === null) throw stale()
+      const response = registrationIn(fieldsOf(passkeyForm, values).passkey)
+      const name = browserLabel(request.headers.get('user-agent')) ?? 'Passkey'
+      const factor = { kind: 'passkey', response, name, readChallenge: challengeReader(newPasskeyOf(step)) } as const
+      return await enrolAndSignIn(door.platform, call, step.pending, factor, browserOf(door, request))
+    }
+    return await answerForm(enrolled(), {
+      done: async (entered) => await showCodes(step, entered),
+      refused: async (error) => await showEnrolment(step, newTotpKey(step), error),
+    })
+  })
+
+const newPasskeyOf = (step: Step) => ({ ...challengeOf(step), place: `new ${step.pending.userId}` })
+
+/** Signs in, and shows the new recovery codes before the page that the person wanted. */
+const showCodes = async (
+  { door, request, returnTo }: Step,
+  { signedIn, codes }: Awaited<ReturnType<typeof enrolAndSignIn>>,
+): Promise<Response> => {
+  const path = `${afterSignIn.newCodes}?${new URLSearchParams({ return_to: returnTo }).toString()}`
+  const { sessionToken } = signedIn
+  const shown = shownCookie({ door, sessionToken }, afterSignIn.newCodes, codes.join('\n'))
+  return await goOn(door, request, signedIn, path, [shown])
+}
 
 const stale = (): PlatformError => refuse('origin_not_allowed', { message: staleForm })
 
@@ -235,8 +268,13 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
   )
 }
 
-const showEnrolment = (step: Step, key: Uint8Array, error: PlatformError | null): Response => {
+const showEnrolment = async (step: Step, key: Uint8Array, error: PlatformError | null): Promise<Response> => {
   const { visit, ...options } = frameOf(step, error)
+  const { platform } = step.door
+  const { userId: id, email } = step.pending
+  const asked = allowsPasskeys(platform)
+    ? await registrationOptions(platform, { id, email, name: email }, newChallenge(newPasskeyOf(step)))
+    : null
   return page(
     <Layout title="Set up a second factor" visit={visit} width="narrow">
       <Problem error={error} />
@@ -247,6 +285,12 @@ const showEnrolment = (step: Step, key: Uint8Array, error: PlatformError | null)
           Turn it on and sign in
         </button>
       </Form>
+      {asked === null ? null : (
+        <PasskeyForm action={passkeyEnrolment} visit={step.visitor} kind="create" options={asked}>
+          <p>Or let this device confirm that it is you, with your fingerprint, your face or its PIN.</p>
+          <button type="submit">Set up a passkey and sign in</button>
+        </PasskeyForm>
+      )}
     </Layout>,
     options,
   )

@@ -178,7 +178,7 @@ describe('a required second factor', () => {
     const pending = await pendingFor(user, on)
     expect(await refusalOf(finish(pending, '123456', on))).toBe('invalid_login')
     const key = crypto.getRandomValues(new Uint8Array(20))
-    const enrol = async (code: string) => await enrolAndSignIn(on, trace, pending, { key, code }, browser)
+    const enrol = async (code: string) => await enrolAndSignIn(on, trace, pending, { kind: 'totp', key, code }, browser)
     expect(await refusalOf(enrol(totpCode(key, on.clock.now(), 5)))).toBe('invalid_request')
     const { signedIn, codes } = await enrol(totpCode(key, on.clock.now()))
     expect(codes).toHaveLength(10)
@@ -198,7 +198,13 @@ test('a sign-in that was to set up a factor ends once the person has one of any 
   const passkey = { response, name: 'Laptop', readChallenge: () => now() }
   await addPasskey(platform, trace, await sessionOf(platform, user), passkey)
   const key = crypto.getRandomValues(new Uint8Array(20))
-  const enrolled = enrolAndSignIn(on, trace, pending, { key, code: totpCode(key, on.clock.now()) }, browser)
+  const enrolled = enrolAndSignIn(
+    on,
+    trace,
+    pending,
+    { kind: 'totp', key, code: totpCode(key, on.clock.now()) },
+    browser,
+  )
   expect(await refusalOf(enrolled)).toBe('invalid_login')
   expect(await platform.database.queries.totpKeys.ofUser(user.id)).toBeNull()
 })

@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
 import type { CDPSession, Page } from 'playwright-core'
+import { setOperator } from '../../src/operations/users/change-user.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { needs } from '../support/needs.ts'
-import { trace } from '../support/operator.ts'
+import { operator, trace } from '../support/operator.ts'
 import { freePort } from '../support/postgres.ts'
 import { signIn } from '../support/sign-in.ts'
 import { addUser, createWorld, endWorld, type Login, type World } from '../support/world.ts'
@@ -92,6 +93,24 @@ describe('a passkey', () => {
     await page.waitForURL(`${home}/`)
     await page.goto('/account/factors')
     expect(await page.getByRole('main').innerText()).toContain('Last used')
+  })
+
+  test('is set up where a sign-in needs a second factor, and finishes it', async () => {
+    const user = await addUser(world.platform)
+    await setOperator(world.platform, trace, operator, { userId: user.id, isOperator: true })
+    await world.platform.database.transaction(async (q) => await q.users.askForFactor(user.id, Date.now() - 1))
+    const page = await openBrowser(home)
+    const authenticator = await plugIn(page)
+    await signInByForm(page, user)
+    expect(await heading(page)).toBe('Set up a second factor')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Set up a passkey and sign in' }).click()
+    await page.getByRole('link', { name: 'I have saved them' }).click()
+    await page.waitForURL(`${home}/`)
+    expect(await credentialsOf(authenticator)).toHaveLength(1)
+    const { page: other } = await elsewhere(authenticator)
+    await signInByForm(other, user)
+    expect(await heading(other)).toBe('Confirm that it is you')
   })
 
   test('signs in without an address, a password and a code', async () => {

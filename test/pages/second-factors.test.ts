@@ -6,7 +6,7 @@ import { addTotp, keyFromText, totpCode } from '../support/factors.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser, type Login } from '../support/world.ts'
-import { plainBrowser, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { hiddenFields, plainBrowser, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 
 // Second factors over HTTP, without JavaScript.
 
@@ -207,12 +207,7 @@ test('an operator who has put it off for seven days sets it up before anything e
   ).toBe('second_factor_required')
   const page = await browser.follow(answer)
   const key = keyOn(page)
-  const fields = Object.fromEntries(
-    [...page.text.matchAll(/<input type="hidden" name="(ticket|key)" value="([^"]*)"/g)].map(([, name, value]) => [
-      name ?? '',
-      value ?? '',
-    ]),
-  )
+  const fields = hiddenFields(page.text, '/sign-in/factor')
   const done = await browser.post('/sign-in/factor', { ...fields, code: totpCode(key, now()) })
   expect(locationOf(done)).toBe('/account/factors/recovery-codes/new?return_to=%2Fdesk')
   const shown = await browser.follow(done)

@@ -66,6 +66,7 @@ const expectedReads = (method: string, pattern: string): number =>
     '/sign-in/code',
     '/sign-in/code/passkey',
     '/sign-in/factor',
+    '/sign-in/factor/passkey',
     '/forgot-password',
     '/confirm-email',
     '/set-password',

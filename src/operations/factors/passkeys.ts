@@ -36,7 +36,11 @@ type Credentials = readonly { readonly credentialId: string }[]
 const named = (passkeys: Credentials) => passkeys.map(({ credentialId }) => ({ type: 'public-key', id: credentialId }))
 
 /** What a browser needs to register a passkey (`PublicKeyCredentialCreationOptionsJSON`). The challenge is base64url. */
-export const registrationOptions = async (platform: Platform, { user }: SessionCaller, challenge: string) => ({
+export const registrationOptions = async (
+  platform: Platform,
+  user: Pick<SessionCaller['user'], 'id' | 'name' | 'email'>,
+  challenge: string,
+) => ({
   challenge,
   rp: { id: placeOf(platform).expectedRPID, name: platform.platformName },
   user: { id: Buffer.from(user.id).toString('base64url'), name: user.email, displayName: user.name },
@@ -76,6 +80,48 @@ export type NewPasskey = {
 }
 
 /**
+ * Prepares to store a passkey, outside of a transaction.
+ * @throws invalid_request for a wrong or old answer of the browser, and for a name that is none
+ */
+export const preparePasskey = async (
+  platform: Platform,
+  userId: string,
+  { response, name, readChallenge }: NewPasskey,
+  now: number,
+) => {
+  const fault = nameFault(name)
+  if (fault !== null) throw badInput('name', fault)
+  const checked = await checkRegistration(platform, response, readChallenge)
+  if (checked === null) throw badInput('passkey', notChecked)
+  const id = recordId('psk_', platform.random.uuid(now))
+  const row = { ...checked, id, userId, name, createdAt: now, lastUsedAt: null, endedAt: null }
+  return { row, recovery: mintRecoveryCodes(platform, userId, now) }
+}
+
+type PreparedPasskey = Awaited<ReturnType<typeof preparePasskey>>
+
+/** Stores the passkey, and recovery codes if none work. Returns the new codes. */
+export const storePasskey = async (
+  { q, record }: OpenChange,
+  { row, recovery }: PreparedPasskey,
+): Promise<readonly string[] | PlatformError> => {
+  const { id, userId, credentialId, challengeAt } = row
+  if ((await q.passkeys.countOfUser(userId)) >= mostPasskeys)
+    return refuse('version_not_eligible', { message: tooMany })
+  if ((await q.passkeys.byCredentialId(credentialId)) !== null) {
+    return refuse('version_not_eligible', { message: isKnown })
+  }
+  const isReplayed = (await q.passkeys.everyOfUser(userId)).some(
+    (one) => one.credentialId === credentialId && one.challengeAt >= challengeAt,
+  )
+  if (isReplayed) return badInput('passkey', notChecked)
+  await q.passkeys.insert(row)
+  const actor = { kind: 'user', id: userId } as const
+  await record({ actor, action: 'factor.added', target: userId, detail: { kind: 'passkey', id } })
+  return await storeFirstCodes(q, userId, recovery)
+}
+
+/**
  * Adds a passkey to the caller's account. Returns recovery codes to show once; none if earlier ones still work.
  * @throws invalid_request for a wrong or old answer of the browser, and for a name that is none; version_not_eligible; login_required
  */
@@ -83,41 +129,16 @@ export const addPasskey = async (
   platform: Platform,
   trace: Trace,
   caller: SessionCaller,
-  { response, name, readChallenge }: NewPasskey,
+  passkey: NewPasskey,
 ): Promise<readonly string[]> => {
-  const fault = nameFault(name)
-  if (fault !== null) throw badInput('name', fault)
   const now = platform.clock.now()
-  const { id: userId } = caller.user
-  const checked = await checkRegistration(platform, response, readChallenge)
-  if (checked === null) throw badInput('passkey', notChecked)
-  const id = recordId('psk_', platform.random.uuid(now))
-  const row = { ...checked, id, userId, name, createdAt: now, lastUsedAt: null, endedAt: null }
-  const recovery = mintRecoveryCodes(platform, userId, now)
-  return await decideAt(
-    platform,
-    trace,
-    actorOf(caller),
-    now,
-    async (change): Promise<readonly string[] | PlatformError> => {
-      const { q, record } = change
-      const ended = await refusalIfEnded(platform, change, caller)
-      if (ended !== null) return ended
-      await q.users.byId(userId) // locked, so that a reset waits
-      if ((await q.passkeys.countOfUser(userId)) >= mostPasskeys)
-        return refuse('version_not_eligible', { message: tooMany })
-      if ((await q.passkeys.byCredentialId(row.credentialId)) !== null) {
-        return refuse('version_not_eligible', { message: isKnown })
-      }
-      const isReplayed = (await q.passkeys.everyOfUser(userId)).some(
-        (one) => one.credentialId === row.credentialId && one.challengeAt >= row.challengeAt,
-      )
-      if (isReplayed) return badInput('passkey', notChecked)
-      await q.passkeys.insert(row)
-      await record({ action: 'factor.added', target: userId, detail: { kind: 'passkey', id } })
-      return await storeFirstCodes(q, userId, recovery)
-    },
-  )
+  const prepared = await preparePasskey(platform, caller.user.id, passkey, now)
+  return await decideAt(platform, trace, actorOf(caller), now, async (change) => {
+    const ended = await refusalIfEnded(platform, change, caller)
+    if (ended !== null) return ended
+    await change.q.users.byId(caller.user.id) // locked, so that a reset waits
+    return await storePasskey(change, prepared)
+  })
 }
 
 const notChecked = 'The passkey could not be checked, or this page was open for too long. Try again.'

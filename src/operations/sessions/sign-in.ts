@@ -8,7 +8,15 @@ import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
 import { hasFactor, useCode, type UsedFactor } from '../factors/factors.ts'
-import { asked as passkeyOf, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
+import {
+  asked as passkeyOf,
+  checkPasskey,
+  type PasskeyAnswer,
+  usePasskey,
+  type NewPasskey,
+  preparePasskey,
+  storePasskey,
+} from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import {
@@ -175,20 +183,34 @@ export const finishSignIn = async (
 
 const wrongCode = 'The code is wrong, or it was used before. Wait for the next one.'
 
+/** A second factor that is set up. */
+type NewFactor = ({ readonly kind: 'totp' } & Enrolment) | ({ readonly kind: 'passkey' } & NewPasskey)
+
+/** What stores it in the transaction, and returns recovery codes. */
+const prepareFactor = async (platform: Platform, userId: string, factor: NewFactor, now: number) => {
+  if (factor.kind === 'totp') {
+    const prepared = prepareEnrolment(platform, userId, factor, now)
+    return async (change: OpenChange) => await storeEnrolment(change, prepared)
+  }
+  const prepared = await preparePasskey(platform, userId, factor, now)
+  return async (change: OpenChange) => await storePasskey(change, prepared)
+}
+
 /**
- * Sets up an authenticator app for somebody who cannot sign in without a second factor any more, and signs them in. Returns also
- * their recovery codes, to show once.
- * @throws invalid_request for a code that does not fit the key; invalid_login when the sign-in has to begin again
+ * Sets up a second factor for somebody who cannot sign in without one any more, and signs them in. Returns also their recovery
+ * codes, to show once.
+ * @throws invalid_request for a code that does not fit the key, and an answer of the browser that is wrong or old;
+ *   version_not_eligible for a passkey that is registered already; invalid_login when the sign-in has to begin again
  */
 export const enrolAndSignIn = async (
   platform: Platform,
   trace: Trace,
   pending: PendingSignIn,
-  enrolment: Enrolment,
+  factor: NewFactor,
   browser: SigningBrowser,
 ): Promise<{ readonly signedIn: SignedIn; readonly codes: readonly string[] }> => {
   const now = platform.clock.now()
-  const prepared = prepareEnrolment(platform, pending.userId, enrolment, now)
+  const store = await prepareFactor(platform, pending.userId, factor, now)
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await platform.database.transaction(async (q) => {
@@ -196,9 +218,9 @@ export const enrolAndSignIn = async (
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
     if (await hasFactor(change.q, user.id)) return refusedEntry(user.id, beginAgain()) // set up since: it must be proved
-    const codes = await storeEnrolment(change, prepared)
-    if (codes instanceof PlatformError) return refusedEntry(user.id, beginAgain())
-    return { signedIn: await enter(change, entry, user, 'totp', null), codes }
+    const codes = await store(change)
+    if (codes instanceof PlatformError) return refusedEntry(user.id, codes, { factor: factor.kind })
+    return { signedIn: await enter(change, entry, user, factor.kind, null), codes }
   })
   return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }

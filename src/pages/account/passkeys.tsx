@@ -90,7 +90,7 @@ const showAdd = async (visit: Visit, name: string, error: PlatformError | null):
     ? 'Passkeys need JavaScript and a browser that supports them. You can set up an authenticator app instead.'
     : 'Browsers allow passkeys only over HTTPS and at a host name. Ask the operator of this server for such an address.'
   const options = allowsPasskeys(platform)
-    ? await registrationOptions(platform, visit.session, newChallenge(challengeOf(visit)))
+    ? await registrationOptions(platform, visit.session.user, newChallenge(challengeOf(visit)))
     : null
   return page(
     <AccountPage title="Add a passkey" visit={visit} tab={accountPaths.factors}>
