@@ -20,7 +20,7 @@ const tests = Bun.spawn(
     process.execPath,
     'test',
     `--parallel=${cpus().length + 1}`,
-    '--timeout=60000',
+    '--timeout=120000',
     '--path-ignore-patterns',
     '',
     ...argv.slice(2),

@@ -1,9 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { emptyPlace, setTraps } from './support/empty-place.ts'
-
-setDefaultTimeout(120_000)
 
 test('the binary is all that an operator needs: every kind of command works in an empty folder', async () => {
   const { folder, json } = await emptyPlace()

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { buildProgram, threadModules } from '../../src/build.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { builtProgram } from './support/built-program.ts'
-
-setDefaultTimeout(120_000)
 
 test('the same sources, built again in the same place, give the same bytes', async () => {
   const file = join(temporaryFolder(), 'app-platform')

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { freePort } from '../clients/support/free-port.ts'
 import { run } from '../cli/support/run.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { builtProgram } from './support/built-program.ts'
-
-setDefaultTimeout(120_000)
 
 // What a container is made of, without a program that runs containers: namespaces, a read-only root and another user.
 const { test } = needs('unshare as root', 'setpriv')

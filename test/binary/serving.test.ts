@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,8 +6,6 @@ import { call, type Json } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { builtProgram } from './support/built-program.ts'
 import { emptyPlace, setTraps } from './support/empty-place.ts'
-
-setDefaultTimeout(120_000)
 
 let demo: Json
 let url = ''

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
@@ -9,8 +9,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, deskAt, type Desk, openDesk } from './support/run.ts'
 
 const test = onSqlite('place of the file')
-
-setDefaultTimeout(60_000)
 
 const nobody = 65_534
 const isRoot = process.getuid?.() === 0

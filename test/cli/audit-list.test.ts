@@ -1,8 +1,6 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Json } from '../support/call.ts'
 import { addUser, type Desk, isoTime, openDesk } from './support/run.ts'
-
-setDefaultTimeout(30_000)
 
 let desk: Desk
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
@@ -11,8 +11,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, openDesk } from './support/run.ts'
 
 const test = onSqlite('restore of a file')
-
-setDefaultTimeout(60_000)
 
 test('backup - writes a whole database to standard output and leaves no file behind', async () => {
   const desk = await openDesk()

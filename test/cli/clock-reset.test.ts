@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { readAcknowledged, writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { timeColumns } from '../../db/restore/clamp-times.ts'
@@ -11,8 +11,6 @@ import { appToken, createWorld, grantTokens, refresh, signIn } from '../support/
 import { deskAt, isoTime, openDesk } from './support/run.ts'
 
 const test = onSqlite('time beside the file')
-
-setDefaultTimeout(60_000)
 
 const day = 86_400_000
 

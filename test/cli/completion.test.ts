@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { needs } from '../support/needs.ts'
@@ -6,8 +6,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { programCommand } from '../support/program.ts'
 import { openDesk, run, urlOfDesk } from './support/run.ts'
 import { bashIn, type Completer, fishIn, zshIn } from './support/shells.ts'
-
-setDefaultTimeout(120_000)
 
 const shells = { bash: bashIn, zsh: zshIn, fish: fishIn } as const
 

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contentsOf } from '../support/beside.ts'
@@ -9,8 +9,6 @@ import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addCredential, addUser, deskAt, isoTime, openDesk, urlOfDesk } from './support/run.ts'
-
-setDefaultTimeout(30_000)
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json } from '../support/call.ts'
@@ -7,8 +7,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, openDesk, run } from './support/run.ts'
 
 const { test } = needs('openssl')
-
-setDefaultTimeout(60_000)
 
 test('with its certificate, an app on localhost is trusted, and gets webhooks from a server that may call this machine', async () => {
   const folder = temporaryFolder()

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signedInBrowser } from '../pages/support/plain-browser.ts'
 import { exchangeInstallCode } from '../support/embedding.ts'
 import { eventually } from '../support/crash.ts'
 import { programCommand } from '../support/program.ts'
-
-setDefaultTimeout(60_000)
 
 let demo: ReturnType<typeof startDemo>
 let printed = ''

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { needs } from '../support/needs.ts'
@@ -9,8 +9,6 @@ import { createWorld, endWorld, type World } from '../support/world.ts'
 import { type Developer, pipeline } from './support/developer.ts'
 
 const { afterAll, beforeAll, test } = needs('openssl')
-
-setDefaultTimeout(60_000)
 
 let world: World
 let receiver: Receiver

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { guideAreas } from '../../src/guides/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { run } from './support/run.ts'
-
-setDefaultTimeout(60_000)
 
 const folder = join(import.meta.dir, '../../src/guides')
 

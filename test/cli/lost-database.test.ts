@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, codeOf } from '../support/call.ts'
@@ -8,8 +8,6 @@ import { appToken, createWorld } from '../support/world.ts'
 import { type Desk, deskAt } from './support/run.ts'
 
 const test = onSqlite('place of the file')
-
-setDefaultTimeout(120_000)
 
 const commands = [
   ['serve', '--port', '0'],

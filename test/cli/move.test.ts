@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../support/call.ts'
@@ -9,8 +9,6 @@ import { appToken, createWorld, grantTokens, refresh, signIn } from '../support/
 import { type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
 
 const test = onSqlite('move of a file')
-
-setDefaultTimeout(60_000)
 
 const anotherMachine = (): Desk => deskAt(join(temporaryFolder(), 'app-platform.db'))
 

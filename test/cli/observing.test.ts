@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startServer } from '../support/running-server.ts'
 import { openDesk } from './support/run.ts'
-
-setDefaultTimeout(30_000)
 
 const metricsUrlOf = (output: string): string => JSON.parse(output.split('\n')[0] ?? '').metricsUrl
 

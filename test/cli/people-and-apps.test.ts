@@ -1,7 +1,5 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { addApp, addCredential, addUser, type Desk, importLines, isoTime, openDesk, password } from './support/run.ts'
-
-setDefaultTimeout(30_000)
 
 let desk: Desk
 beforeAll(async () => {

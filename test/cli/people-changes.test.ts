@@ -1,9 +1,7 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Json } from '../support/call.ts'
 import { startServer } from '../support/running-server.ts'
 import { addApp, addUser, type Desk, openDesk, password } from './support/run.ts'
-
-setDefaultTimeout(60_000)
 
 let desk: Desk
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../clients/support/free-port.ts'
@@ -8,8 +8,6 @@ import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
 import { deskAt, run } from './support/run.ts'
-
-setDefaultTimeout(60_000)
 
 const print = async (what: string, env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
   const { exitCode, stdout, stderr } = await run(['print', what, ...words], { env, cwd: temporaryFolder() })

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, codeOf } from '../support/call.ts'
@@ -10,8 +10,6 @@ import { createUser } from '../../src/operations/users/create-user.ts'
 import { type Desk, deskAt, isoTime, password } from './support/run.ts'
 
 const test = onSqlite('restore of a file')
-
-setDefaultTimeout(60_000)
 
 const chief = { email: 'chief@example.com', password }
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { call } from '../support/call.ts'
 import { openAsOperator } from '../support/operator.ts'
@@ -6,8 +6,6 @@ import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
 import { addApp, addCredential, addUser, type Desk, importLines, openDesk } from './support/run.ts'
-
-setDefaultTimeout(60_000)
 
 let desk: Desk
 let ownerId: string

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
@@ -29,8 +29,6 @@ import { deskAt, isoTime } from './support/run.ts'
 import { backUp } from '../support/database-file.ts'
 
 const test = onSqlite('restore of a file')
-
-setDefaultTimeout(60_000)
 
 const nothingCarriedOver = {
   credentials: 0,

@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
 import { addUser, openDesk, run } from './support/run.ts'
-
-setDefaultTimeout(30_000)
 
 test('a server that gets SIGTERM right after it prints its address exits 0', async () => {
   const { file } = await openDesk()

@@ -1,7 +1,5 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { type Desk, isoTime, openDesk } from './support/run.ts'
-
-setDefaultTimeout(30_000)
 
 let desk: Desk
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
@@ -9,8 +9,6 @@ import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
-
-setDefaultTimeout(60_000)
 
 let desk: Desk
 let receiver: Receiver

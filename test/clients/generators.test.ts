@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { needs, programAt } from '../support/needs.ts'
 import { buildClientPackage } from '../../src/build-client.ts'
@@ -9,8 +9,6 @@ import { createWorld, endWorld, type World } from '../support/world.ts'
 
 const packages = 'network for the packages of test/clients/generators'
 const { afterAll, beforeAll, test } = needs(packages)
-setDefaultTimeout(120_000)
-
 let world: World
 const inFolder = (name: string): string => join(programAt(packages), name)
 beforeAll(async () => {

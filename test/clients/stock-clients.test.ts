@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { plainBrowser, type PlainBrowser, type Seen } from '../pages/support/plain-browser.ts'
@@ -12,8 +12,6 @@ import { spawnClient } from './support/client-process.ts'
 
 const packages = 'network for the packages of test/clients/stock'
 const { afterAll, afterEach, beforeAll, describe, test } = needs('node', packages)
-setDefaultTimeout(60_000)
-
 let world: World
 let issuer = ''
 beforeAll(async () => {

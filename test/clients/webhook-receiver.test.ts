@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
 import { rotateWebhookSecret } from '../../src/operations/webhooks/secrets.ts'
@@ -10,8 +10,6 @@ import { createWebhookWorld } from '../support/webhook-world.ts'
 import { freePort } from './support/free-port.ts'
 
 const { test } = needs('openssl')
-
-setDefaultTimeout(60_000)
 
 test('the webhook receiver of the guide accepts signed events only', async () => {
   const { certificate, key } = await receiverCertificates()

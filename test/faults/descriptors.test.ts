@@ -1,13 +1,11 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { createWorld, endWorld } from '../support/world.ts'
 import { issue, ready } from './server-calls.ts'
-
-setDefaultTimeout(120_000)
 
 const limit = 128
 /** `exit` keeps the shell from becoming the program, so that it is the program's parent. */

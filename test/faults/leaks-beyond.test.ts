@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -18,8 +18,6 @@ import { createWorld, type World } from '../support/world.ts'
 const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 // What leaves for other places: codes and sessions of framed apps, and webhooks with the secrets that sign them.
-
-setDefaultTimeout(60_000)
 
 let world: World
 let receiver: Receiver

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
@@ -13,8 +13,6 @@ import { createWebhookWorld, type WebhookWorld } from '../support/webhook-world.
 import { addApp } from '../support/world.ts'
 
 const { afterAll, beforeAll, test } = needs('openssl')
-
-setDefaultTimeout(60_000)
 
 /** Everything on this machine that must not be called: it counts who connects. */
 let traps: Server[] = []

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import type { WebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
 import { auditStamp, recordEvent } from '../../src/operations/audit/event.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -15,7 +15,6 @@ import { addApp } from '../support/world.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('openssl')
 
-setDefaultTimeout(60_000)
 const hour = 3_600_000
 const day = 24 * hour
 

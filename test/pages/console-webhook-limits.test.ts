@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
@@ -6,8 +6,6 @@ import { signedInBrowser } from './support/plain-browser.ts'
 import { needs } from '../support/needs.ts'
 
 const { afterAll, beforeAll, test } = needs('openssl')
-
-setDefaultTimeout(60_000)
 
 let world: World
 let receiver: Receiver

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
@@ -14,8 +14,6 @@ import { needs } from '../support/needs.ts'
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
 // Webhooks as a developer sets them up, with a real receiver.
-
-setDefaultTimeout(60_000)
 
 let world: World
 let receiver: Receiver

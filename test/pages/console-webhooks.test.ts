@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -16,8 +16,6 @@ import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-b
 const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 // Webhooks in the console, over plain HTTP, with a real receiver.
-
-setDefaultTimeout(60_000)
 
 let world: World
 let owner: PlainBrowser

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { getServers, setServers } from 'node:dns'
 import { createServer } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
@@ -9,8 +9,6 @@ import { networks } from '../support/webhook-world.ts'
 import { needs } from '../support/needs.ts'
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
-
-setDefaultTimeout(20_000)
 
 let receiver: Receiver
 let authority: string

@@ -1,13 +1,11 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { straceWorks } from '../../faults/power-loss/recording.ts'
 import { programCommand } from '../../support/program.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-setDefaultTimeout(60_000)
 
 const isRoot = process.getuid?.() === 0
 const mayMount = isRoot && Bun.spawnSync(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).exitCode === 0

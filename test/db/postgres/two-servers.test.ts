@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { createCredential, revokeCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
@@ -26,8 +26,6 @@ import {
 import { createWebhookSender } from '../../../src/runtime/webhook-sender.ts'
 
 const { afterAll, afterEach, beforeAll, beforeEach, test } = needs('postgres', 'openssl')
-setDefaultTimeout(120_000)
-
 let receiver: Receiver
 beforeAll(async () => {
   receiver = await startReceiver()

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import { transferApp } from '../../../src/operations/apps/transfer-app.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
@@ -8,8 +8,6 @@ import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { backUp } from '../../support/database-file.ts'
-
-setDefaultTimeout(60_000)
 
 /** Opens the database for some work and closes it again. */
 const opened = async <T>(file: string, work: (platform: Platform) => Promise<T>): Promise<T> => {

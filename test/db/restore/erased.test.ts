@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { passwordOnly } from '../../../src/domain/sign-in-rules.ts'
 import { putBuilderResource } from '../../../src/operations/resources/builder-resources.ts'
@@ -11,8 +11,6 @@ import { restoreAt } from '../../cli/support/restore-at.ts'
 import { backUp, faultsIn } from '../../support/database-file.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-setDefaultTimeout(60_000)
 
 /** Nobody else has these words. */
 const words = ['quetzalcoatl', 'huitzilopochtli', 'xochipilli', 'tlaloc', 'tezcatlipoca'] as const

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { checkFile } from '../../../db/check.ts'
@@ -10,8 +10,6 @@ import { createQueries } from '../../../db/queries/index.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { emailsIn, newEmails, oldAndNew, oldEmails } from './support/old-and-new.ts'
-
-setDefaultTimeout(60_000)
 
 const expectSound = (file: string) => expect(checkFile(file, migrations)).toEqual([])
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
@@ -8,8 +8,6 @@ import { moveThrough, submitVersion } from '../../support/version.ts'
 import { addApp, addUser, type AppInWorld } from '../../support/world.ts'
 import { goLive, liveVersion, rollBack } from './support/live-version.ts'
 import { backUp, faultsIn } from '../../support/database-file.ts'
-
-setDefaultTimeout(60_000)
 
 type Place = {
   readonly file: string

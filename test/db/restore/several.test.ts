@@ -1,4 +1,4 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
@@ -16,8 +16,6 @@ import { asPreviousRelease } from '../support/previous-release.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { makeThings, namesInForce, type Thing } from './support/things.ts'
 import { backUp, faultsIn } from '../../support/database-file.ts'
-
-setDefaultTimeout(60_000)
 
 /** Things of the same age: some were ended after all backups were made, and some were not. */
 type Generation = { readonly ended: readonly Thing[]; readonly left: readonly Thing[] }
