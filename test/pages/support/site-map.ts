@@ -87,6 +87,7 @@ export const siteMap: readonly Site[] = [
   { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
   { pattern: '/account/prove', who: 'user', paths: () => ['/account/prove?return_to=%2Faccount'] },
   { pattern: '/account/prove/oidc', who: 'user', paths: () => ['/account/prove/oidc'], leadsOn: true },
+  { pattern: '/account/prove/handover', who: 'user', paths: () => ['/account/prove/handover'], leadsOn: true },
   { pattern: '/account/factors', who: 'user', paths: () => ['/account/factors'] },
   { pattern: '/account/factors/passkeys/new', who: 'user', paths: () => ['/account/factors/passkeys/new'] },
   // Whoever has a passkey is asked for it at the sign-in; `passkeys-browser.test.ts` has one.
