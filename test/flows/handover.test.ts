@@ -154,26 +154,26 @@ describe('signing in through the builder', () => {
   })
 })
 
-describe('confirming at the builder that it is still the person', () => {
-  const signedIn = async () => {
-    const visit = browser()
-    const { request } = await leave(visit)
-    await visit(here((await accept(request)).body.redirectTo))
-    return visit
-  }
-  const leaveAgain = async (visit: Browser) => {
-    expect((await visit('/account/prove?return_to=/account/apps')).text).toContain('/account/prove/handover?return_to=')
-    const target = new URL((await visit('/account/prove/handover?return_to=/account/apps')).location ?? '')
-    expect(target.searchParams.get('prompt')).toBe('login')
-    return target.searchParams.get('request') ?? ''
-  }
-  const answered = async (request: string, reauthenticated: boolean, externalId = 'ada') =>
-    here((await ask(`/sign-in-requests/${request}/accept`, { externalId, reauthenticated })).body.redirectTo)
-  const lastEvent = async () => {
-    const { action, detail } = (await auditEvents(platform)).findLast((event) => event.action.includes('prove')) ?? {}
-    return [action, detail]
-  }
+const signedIn = async () => {
+  const visit = browser()
+  const { request } = await leave(visit)
+  await visit(here((await accept(request)).body.redirectTo))
+  return visit
+}
+const leaveAgain = async (visit: Browser) => {
+  expect((await visit('/account/prove?return_to=/account/apps')).text).toContain('/account/prove/handover?return_to=')
+  const target = new URL((await visit('/account/prove/handover?return_to=/account/apps')).location ?? '')
+  expect(target.searchParams.get('prompt')).toBe('login')
+  return target.searchParams.get('request') ?? ''
+}
+const answered = async (request: string, reauthenticated: boolean, externalId = 'ada') =>
+  here((await ask(`/sign-in-requests/${request}/accept`, { externalId, reauthenticated })).body.redirectTo)
+const lastEvent = async () => {
+  const { action, detail } = (await auditEvents(platform)).findLast((event) => event.action.includes('prove')) ?? {}
+  return [action, detail]
+}
 
+describe('confirming at the builder that it is still the person', () => {
   test('leads back to the form if the builder has asked them, once', async () => {
     const visit = await signedIn()
     const path = await answered(await leaveAgain(visit), true)
