@@ -4,7 +4,7 @@ import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { beside, type Place } from './places.ts'
-import { inserter, lazyReader, lazyWriter } from './reader.ts'
+import { inserter, lazyReader } from './reader.ts'
 import { contains } from './users.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -38,28 +38,22 @@ export const sessionQueries = (db: DrizzleConnection) => {
       .set({ completedAt: now })
       .where(and(eq(signInRequests.userId, userId), isNull(signInRequests.completedAt))))
 
-  const use = lazyWriter(() =>
-    db
-      .update(sessions)
-      .set({ lastUsedAt: given('now'), address: sql`coalesce(${given('address')}, ${sessions.address})` })
-      .where(
-        and(
-          eq(sessions.key, given('key')),
-          isNull(sessions.endedAt),
-          lte(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, given('recordedUntil')),
-        ),
-      ),
-  )
-
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, sessions.key),
     insert: inserter(db, sessions),
     /** The session with its user, in any state; one read. */
     find: (key: string) => find().first({ key }),
-    /** Records a use and from where, unless the session has ended or a use after `recordedUntil` is recorded. */
+    /** Records a use and from where; false if the session has ended or a use after `recordedUntil` is recorded. */
     use: async (key: string, now: number, recordedUntil: number, address: string | null) =>
-      await use().run({ key, now, recordedUntil, address }),
+      await changeOne(
+        db,
+        sessions,
+        { lastUsedAt: now, ...(address === null ? {} : { address }) },
+        eq(sessions.key, key),
+        isNull(sessions.endedAt),
+        lte(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, recordedUntil),
+      ),
     /** Ends the session; false if it had already ended. */
     end: async (key: string, now: number) =>
       await changeOne(db, sessions, { endedAt: now }, eq(sessions.key, key), isNull(sessions.endedAt)),

@@ -152,7 +152,9 @@ test('a provider that has not asked again, or does not say so, proves nothing', 
   const prove = async (askedAt: number | null) =>
     await proveByProvider(world.platform, trace, caller, { claims: { ...claims, askedAt }, since })
   for (const askedAt of [null, since - 60_000]) {
-    await expect(prove(askedAt)).rejects.toMatchObject({ message: expect.stringContaining('did not ask you') })
+    await expect(prove(askedAt)).rejects.toMatchObject({
+      message: expect.stringContaining('You were not asked to sign in again there'),
+    })
     const refused = (await auditEvents(world.platform)).findLast(({ action }) => action === 'session.prove')
     expect(refused?.detail).toContain('not_asked')
   }
