@@ -185,7 +185,7 @@ const InstallRow = ({ install }: { readonly install: OwnInstall }) => (
     title={<bdi>{install.appName}</bdi>}
     badge={<InstallStatusBadge install={install} />}
     facts={[resourceKindWords[install.kind], <bdi>{install.resourceName}</bdi>]}
-    time={install.createdAt}
+    time={['Requested', install.createdAt]}
   />
 )
 

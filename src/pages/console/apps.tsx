@@ -105,6 +105,6 @@ const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
       app.live === null ? 'Nothing live yet' : `Live: ${app.live}`,
       app.developmentHead === null ? null : `Development head: ${app.developmentHead}`,
     ]}
-    time={app.createdAt}
+    time={['Created', app.createdAt]}
   />
 )

@@ -8,19 +8,19 @@ type OverviewStatusProps = { readonly slug: string; readonly overview: AppOvervi
 const versionRows = [
   {
     which: 'live',
-    since: 'activatedAt',
+    since: ['Activated', 'activatedAt'],
     title: 'Live now',
     otherwise: 'Nothing is live yet. A version goes live after its review.',
   },
   {
     which: 'developmentHead',
-    since: 'createdAt',
+    since: ['Uploaded', 'createdAt'],
     title: 'Development head',
     otherwise: 'No version has been uploaded yet.',
   },
   {
     which: 'submitted',
-    since: 'submittedAt',
+    since: ['Submitted', 'submittedAt'],
     title: 'Waiting for review',
     otherwise: 'No version is waiting. Submit a draft when it is ready.',
   },
@@ -41,7 +41,7 @@ export const StatusRows = ({ slug, overview }: OverviewStatusProps) => (
           href={consoleAppPath(slug, 'versions', version.version)}
           title={`${title}: ${version.version}`}
           badge={which === 'developmentHead' ? <VersionStatusBadge status={version.status} /> : undefined}
-          time={version[since]}
+          time={[since[0], version[since[1]]]}
         />
       )
     }}

@@ -32,13 +32,14 @@ type RowProps = {
   readonly badge?: ComponentChildren
   /** Buttons and links at the end of the row. */
   readonly actions?: ComponentChildren
-  readonly time?: number | null
+  /** When something about the item happened, after what happened: `Created 4 Dec 2026`. */
+  readonly time?: readonly [words: string, at: number | null]
   /** More about the item, below its facts. */
   readonly children?: ComponentChildren
 }
 
 /** One item of a `RowList`. */
-export const Row = ({ href, avatar, title, facts = [], badge, actions, time = null, children }: RowProps) => (
+export const Row = ({ href, avatar, title, facts = [], badge, actions, time, children }: RowProps) => (
   <li class={href === undefined ? 'row' : 'row linked'}>
     {avatar}
     <div class="row-main">
@@ -53,9 +54,9 @@ export const Row = ({ href, avatar, title, facts = [], badge, actions, time = nu
       ) : null}
       {children}
     </div>
-    {time === null ? null : (
+    {time === undefined || time[1] === null ? null : (
       <p class="row-time">
-        <Time at={time} />
+        {time[0]} <Time at={time[1]} />
       </p>
     )}
     {actions === undefined ? null : <div class="row-actions">{actions}</div>}

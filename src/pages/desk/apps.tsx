@@ -70,6 +70,6 @@ const AppRow = ({ app }: { readonly app: FoundApp }) => (
     title={<bdi>{app.name}</bdi>}
     facts={[<code>{app.slug}</code>, <bdi>{app.ownerEmail}</bdi>]}
     badge={<AppStatusBadge status={app.status} deletedAt={app.deletedAt} />}
-    time={app.createdAt}
+    time={['Created', app.createdAt]}
   />
 )

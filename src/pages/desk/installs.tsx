@@ -180,7 +180,7 @@ const InstallRow = ({ visit, install }: InstallProps) => (
       </>,
       install.environment === 'development' ? 'Development head, for its own developer' : null,
     ]}
-    time={install.approval === 'pending' ? install.createdAt : install.updatedAt}
+    time={install.approval === 'pending' ? ['Requested', install.createdAt] : ['Last changed', install.updatedAt]}
     actions={stepsOf(install).length === 0 ? undefined : <StepForms visit={visit} install={install} />}
   >
     {install.approval === 'pending' ? <p class="row-facts">It may: {scopesInWords(install)}</p> : null}

@@ -72,7 +72,7 @@ const UserRow = ({ user }: { readonly user: UserSummary }) => (
     title={<bdi>{user.name}</bdi>}
     facts={[<bdi>{user.email}</bdi>]}
     badge={<UserBadges user={user} />}
-    time={user.createdAt}
+    time={['Created', user.createdAt]}
   />
 )
 
