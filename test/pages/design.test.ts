@@ -50,6 +50,7 @@ test('lists say when they are empty, and name what they show to screen readers',
   expect(shown(RowList({ rows: [], row, empty: 'None yet.' }))).toBe('<p class="nothing">None yet.</p>')
   expect(shown(RowList({ rows: ['Ada'], row, label: 'People' }))).toContain('<ul class="row-list" aria-label="People">')
   expect(shown(RowList({ rows: ['Ada'], row }))).toMatch(/<a href="\/a">Ada<\/a>.*one.* · .*two/)
+  expect(shown(Row({ title: 'Ada', time: ['Created', 0] }))).toContain('Created <time datetime="1970-01-01')
   expect(shown(Timeline({ events: [], empty: EmptyState({ title: 'Nothing' }) }))).toContain('Nothing')
   const series = [
     { day: '2026-11-22', value: 0 },
