@@ -1,9 +1,10 @@
 import type { Command, CommandOptions } from 'commander'
+import { existsSync } from 'node:fs'
 import type { WriteEvent } from '../../db/database.ts'
 import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
-import { type DatabasePlace, readConfig } from '../config.ts'
+import { type DatabasePlace, defaultDatabasePath, readConfig } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
@@ -15,6 +16,7 @@ import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
 import { openWebhookSender } from '../runtime/webhook-sender.ts'
 import { type Answer, answer, UsageError } from './output.ts'
+import { serviceDatabase } from './print/deployment.ts'
 
 /** The flags of every operator command. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
@@ -43,8 +45,18 @@ export const databaseCommand = (
     // Before anything is opened: files created by root could not be opened by the server, which is another user.
     .hook('preAction', (command) => {
       const place = databaseOf(command.opts())
-      if (place.kind === 'sqlite') actAsOwnerOfFolder(place.path)
+      if (place.kind === 'postgres') return
+      assertNotTheService(place.path)
+      actAsOwnerOfFolder(place.path)
     })
+
+/** Otherwise a command in another folder than the service's would say that there is nothing, or restore into a new database. */
+const assertNotTheService = (path: string): void => {
+  if (path !== defaultDatabasePath || existsSync(path) || !existsSync(serviceDatabase)) return
+  throw new UsageError(
+    `There is no database at ${path}, but the service here has ${serviceDatabase}: run export DATABASE_URL=file:${serviceDatabase} first.`,
+  )
+}
 
 /** Adds commands that open the platform, run the work with the arguments and flags, and print its answer. */
 export const operatorCommands =

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const program = join(import.meta.dir, '../../src/main.ts')
@@ -47,5 +48,27 @@ test.skipIf(process.env['APP_PLATFORM_PROGRAM'] !== undefined)(
       expect([await child.exited, unit]).toEqual([0, expect.stringContaining('PORT=3000')])
       expect(unit).not.toContain('4711')
     }
+  },
+)
+
+const mayMount = Bun.spawnSync(['unshare', '--mount', 'true'], { stdout: 'ignore', stderr: 'ignore' }).success
+
+test.skipIf(!mayMount)(
+  'in another folder than that of the service, commands name its database and touch nothing',
+  async () => {
+    const folder = temporaryFolder()
+    const backup = join(folder, 'backup.db')
+    const script = `mount -t tmpfs none /var/lib && mkdir /var/lib/app-platform && cd ${folder}
+      ${programCommand.join(' ')} migrate --database /var/lib/app-platform/app-platform.db
+      ${programCommand.join(' ')} backup ${backup} --database /var/lib/app-platform/app-platform.db
+      for command in 'user list' 'check' 'restore ${backup}' 'migrate'; do ${programCommand.join(' ')} $command; echo $?; done
+      export DATABASE_URL=file:/var/lib/app-platform/app-platform.db
+      ${programCommand.join(' ')} check; ls ${folder}`
+    const { stdout, stderr } = Bun.spawnSync(['unshare', '--mount', 'sh', '-c', script], {
+      env: { PATH: process.env['PATH'] ?? '' },
+    })
+    const lines = stdout.toString().trimEnd().split('\n')
+    expect(lines.slice(-6)).toEqual(['2', '2', '2', '2', expect.stringContaining('Nothing is wrong'), 'backup.db'])
+    expect(stderr.toString()).toContain('run export DATABASE_URL=file:/var/lib/app-platform/app-platform.db first.')
   },
 )

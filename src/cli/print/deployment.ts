@@ -15,6 +15,8 @@ export type Deployment = ReturnType<typeof deploymentOf>
 
 const installed = '/usr/local/bin/app-platform'
 export const stateFolder = '/var/lib'
+/** Where a service keeps its database unless it is told otherwise. */
+export const serviceDatabase = `${stateFolder}/app-platform/app-platform.db`
 
 /**
  * What the current settings mean for a service. Without DATABASE_URL, the database is in the folder for services' state.
@@ -46,8 +48,7 @@ export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, exec
   }
 }
 
-const fileOf = (path: string): string =>
-  path === defaultDatabasePath ? `${stateFolder}/app-platform/app-platform.db` : resolve(path)
+const fileOf = (path: string): string => (path === defaultDatabasePath ? serviceDatabase : resolve(path))
 
 const reachable = (host: string): string => {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
