@@ -39,9 +39,11 @@ const aboutFile = (cause: unknown, sentence: string): string => {
   const { code, path } = cause
   if (typeof path !== 'string' || path === '') return sentence
   if (code !== 'EACCES' && code !== 'EPERM') return `${sentence.slice(0, -1)}: ${path}.`
-  const place = existsSync(path) ? path : dirname(path)
   const user = actingUser()
-  return `${sentence} ${ownership(place)}, and this command acts as ${user}: run it as the owner, or give it to that user with chown ${user} ${place}.`
+  const found = existsSync(path)
+  // The folder around a missing file may be one of the system: nobody is told to give that away.
+  const remedy = found ? `give it to that user with chown ${user} ${path}` : `choose a folder of that user`
+  return `${sentence} ${ownership(found ? path : dirname(path))}, and this command acts as ${user}: run it as the owner, or ${remedy}.`
 }
 
 const systemFaults: ReadonlyMap<unknown, string> = new Map(

@@ -96,3 +96,18 @@ test.skipIf(!isRoot)('an error about a forbidden file names the file, its owner 
   expect(stderr).toContain('acts as nobody')
   expect(stderr).toContain(vault)
 })
+
+test.skipIf(!isRoot)(
+  'a folder for backups that this user may not make is named with the command that makes it',
+  async () => {
+    const desk = await foreignDesk()
+    const vault = temporaryFolder()
+    chmodSync(vault, 0o755)
+    const backups = join(vault, 'backups')
+    const refused = await desk.run(['backup', backups, '--keep', '14'])
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`may not make ${backups}`) })
+    const [command = ''] = /install -d [^\n]+(?= first)/.exec(refused.stderr) ?? []
+    expect(Bun.spawnSync(['sh', '-c', command]).exitCode).toBe(0)
+    expect(await desk.run(['backup', backups, '--keep', '14'])).toMatchObject({ exitCode: 0, stderr: '' })
+  },
+)

@@ -43,7 +43,7 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   const file = databasePathOf(flags)
   if (to === '-') return await toStandardOutput(file, flags)
   const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
-  if (isFolder) mkdirSync(to, { recursive: true, mode: 0o700 })
+  if (isFolder) makeFolder(to)
   const target = isFolder ? join(to, datedName(file, Date.now())) : to
   write(file, target, flags)
   const { size: sizeBytes, mtimeMs } = statSync(target)
@@ -62,6 +62,18 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
     ...(recorded ? [] : ['The time of the backup could not be recorded: see app-platform check.']),
   ].join('\n')
   answer(flags, { value: { file: target, sizeBytes, createdAt, recorded, pruned }, text })
+}
+
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    if (!hasCode(error, 'EACCES')) throw error
+    const user = actingUser()
+    throw new CommandFailed([
+      `${user}, who owns the folder of the database, may not make ${folder}: run install -d -m 0700 -o ${user} ${resolve(folder)} first.`,
+    ])
+  }
 }
 
 const doubtful = (copy: string): string => `The copy was kept as ${copy}.`
