@@ -16,6 +16,7 @@ import mails from './postgres/0014_mails.sql' with { type: 'text' }
 import passkeys from './postgres/0015_passkeys.sql' with { type: 'text' }
 import members from './postgres/0016_members.sql' with { type: 'text' }
 import emailLinks from './postgres/0017_email_links.sql' with { type: 'text' }
+import mailedInvitations from './postgres/0018_mailed_invitations.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -100,5 +101,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'email_links',
     sql: emailLinks,
     sha256: '0f3b484581751c88fcc88dcbd88b8643bebabb005185c7dafb49c102337f302c',
+  },
+  {
+    id: 18,
+    name: 'mailed_invitations',
+    sql: mailedInvitations,
+    sha256: '096fd047533b3f72a0c30979ecd650d49b0ed689131f74b68b90eadb50a00624',
   },
 ]

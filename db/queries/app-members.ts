@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, isNull, lt, or } from 'drizzle-orm'
 import type { MemberRole } from '../../src/domain/member.ts'
+import type { SecretHash } from '../../src/domain/secret.ts'
 import { appInvitations, appMembers, apps, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
@@ -126,6 +127,24 @@ export const appInvitationQueries = (db: DrizzleConnection) => {
         .innerJoin(users, eq(users.id, appInvitations.invitedBy))
         .where(and(...pending(appId), gt(appInvitations.expiresAt, now)))
         .orderBy(asc(appInvitations.id)),
+    /** How many invitations that have not expired were made to an address, and by a person, whether they have ended or not. */
+    countRecent: async (email: string, invitedBy: string, now: number) => {
+      const isRecent = gt(appInvitations.expiresAt, now)
+      return {
+        toAddress: await db.$count(appInvitations, and(eq(appInvitations.email, email), isRecent)),
+        byInviter: await db.$count(appInvitations, and(eq(appInvitations.invitedBy, invitedBy), isRecent)),
+      }
+    },
+    /** Sets the hash of the link in the mail that is being sent. False if the invitation has ended. */
+    setMailedHash: async (id: string, mailedHash: SecretHash, now: number) =>
+      await changeOne(
+        db,
+        appInvitations,
+        { mailedHash },
+        eq(appInvitations.id, id),
+        isNull(appInvitations.endedAt),
+        gt(appInvitations.expiresAt, now),
+      ),
     everyTo: async (email: string): Promise<AppInvitation[]> =>
       await db.select().from(appInvitations).where(eq(appInvitations.email, email)).orderBy(asc(appInvitations.id)),
     /** Ends an invitation. True for exactly one of any number of racing calls. */

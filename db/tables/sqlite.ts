@@ -213,6 +213,8 @@ export const appInvitations = sqliteTable('app_invitations', {
   email: text().notNull(),
   role: text({ enum: offeredRoles }).notNull(),
   hash: bytes().$type<SecretHash>().notNull(),
+  /** That of the link in the last mail; null if none was sent. */
+  mailedHash: bytes('mailed_hash').$type<SecretHash>(),
   invitedBy: text('invited_by').notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),

@@ -16,6 +16,7 @@ export const mailKinds = [
   'factor_added',
   'factor_removed',
   'secret_made',
+  'app_invitation',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
@@ -103,6 +104,12 @@ export const pauseAfterMail = (attempts: number): number => pauses[attempts - 1]
 export const mailTimeoutMs = 30_000
 /** How long the outbox remembers a mail, without its address and content. */
 export const mailHistoryMs = 7 * 24 * hour
+
+/**
+ * So many invitations to apps are mailed to an address in a day, and so many of one person: nobody can flood a mailbox. The others
+ * have their links only.
+ */
+export const mostMailedInvitations = { toAddress: 5, byInviter: 50 } as const
 
 /** Of the links that people ask for themselves, so many may be live. The newest one they have works, so nobody is locked out. */
 export const mostAskedLinks = 5

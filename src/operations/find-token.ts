@@ -2,7 +2,7 @@
  * Finds the row of a secret. Every check of a token, code or client secret goes through `findBySecret`, so this is where
  * hashes are compared in constant time and where a wrong secret costs the same as an unknown one.
  */
-import type { Queries } from '../../db/database.ts'
+import type { AppInvitation, Queries } from '../../db/database.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import {
   isTimeKeyed,
@@ -144,12 +144,16 @@ export const findPasswordLink = secrets({
   hashOf: ({ hash }) => hash,
 })
 
-/** An invitation to an app, in whatever state. The key is its ID. */
-export const findAppInvitation = secrets({
-  find: (q, id) => q.appInvitations.find(id),
-  oldestKey: (q) => q.appInvitations.oldestId(),
-  hashOf: ({ hash }) => hash,
-})
+const invitations = {
+  find: (q: Queries, id: string) => q.appInvitations.find(id),
+  oldestKey: (q: Queries) => q.appInvitations.oldestId(),
+}
+const byShownLink = secrets({ ...invitations, hashOf: ({ hash }: AppInvitation) => hash })
+const byMailedLink = secrets({ ...invitations, hashOf: ({ hash, mailedHash }: AppInvitation) => mailedHash ?? hash })
+
+/** An invitation to an app, in whatever state, by the link that was shown or the one in the last mail. The key is its ID. */
+export const findAppInvitation = async (q: Queries, secret: Keyed<string>): Promise<AppInvitation | null> =>
+  (await byShownLink(q, secret)) ?? (await byMailedLink(q, secret))
 
 /** A well-formed secret of the kind that its prefix names. */
 export type PresentedSecret =

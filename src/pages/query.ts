@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { pageRequest, refuseRepeated, wireCursor } from '../http/page-request.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import type { Page, PageRequest } from '../operations/page.ts'
@@ -115,7 +116,7 @@ export const keysOf = <T extends string>(options: readonly (readonly [value: T, 
   options.map(([value]) => value)
 
 /** The sentences about what forms have done, by the value of `done` in their redirects. */
-export type Notices = Readonly<Record<string, string>>
+export type Notices = Readonly<Record<string, ComponentChildren>>
 
 /**
  * The sentence about what a form has just done, which redirected to `?done=…`. It is shown only to requests from our own

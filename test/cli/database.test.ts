@@ -40,6 +40,7 @@ onSqlite('place of the file')(
         'passkeys',
         'members',
         'email_links',
+        'mailed_invitations',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

@@ -85,7 +85,8 @@ const addPerson = async (externalId: string) => {
       ...passkey,
       ...ever,
     })
-    const invitation = { appId: app.id, hash: hashSecret(externalId), invitedBy: world.user.id, expiresAt: far }
+    const hashes = { hash: hashSecret(externalId), mailedHash: hashSecret(`mailed ${externalId}`) }
+    const invitation = { appId: app.id, ...hashes, invitedBy: world.user.id, expiresAt: far }
     await q.appInvitations.insert({ id: `inv_${externalId}`, email, role: 'developer', ...invitation, ...ever })
     const link = { userId: id, email, hash: hashSecret(email), expiresAt: far }
     await q.passwordLinks.insert({ id: `lnk_${externalId}`, ...link, ...ever })

@@ -1,3 +1,4 @@
+import type { OfferedRole } from '../../src/domain/member.ts'
 import { mailTimeoutMs, pauseAfterMail } from '../../src/domain/mail.ts'
 import { readConditions } from '../../src/operations/health/conditions.ts'
 import { readHealth } from '../../src/operations/health/figures.ts'
@@ -17,6 +18,12 @@ import {
 } from '../../src/operations/users/password-links.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { changePassword } from '../../src/operations/users/passwords.ts'
+import {
+  acceptInvitation,
+  inviteMember,
+  openInvitation,
+  revokeInvitation,
+} from '../../src/operations/apps/invitations.ts'
 import { addMember } from '../../src/operations/apps/members.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import { createCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -401,6 +408,85 @@ describe('a change of the address', () => {
     }
     await platform.database.transaction(async (t) => await t.users.change(user.id, { externalId: user.id }, now()))
     expect(await refusalOf(moveTo(`new-${user.email}`))).toBe('invalid_request')
+  })
+})
+
+describe('an invitation to an app', () => {
+  const prepare = async (role: OfferedRole = 'developer', email = `guest-${user.email}`, on = platform) => {
+    const { slug } = await addApp(platform, user)
+    return { slug, email, made: await inviteMember(on, trace, operator, { slug, email, role, invitedBy: user.id }) }
+  }
+  const personAt = async (email: string): Promise<Login> => {
+    const guest = await addUser(platform, 'Grace Example')
+    await setUserEmail(platform, trace, operator, { email: guest.email, to: email })
+    return { ...guest, email }
+  }
+  const shownIn = ({ link }: { readonly link: string }) => new URL(link).searchParams.get('link') ?? ''
+
+  test('is mailed with a link of its own, also to somebody without an account, and each link ends the other', async () => {
+    for (const [role, says] of [
+      ['developer', 'Ada Example (EMAIL) invites you to become a developer of the app Newsletter at App Platform.'],
+      ['publisher', 'Ada Example (EMAIL) offers to transfer the app Newsletter at App Platform to you.'],
+    ] as const) {
+      for (const used of ['mailed', 'shown'] as const) {
+        user = await addUser(platform)
+        const { slug, email, made } = await prepare(role)
+        expect(made.isMailed).toBe(true)
+        const [mail, ...more] = await deliver()
+        expect(more).toEqual([])
+        expect(mail?.to).toEqual([email])
+        const links = { mailed: linkIn(mail ?? { text: '' }), shown: shownIn(made) }
+        expect(links.mailed).not.toBe(links.shown)
+        for (const form of [mail?.text, mail?.html]) {
+          expect(form).toContain(says.replace('EMAIL', user.email))
+          expect(form).toContain(`http://localhost/invitation?link=${links.mailed}`)
+        }
+        const rows = [await q.appInvitations.everyTo(email), await auditEvents(platform)]
+        expect(JSON.stringify(rows)).not.toContain(links.mailed)
+        const guest = await personAt(email)
+        const session = await sessionOf(platform, guest)
+        await acceptInvitation(platform, trace, session, links[used])
+        expect((await q.appMembers.access(guest.id, slug))?.role).toBe(role === 'publisher' ? 'owner' : 'developer')
+        for (const link of Object.values(links)) {
+          expect(await refusalOf(acceptInvitation(platform, trace, session, link))).toBe('version_not_eligible')
+        }
+      }
+    }
+  })
+
+  test('is not mailed without a mail server, nor once it was revoked or who made it may invite no more', async () => {
+    expect((await prepare('admin', user.email.toUpperCase().replace('@', '+1@'), withoutMail)).made.isMailed).toBe(
+      false,
+    )
+    const { slug, made } = await prepare()
+    await revokeInvitation(platform, trace, operator, { slug, id: made.id })
+    await prepare()
+    await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled', apps: { kind: 'keep' } })
+    expect(await deliver()).toEqual([])
+    expect(await q.mails.nextDue(now() + day)).toBeNull()
+  })
+
+  test('is mailed again with a new link if the mail server fails', async () => {
+    server.behave({ data: 451 })
+    const { email, made } = await prepare()
+    expect(await deliver()).toEqual([])
+    server.behave({})
+    passed += pauseAfterMail(1)
+    const [mail] = await deliver()
+    const session = await sessionOf(platform, await personAt(email))
+    const open = async (link: string) => (await openInvitation(platform, trace, session, link)).role
+    expect(await open(linkIn(mail ?? { text: '' }))).toBe('developer')
+    expect(await open(shownIn(made))).toBe('developer')
+  })
+
+  test('floods no mailbox: from the sixth in a day to an address on, there is only the link that is shown', async () => {
+    const email = `flooded-${user.email}`
+    const mailed: boolean[] = []
+    for (let index = 0; index < 7; index += 1) mailed.push((await prepare('developer', email)).made.isMailed)
+    expect(mailed).toEqual([true, true, true, true, true, false, false])
+    expect(await deliver()).toHaveLength(5)
+    passed += day
+    expect((await prepare('developer', email)).made.isMailed).toBe(true)
   })
 })
 

@@ -297,6 +297,17 @@ describe('a transfer', () => {
     expect(await people()).toEqual([[heir.id, true]])
   })
 
+  test('is no offer to oneself, also not to an address that one takes later', async () => {
+    const second = await add('owner')
+    const offer = async (email: string) => await refusalOf(invite('publisher', email, second))
+    expect(await offer(second.email.toUpperCase())).toBe('invalid_request')
+    const moved = `moved-${second.email}`
+    const { secret } = await invite('publisher', moved, second)
+    await setUserEmail(platform, trace, operator, { email: second.email, to: moved })
+    expect(await refusalOf(accept({ ...second, email: moved }, secret))).toBe('invalid_request')
+    expect((await q.apps.byId(app.id))?.ownerId).toBe(owner.id)
+  })
+
   test('ends every other offer of the app, or an older one would take it from its new publisher', async () => {
     const [heir, other] = [await addUser(platform), await addUser(platform)]
     const older = await invite('publisher', other.email, await add('owner'))

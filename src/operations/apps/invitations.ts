@@ -3,17 +3,26 @@
 
 import type { App, AppInvitation, Queries } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { recordId, recordIdOfKey } from '../../domain/identifier.ts'
+import { recordId, recordIdOfKey, rowKey, uuidOfRecordId } from '../../domain/identifier.ts'
+import { mostMailedInvitations } from '../../domain/mail.ts'
 import { hasRight, invitationPath, invitationSeconds, type OfferedRole, rightOverRole } from '../../domain/member.ts'
 import { parseSecret } from '../../domain/secret.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { auditStamp } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput, CountedRefusal, decideAt, decideToEnd, type Operation, settle } from '../decision.ts'
+import {
+  badInput,
+  CountedRefusal,
+  decideAt,
+  decideToEnd,
+  type OpenChange,
+  type Operation,
+  settle,
+} from '../decision.ts'
 import { findAppInvitation } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { mintSecretLink } from '../users/password-links.ts'
+import { mintSecretLink, secretLink } from '../users/password-links.ts'
 import { findApp } from './app-record.ts'
 import { isMember, join, refusalIfTeamFull, roleIn } from './members.ts'
 import { findHeir, transferTo } from './transfer-app.ts'
@@ -29,13 +38,13 @@ type NewInvitation = {
   readonly invitedBy: string
 }
 
-/** `link` is in this answer only. */
-type MadeInvitation = { readonly id: string; readonly link: string; readonly expiresAt: number }
+/** `link` is in this answer only. Whether the invitation is also mailed, with another link. */
+export type MadeInvitation = { readonly id: string; readonly link: string; readonly isMailed: boolean }
 
 /**
  * Makes a link with which the person of an address becomes a member, or the app's publisher. It does not matter whether anybody has the
  * address, and nothing tells. An earlier invitation to it ends.
- * @throws invalid_request for a malformed address or that of a member; right_missing if the inviter may not revoke an earlier one;
+ * @throws invalid_request for a malformed address, that of a member or one's own; right_missing if the inviter may not revoke an earlier one;
  *   quota_exceeded
  */
 export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (platform, trace, actor, input) => {
@@ -53,6 +62,7 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
     const app = await findApp(q, slug)
     const person = await q.users.byEmail(email)
     const current = person === null ? null : await roleIn(q, app, person.id)
+    if (person?.id === invitedBy && role === 'publisher') return badInput('email', ownOffer)
     // The team sees the addresses of its members, so this tells nothing new.
     if (person?.id === app.ownerId || (current !== null && role !== 'publisher')) return badInput('email', isMember)
     const open = await q.appInvitations.pendingOf(app.id, now)
@@ -62,6 +72,11 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
     if (refused !== null) return refused
     await q.appInvitations.endAll(app.id, { email }, now)
     if (open.length - (earlier === undefined ? 0 : 1) >= maximumInvitations) return tooMany()
+    const { toAddress, byInviter } = await q.appInvitations.countRecent(email, invitedBy, now)
+    const isMailed =
+      platform.mailer !== null &&
+      toAddress < mostMailedInvitations.toAddress &&
+      byInviter < mostMailedInvitations.byInviter
     const { hash, expiresAt } = link
     await q.appInvitations.insert({
       id,
@@ -69,15 +84,19 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
       email,
       role,
       hash,
+      mailedHash: null,
       invitedBy,
       createdAt: now,
       expiresAt,
       endedAt: null,
     })
-    await record({ action: 'member.invited', appId: app.id, target: id, detail: { role } })
-    return { id, link: link.link, expiresAt }
+    const mail = isMailed ? { mail: { kind: 'app_invitation', to: email } as const } : {}
+    await record({ action: 'member.invited', appId: app.id, target: id, detail: { role }, ...mail })
+    return { id, link: link.link, isMailed }
   })
 }
+
+const ownOffer = 'You cannot offer the app to yourself. Another owner can offer it to you.'
 
 const tooMany = () =>
   refuse('quota_exceeded', {
@@ -125,6 +144,40 @@ export type OpenInvitation = {
 
 type Invited = { readonly app: App; readonly row: AppInvitation; readonly inviter: OpenInvitation['inviter'] }
 
+/** What an invitation offers, if it still works and who made it may still invite to its role. */
+const standingOffer = async (q: Queries, row: AppInvitation, now: number): Promise<Invited | null> => {
+  if (row.endedAt !== null || row.expiresAt <= now) return null
+  const app = await q.apps.byId(row.appId)
+  const inviter = await q.users.byId(row.invitedBy)
+  if (app === null || app.deletedAt !== null || inviter?.status !== 'active') return null
+  const role = await roleIn(q, app, inviter.id)
+  if (role === null || !hasRight(role, rightOverRole(row.role))) return null
+  return { app, row, inviter: { name: inviter.name, email: inviter.email } }
+}
+
+/**
+ * An invitation and a link for a mail about it, with these digits. The link of an earlier mail stops working. Null if the invitation
+ * does not work any more.
+ */
+export const invitationToMail = async (
+  platform: Pick<Platform, 'publicUrl'>,
+  { q, now }: Pick<OpenChange, 'q' | 'now'>,
+  id: string,
+  digits: string,
+): Promise<(Invited & { readonly link: string }) | null> => {
+  const row = await q.appInvitations.find(id)
+  const offer = row === null ? null : await standingOffer(q, row, now)
+  const uuid = uuidOfRecordId('inv_', id)
+  if (offer === null || uuid === null) return null
+  const { link, hash } = secretLink(platform, {
+    kind: 'appInvitation',
+    path: invitationPath,
+    key: rowKey(uuid),
+    digits,
+  })
+  return (await q.appInvitations.setMailedHash(id, hash, now)) ? { ...offer, link } : null
+}
+
 /** The invitation that a secret belongs to, if it works for this account. */
 const liveInvitation = async (
   q: Queries,
@@ -134,17 +187,11 @@ const liveInvitation = async (
 ): Promise<Invited | CountedRefusal> => {
   const parsed = parseSecret('appInvitation', secret)
   const row = parsed && (await findAppInvitation(q, { key: recordIdOfKey('inv_', parsed.key), hash: parsed.hash }))
-  if (row === null || row.endedAt !== null || row.expiresAt <= now) return refusedUse(user.id, deadInvitation())
-  const app = await q.apps.byId(row.appId)
-  const inviter = await q.users.byId(row.invitedBy)
-  if (app === null || app.deletedAt !== null || inviter?.status !== 'active') {
-    return refusedUse(user.id, deadInvitation())
-  }
-  const role = await roleIn(q, app, inviter.id)
-  if (role === null || !hasRight(role, rightOverRole(row.role))) return refusedUse(user.id, deadInvitation())
+  const offer = row && (await standingOffer(q, row, now))
+  if (offer === null) return refusedUse(user.id, deadInvitation())
   const person = await q.users.byId(user.id)
-  if (person?.email !== row.email) return refusedUse(user.id, refuse('right_missing', { message: forAnother }))
-  return { app, row, inviter: { name: inviter.name, email: inviter.email } }
+  if (person?.email !== offer.row.email) return refusedUse(user.id, refuse('right_missing', { message: forAnother }))
+  return offer
 }
 
 const deadInvitation = () => refuse('version_not_eligible', { message: 'This invitation does not work any more.' })
@@ -191,6 +238,7 @@ export const acceptInvitation = async (
     if (app.status !== 'active') return refuse('app_inactive')
     const target = { appId: app.id, target: user.id }
     if (row.role === 'publisher') {
+      if (row.invitedBy === user.id) return badInput('email', ownOffer) // whose address was another one then
       const heir = await findHeir(q, platform.quotas, { email: row.email, ownerId: app.ownerId, apps: 1 })
       if (heir instanceof PlatformError) return heir
       if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())

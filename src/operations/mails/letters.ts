@@ -1,5 +1,6 @@
 import type { AuditEvent, User } from '../../../db/database.ts'
 import type { Letter, MailKind } from '../../domain/mail.ts'
+import type { invitationToMail } from '../apps/invitations.ts'
 import type { OpenChange } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
@@ -26,7 +27,7 @@ type Content = {
 export const letterOf = async (
   { platformName: platform, publicUrl: origin }: Pick<Platform, 'platformName' | 'publicUrl'>,
   { q }: Pick<OpenChange, 'q'>,
-  kind: MailKind,
+  kind: Exclude<MailKind, 'app_invitation'>,
   { name, email }: Pick<User, 'name' | 'email'>,
   event: AuditEvent | null,
   secretLink: string,
@@ -62,7 +63,7 @@ const worksOnce =
   'The link works once, for 24 hours. It does not sign you in, and your second factors stay as they are.'
 const notYou = (platform: string) => `If it was not you, tell the operator of ${platform} at once.`
 
-const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
+const contents: Readonly<Record<Exclude<MailKind, 'app_invitation'>, (of: Told) => Content>> = {
   invitation: ({ platform, email }) => ({
     subject: `Your invitation to ${platform}`,
     says: `An operator of ${platform} has created an account for you: ${email}. Set a password to start.`,
@@ -129,4 +130,26 @@ const contents: Readonly<Record<MailKind, (of: Told) => Content>> = {
     link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
     after: ['If nobody on your team created it, revoke it there and change your password.'],
   }),
+}
+
+/** The letter of an invitation to an app. It is the same whether or not anybody has an account of the address. */
+export const invitationLetter = (
+  { platformName: platform, publicUrl: origin }: Pick<Platform, 'platformName' | 'publicUrl'>,
+  { app, row, inviter, link }: NonNullable<Awaited<ReturnType<typeof invitationToMail>>>,
+): Letter => {
+  const until = new Date(row.expiresAt).toISOString()
+  const offer =
+    row.role === 'publisher'
+      ? `offers to transfer the app ${app.name} at ${platform} to you.`
+      : `invites you to become ${row.role === 'developer' ? 'a' : 'an'} ${row.role} of the app ${app.name} at ${platform}.`
+  return {
+    subject: row.role === 'publisher' ? `Take over the app ${app.name}` : `Your invitation to the app ${app.name}`,
+    paragraphs: ['Hello,', `${inviter.name} (${inviter.email}) ${offer}`],
+    link: { words: 'See the invitation', url: link },
+    after: [
+      `To accept, sign in as ${row.email}. The link works once, until ${until.slice(0, 10)} at ${until.slice(11, 16)} UTC.`,
+      'If you did not expect this invitation, ignore this email. Nothing changes until you accept.',
+      `${platform}, ${origin}`,
+    ],
+  }
 }

@@ -40,6 +40,7 @@ const recipientId = async (
   { actor, appId, target }: AuditFacts,
 ): Promise<string | null> => {
   if (kind === 'secret_made') return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
+  if (kind === 'app_invitation') return null // whoever has the address
   if (kind === 'new_device') return 'id' in actor ? actor.id : null
   return target ?? null
 }

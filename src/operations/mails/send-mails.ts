@@ -11,14 +11,16 @@ import {
 import { hasRight } from '../../domain/member.ts'
 import { noPassword } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath } from '../../domain/password-link.ts'
+import { secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'
 import { system } from '../audit/event.ts'
 import { decide, decideAt, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { invitationToMail } from '../apps/invitations.ts'
 import { findUser } from '../users/find-user.ts'
 import { mintLink, type MintedLink } from '../users/password-links.ts'
-import { letterOf } from './letters.ts'
+import { invitationLetter, letterOf } from './letters.ts'
 
 /**
  * Sends the mail that has been due longest; false if none is due. An attempt is counted before it is made: of several servers one
@@ -29,12 +31,13 @@ export const sendNextMail = async (platform: Platform, trace: Trace, mailer: Mai
   const due = await platform.database.queries.mails.nextDue(now)
   if (due === null) return false
   const link = mintLink(platform, now, due.kind === 'email_asked' ? emailLinkPath : passwordLinkPath)
+  const digits = platform.random.digits(secretDigits)
   const mail = await decideAt(
     platform,
     trace,
     system,
     now,
-    async (change) => await prepareMail(platform, change, due, link),
+    async (change) => await prepareMail(platform, change, due, { link, digits }),
   )
   if (mail === null) return true
   const fault = await mailer.send(mail)
@@ -59,18 +62,23 @@ export const noticeMailTrouble = async ({ database }: Pick<Platform, 'database'>
 /** Of the waiting mails. Those that have failed most often are first. */
 const lookedAt = 20
 
+/** For a link of the mail: to set a password or confirm an address, and the digits of one of another kind. */
+type Minted = { readonly link: MintedLink; readonly digits: string }
+
 /** Counts the attempt, and stores the hash of the link. Null if there is nothing to send. */
 const prepareMail = async (
   platform: Platform,
   change: OpenChange,
   mail: Mail,
-  link: MintedLink,
+  { link, digits }: Minted,
 ): Promise<OutgoingMail | null> => {
   const { q, now, record } = change
+  const { kind } = mail
   if (mail.attempts >= mostMailAttempts) {
     await q.mails.settle(mail, 'failed', mail.fault) // a crash kept the last attempt from being settled
     return null
   }
+  if (kind === 'app_invitation') return await prepareInvitation(platform, change, mail, digits)
   const user = await recipientOf(platform, change, mail)
   if (user === null) {
     await q.mails.settle(mail, 'dropped', mail.fault)
@@ -84,7 +92,26 @@ const prepareMail = async (
   const event = await q.audit.byId(eventIdOf(mail))
   const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
   const copies = mail.kind === 'secret_made' ? await keepersOfSecrets(change, event?.appId ?? '', to) : []
-  return { to, copies, ...writtenLetter(await letterOf(platform, change, mail.kind, user, event, link.link)) }
+  return { to, copies, ...writtenLetter(await letterOf(platform, change, kind, user, event, link.link)) }
+}
+
+/** The same for an invitation to an app. The person of the address may have no account. */
+const prepareInvitation = async (
+  platform: Platform,
+  change: OpenChange,
+  mail: Mail,
+  digits: string,
+): Promise<OutgoingMail | null> => {
+  const { q, now } = change
+  const person = await findUser(q, mail.address ?? '')
+  if (!(await q.mails.begin(mail, person?.id ?? null, now + pauseAfterMail(mail.attempts + 1)))) return null
+  const id = (await q.audit.byId(eventIdOf(mail)))?.target ?? ''
+  const offer = await invitationToMail(platform, change, id, digits)
+  if (offer === null) {
+    await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
+    return null
+  }
+  return { to: offer.row.email, copies: [], ...writtenLetter(invitationLetter(platform, offer)) }
 }
 
 /** The addresses of those in the team of an app who may make production secrets, beside the one of its publisher. */
@@ -118,6 +145,8 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
       return (await isFamiliar(change, user, mail)) ? null : user
     case 'invitation':
       return user.passwordHash === noPassword ? user : null
+    case 'app_invitation':
+      return null // see prepareInvitation
     case 'reset_asked':
       return mail.attempts > 0 || (await mayHaveLink(change, user)) ? user : null
     default:

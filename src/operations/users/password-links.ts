@@ -2,7 +2,7 @@
 
 import type { PasswordLink, Queries, User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
-import { recordId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
@@ -38,9 +38,19 @@ type LinkKind = {
 /** A link with a secret, made before the transaction that stores its hash. `now` is epoch milliseconds. */
 export const mintSecretLink = (platform: Platform, now: number, { kind, path, seconds }: LinkKind) => {
   const key = rowKey(platform.random.uuid(now))
-  const secret = mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
-  const link = `${platform.publicUrl}${path}?${new URLSearchParams({ link: secret }).toString()}`
-  return { key, link, hash: hashSecret(secret), expiresAt: now + seconds * 1000 }
+  const digits = platform.random.digits(secretDigits)
+  return { key, ...secretLink(platform, { kind, path, key, digits }), expiresAt: now + seconds * 1000 }
+}
+
+type LinkParts = Pick<LinkKind, 'kind' | 'path'> & { readonly key: RowKey; readonly digits: string }
+
+/** A link of these digits, and the hash of its secret. */
+export const secretLink = ({ publicUrl }: Pick<Platform, 'publicUrl'>, { kind, path, key, digits }: LinkParts) => {
+  const secret = mintSecret({ kind, key, digits })
+  return {
+    link: `${publicUrl}${path}?${new URLSearchParams({ link: secret }).toString()}`,
+    hash: hashSecret(secret),
+  }
 }
 
 type LinkPath = typeof passwordLinkPath | typeof emailLinkPath

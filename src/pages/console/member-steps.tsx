@@ -17,10 +17,9 @@ import { confirmed, type Question } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { asUser, emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
-import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
-import { newInvitationPath, RoleChoices } from './members.tsx'
+import { KeepsSecrets, RoleChoices, showInvitation } from './members.tsx'
 import { consoleAppPath, consoleArea, consolePath, type OwnApp, ownAppOf } from './own-app.tsx'
 
 type Slug = { readonly slug: string }
@@ -70,7 +69,9 @@ const removal = (door: Door) =>
               <Person {...member} /> loses access to <bdi>{app.name}</bdi> at once. Pending invitations that they
               created stop working.
             </p>
-            <p>Client secrets that they may have copied keep working. Rotate them afterwards.</p>
+            <p>
+              <KeepsSecrets slug={app.slug} />
+            </p>
           </>
         ),
         button: 'Remove the member',
@@ -193,8 +194,10 @@ const transferOffer = (door: Door) =>
         says: (
           <>
             <p>
-              The next page shows a link to send to the new publisher. When they accept, users see their name as the
-              publisher of <bdi>{app.name}</bdi>, and the app counts towards their quota. Until then nothing changes.
+              The next page shows a link to send to the new publisher
+              {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. When they accept,
+              users see their name as the publisher of <bdi>{app.name}</bdi>, and the app counts towards their quota.
+              Until then nothing changes.
             </p>
             <p>
               The present publisher stays an owner until they leave or are removed. Secrets, tokens and grants stay
@@ -217,8 +220,7 @@ const transferOffer = (door: Door) =>
     act: async ({ visit, fields: { email }, ticket }, { slug }) => {
       const input = { slug, email, role: 'publisher', invitedBy: visit.userId } as const
       const may = mayInActiveApp(visit.userId, slug, 'transfer')
-      const { id, link } = await inviteMember(...asUser(visit, may, ticket), input)
-      return showOnce(visit, newInvitationPath(slug, id), link)
+      return showInvitation(visit, slug, await inviteMember(...asUser(visit, may, ticket), input))
     },
   })
 

@@ -3,7 +3,12 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { hasRight, memberRoles, rightOverRole } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
-import { inviteMember, listInvitations, type PendingInvitation } from '../../operations/apps/invitations.ts'
+import {
+  inviteMember,
+  listInvitations,
+  type MadeInvitation,
+  type PendingInvitation,
+} from '../../operations/apps/invitations.ts'
 import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decision.ts'
 import { sentBefore } from '../confirmation.tsx'
@@ -15,15 +20,33 @@ import { Row, RowList, StepLinks } from '../design/row-list.tsx'
 import { Secret, Time } from '../design/values.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
+import { choiceParameter } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
+import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
-const notices = {
-  removed: 'The member is removed. Rotate the secrets that they may know.',
+const noticesOf = (slug: string) => ({
+  removed: (
+    <>
+      The member is removed. <KeepsSecrets slug={slug} />
+    </>
+  ),
   changed: 'The role is changed.',
   revoked: 'The invitation is revoked. Its link no longer works.',
-} as const
+})
+
+/** What stays open after a removal, and the way to end it. */
+export const KeepsSecrets = ({ slug }: { readonly slug: string }) => {
+  const path = `${consoleAppPath(slug, 'credentials', 'rotate')}?environment=`
+  return (
+    <>
+      Client secrets that they have copied keep working until you rotate{' '}
+      <a href={`${path}development`}>the development secret</a> and{' '}
+      <a href={`${path}production`}>the production secret</a>.
+    </>
+  )
+}
 
 const inviteForm = formOf({ email: text, role: text })
 const pattern = '/console/:slug/members'
@@ -37,11 +60,13 @@ export const memberRoutes = (door: Door) =>
       const own = await requireOwnApp(door, request, slug)
       const { value, cookies } = takeShown(own.visit)
       const made = (await listInvitations(door.platform, own.app.id)).find((one) => one.id === id)
-      return page(<LinkPage {...own} made={made ?? null} link={value} />, { cookies })
+      const isMailed = choiceParameter(request, 'mailed', ['yes'] as const) !== null
+      return page(<LinkPage {...own} made={made ?? null} link={value} isMailed={isMailed} />, { cookies })
     })
 
-/** Where the link of a new invitation is shown once. */
-export const newInvitationPath = (slug: string, id: string): string => consoleAppPath(slug, 'invitations', id)
+/** Leads to the page that shows the link of a new invitation once. */
+export const showInvitation = (visit: Visit, slug: string, { id, link, isMailed }: MadeInvitation): Response =>
+  showOnce(visit, consoleAppPath(slug, 'invitations', id), link, isMailed ? { mailed: 'yes' } : {})
 
 const invite = async (door: Door, request: Request, slug: string): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, inviteForm)
@@ -52,7 +77,7 @@ const invite = async (door: Door, request: Request, slug: string): Promise<Respo
   const may = mayInActiveApp(visit.userId, slug, rightOverRole(role))
   const input = { slug, email, role, invitedBy: visit.userId }
   return await answerForm(inviteMember(...asUser(visit, may, ticket), input), {
-    done: ({ id, link }) => showOnce(visit, newInvitationPath(slug, id), link),
+    done: (made) => showInvitation(visit, slug, made),
     refused: async (error) => await show(own, { email, role, error }),
     sentBefore: () =>
       sentBefore({
@@ -74,7 +99,7 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedInvitation | null): 
   const invitations = await listInvitations(platform, app.id)
   const error = refused?.error ?? null
   return page(
-    <OwnAppPage visit={visit} app={app} tab="members" title="Members" notices={notices}>
+    <OwnAppPage visit={visit} app={app} tab="members" title="Members" notices={noticesOf(app.slug)}>
       <Problem error={error} />
       <p>
         Members see this app in their own console. What they can change depends on their role. The publisher is the
@@ -224,7 +249,10 @@ const InviteForm = ({ visit, app, refused }: OwnApp & { readonly refused: Refuse
       input={{ type: 'email', value: refused?.email ?? '', required: true, maxLength: 254, autocomplete: 'off' }}
     />
     <RoleChoices app={app} chosen={refused?.role ?? 'developer'} error={refused?.error ?? null} />
-    <p class="muted">The next page shows a link to send to the person. It works once, for 24 hours.</p>
+    <p class="muted">
+      The next page shows a link to send to the person
+      {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. It works once, for 24 hours.
+    </p>
     <button type="submit" class="primary">
       Create the invitation
     </button>
@@ -249,10 +277,11 @@ type LinkPageProps = OwnApp & {
   readonly made: PendingInvitation | null
   /** Null when it was shown before. */
   readonly link: string | null
+  readonly isMailed: boolean
 }
 
 /** The only page that shows the link of an invitation. */
-const LinkPage = ({ visit, app, made, link }: LinkPageProps) => (
+const LinkPage = ({ visit, app, made, link, isMailed }: LinkPageProps) => (
   <OwnAppPage visit={visit} app={app} tab="members" title="Invitation">
     {link === null || made === null ? (
       <p>
@@ -265,6 +294,12 @@ const LinkPage = ({ visit, app, made, link }: LinkPageProps) => (
           Send this link to <bdi>{made.email}</bdi>. After signing in with that address, they can become{' '}
           {offerWords[made.role]} of <bdi>{app.name}</bdi>. The link works once, until <Time at={made.expiresAt} />.
         </p>
+        {isMailed ? (
+          <p>
+            An email with another link is also on its way to <bdi>{made.email}</bdi>. Once one of them is used, neither
+            works.
+          </p>
+        ) : null}
         <Secret label="Link" value={link} />
       </>
     )}

@@ -125,7 +125,7 @@ export const Layout = (props: LayoutProps) => {
   )
 }
 
-const Notice = ({ text }: { readonly text: string | null }) =>
+const Notice = ({ text }: { readonly text: ComponentChildren }) =>
   text === null ? null : (
     <p class="notice" role="status">
       {text}
