@@ -88,6 +88,19 @@ test('an owner invites by a link that is shown once, and the invited person join
   expect((await guests.get(path)).status).toBe(409)
 })
 
+test('who removes a member is told before and after that secrets stay valid, with the way to rotate them', async () => {
+  const path = at(`/members/${member.id}/remove`)
+  const [before, after] = [await owner.get(path), await owner.follow(await owner.submit(path, path))]
+  for (const { text } of [before, after]) {
+    expect(text).toContain('Client secrets that they have copied keep working until you rotate')
+    for (const environment of ['development', 'production']) {
+      const rotate = at(`/credentials/rotate?environment=${environment}`)
+      expect(text).toContain(`<a href="${rotate}">`)
+      expect((await owner.get(rotate)).text).toContain(`Rotate the ${environment} secret?`)
+    }
+  }
+})
+
 test('a link leads somebody without a session to the sign-in', async () => {
   const person = await q().apps.byId(app.id)
   const invited = { slug: app.slug, email: 'x@example.com', role: 'admin', invitedBy: person?.ownerId ?? '' } as const

@@ -19,8 +19,9 @@ import { asUser, emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
-import { KeepsSecrets, RoleChoices, showInvitation } from './members.tsx'
+import { RoleChoices, showInvitation } from './members.tsx'
 import { consoleAppPath, consoleArea, consolePath, type OwnApp, ownAppOf } from './own-app.tsx'
+import { KeepsSecrets } from './secret-parts.tsx'
 
 type Slug = { readonly slug: string }
 type Of = Slug & { readonly id: string }

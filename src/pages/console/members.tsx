@@ -25,6 +25,7 @@ import { showOnce, takeShown } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { KeepsSecrets } from './secret-parts.tsx'
 
 const noticesOf = (slug: string) => ({
   removed: (
@@ -35,18 +36,6 @@ const noticesOf = (slug: string) => ({
   changed: 'The role is changed.',
   revoked: 'The invitation is revoked. Its link no longer works.',
 })
-
-/** What stays open after a removal, and the way to end it. */
-export const KeepsSecrets = ({ slug }: { readonly slug: string }) => {
-  const path = `${consoleAppPath(slug, 'credentials', 'rotate')}?environment=`
-  return (
-    <>
-      Client secrets that they have copied keep working until you rotate{' '}
-      <a href={`${path}development`}>the development secret</a> and{' '}
-      <a href={`${path}production`}>the production secret</a>.
-    </>
-  )
-}
 
 const inviteForm = formOf({ email: text, role: text })
 const pattern = '/console/:slug/members'
@@ -295,10 +284,7 @@ const LinkPage = ({ visit, app, made, link, isMailed }: LinkPageProps) => (
           {offerWords[made.role]} of <bdi>{app.name}</bdi>. The link works once, until <Time at={made.expiresAt} />.
         </p>
         {isMailed ? (
-          <p>
-            An email with another link is also on its way to <bdi>{made.email}</bdi>. Once one of them is used, neither
-            works.
-          </p>
+          <p>An email with another link is also on its way to them. Both links work until one of them is used.</p>
         ) : null}
         <Secret label="Link" value={link} />
       </>

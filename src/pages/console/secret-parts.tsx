@@ -117,3 +117,15 @@ const statusWords = { live: 'Active', suspended: 'Suspended', ended: 'Ended' } a
   CredentialRecord['status'],
   string
 >
+
+/** What stays open after a removal, and the way to end it. */
+export const KeepsSecrets = ({ slug }: { readonly slug: string }) => {
+  const path = `${consoleAppPath(slug, 'credentials', 'rotate')}?environment=`
+  return (
+    <>
+      Client secrets that they have copied keep working until you rotate{' '}
+      <a href={`${path}development`}>the development secret</a> and{' '}
+      <a href={`${path}production`}>the production secret</a>.
+    </>
+  )
+}
