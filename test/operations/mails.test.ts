@@ -411,18 +411,18 @@ describe('a change of the address', () => {
   })
 })
 
-describe('an invitation to an app', () => {
-  const prepare = async (role: OfferedRole = 'developer', email = `guest-${user.email}`, on = platform) => {
-    const { slug } = await addApp(platform, user)
-    return { slug, email, made: await inviteMember(on, trace, operator, { slug, email, role, invitedBy: user.id }) }
-  }
-  const personAt = async (email: string): Promise<Login> => {
-    const guest = await addUser(platform, 'Grace Example')
-    await setUserEmail(platform, trace, operator, { email: guest.email, to: email })
-    return { ...guest, email }
-  }
-  const shownIn = ({ link }: { readonly link: string }) => new URL(link).searchParams.get('link') ?? ''
+const offerRole = async (role: OfferedRole = 'developer', email = `guest-${user.email}`, on = platform) => {
+  const { slug } = await addApp(platform, user)
+  return { slug, email, made: await inviteMember(on, trace, operator, { slug, email, role, invitedBy: user.id }) }
+}
+const personAt = async (email: string): Promise<Login> => {
+  const guest = await addUser(platform, 'Grace Example')
+  await setUserEmail(platform, trace, operator, { email: guest.email, to: email })
+  return { ...guest, email }
+}
+const secretIn = ({ link }: { readonly link: string }) => new URL(link).searchParams.get('link') ?? ''
 
+describe('an invitation to an app', () => {
   test('is mailed with a link of its own, also to somebody without an account, and each link ends the other', async () => {
     for (const [role, says] of [
       ['developer', 'Ada Example (EMAIL) invites you to become a developer of the app Newsletter at App Platform.'],
@@ -430,12 +430,12 @@ describe('an invitation to an app', () => {
     ] as const) {
       for (const used of ['mailed', 'shown'] as const) {
         user = await addUser(platform)
-        const { slug, email, made } = await prepare(role)
+        const { slug, email, made } = await offerRole(role)
         expect(made.isMailed).toBe(true)
         const [mail, ...more] = await deliver()
         expect(more).toEqual([])
         expect(mail?.to).toEqual([email])
-        const links = { mailed: linkIn(mail ?? { text: '' }), shown: shownIn(made) }
+        const links = { mailed: linkIn(mail ?? { text: '' }), shown: secretIn(made) }
         expect(links.mailed).not.toBe(links.shown)
         for (const form of [mail?.text, mail?.html]) {
           expect(form).toContain(says.replace('EMAIL', user.email))
@@ -455,12 +455,12 @@ describe('an invitation to an app', () => {
   })
 
   test('is not mailed without a mail server, nor once it was revoked or who made it may invite no more', async () => {
-    expect((await prepare('admin', user.email.toUpperCase().replace('@', '+1@'), withoutMail)).made.isMailed).toBe(
+    expect((await offerRole('admin', user.email.toUpperCase().replace('@', '+1@'), withoutMail)).made.isMailed).toBe(
       false,
     )
-    const { slug, made } = await prepare()
+    const { slug, made } = await offerRole()
     await revokeInvitation(platform, trace, operator, { slug, id: made.id })
-    await prepare()
+    await offerRole()
     await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled', apps: { kind: 'keep' } })
     expect(await deliver()).toEqual([])
     expect(await q.mails.nextDue(now() + day)).toBeNull()
@@ -468,7 +468,7 @@ describe('an invitation to an app', () => {
 
   test('is mailed again with a new link if the mail server fails', async () => {
     server.behave({ data: 451 })
-    const { email, made } = await prepare()
+    const { email, made } = await offerRole()
     expect(await deliver()).toEqual([])
     server.behave({})
     passed += pauseAfterMail(1)
@@ -476,17 +476,17 @@ describe('an invitation to an app', () => {
     const session = await sessionOf(platform, await personAt(email))
     const open = async (link: string) => (await openInvitation(platform, trace, session, link)).role
     expect(await open(linkIn(mail ?? { text: '' }))).toBe('developer')
-    expect(await open(shownIn(made))).toBe('developer')
+    expect(await open(secretIn(made))).toBe('developer')
   })
 
   test('floods no mailbox: from the sixth in a day to an address on, there is only the link that is shown', async () => {
     const email = `flooded-${user.email}`
     const mailed: boolean[] = []
-    for (let index = 0; index < 7; index += 1) mailed.push((await prepare('developer', email)).made.isMailed)
+    for (let index = 0; index < 7; index += 1) mailed.push((await offerRole('developer', email)).made.isMailed)
     expect(mailed).toEqual([true, true, true, true, true, false, false])
     expect(await deliver()).toHaveLength(5)
     passed += day
-    expect((await prepare('developer', email)).made.isMailed).toBe(true)
+    expect((await offerRole('developer', email)).made.isMailed).toBe(true)
   })
 })
 
