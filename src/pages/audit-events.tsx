@@ -6,6 +6,7 @@ import { type AuditLine, auditSentence } from './audit-words.ts'
 import { refusalWords } from './words.ts'
 import { Avatar } from './design/avatar.tsx'
 import { Badge } from './design/badge.tsx'
+import { IconTile } from './design/icon.tsx'
 import { Timeline } from './design/timeline.tsx'
 import { Facts, Time } from './design/values.tsx'
 
@@ -103,10 +104,10 @@ const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
         if (typeof word === 'string') return word
         const href = word.of === null ? null : hrefOf(word.of)
         return href === null ? (
-          <bdi class="named">{clipped(word.text)}</bdi>
+          <Clipped class="named" name={word.text} />
         ) : (
           <a href={href}>
-            <bdi>{clipped(word.text)}</bdi>
+            <Clipped name={word.text} />
           </a>
         )
       })}
@@ -120,16 +121,20 @@ const Sentence = ({ event, names, hrefOf }: SentenceProps) => {
   )
 }
 
-/** A longer name would hide the sentence. The details have it whole. */
+/** A longer name would hide the sentence. The title has it whole. */
 const longestName = 60
 
-const clipped = (name: string): string =>
-  name.length <= longestName ? name : `${[...name].slice(0, longestName).join('')}…`
+const Clipped = ({ name, class: style }: { readonly name: string; readonly class?: string }) =>
+  name.length <= longestName ? (
+    <bdi class={style}>{name}</bdi>
+  ) : (
+    <bdi class={style} title={name}>{`${[...name].slice(0, longestName).join('')}…`}</bdi>
+  )
 
 const ActorAvatar = ({ event, names }: { readonly event: AuditLine; readonly names: Names }) => {
   const actor = names.get(event.actorId ?? '') ?? (event.actorKind === 'app' ? names.get(event.appId ?? '') : undefined)
   return actor === undefined ? (
-    <span class="avatar small nobody" aria-hidden="true" />
+    <IconTile name={event.actorKind === 'user' || event.actorKind === 'anonymous' ? 'user' : 'code'} small />
   ) : (
     <Avatar id={actor.kind === 'app' ? (event.appId ?? actor.id) : actor.id} name={actor.name} small />
   )

@@ -17,7 +17,7 @@ import { IconTile } from './design/icon.tsx'
 import { Count } from './design/list-tools.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { Layout } from './design/shell.tsx'
-import { Time } from './design/values.tsx'
+import { LastUsed } from './design/values.tsx'
 import { page } from './page.ts'
 import { requireVisit, type Visit } from './visit.ts'
 import { isNewApp, SetUp, setUpSteps, type SetUpStep } from './set-up.tsx'
@@ -198,9 +198,7 @@ const ConnectedRow = ({ app }: { readonly app: ConnectedApp }) => (
       <>
         Published by <bdi>{app.publisher}</bdi>
       </>,
-      <>
-        Last used <Time at={app.lastFetchedAt} otherwise="never" />
-      </>,
+      <LastUsed at={app.lastFetchedAt} />,
     ]}
   />
 )

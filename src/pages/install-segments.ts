@@ -4,17 +4,17 @@ import { listPath } from './query.ts'
 
 /** The parts of a list of installs, in the order in which a page shows them. */
 const segments = {
+  all: 'All',
   waiting: 'Waiting',
   active: 'Active',
   deactivated: 'Deactivated',
   rejected: 'Rejected',
   withdrawn: 'Withdrawn',
-  all: 'All',
 } as const
 
 export type InstallSegment = keyof typeof segments
 
-export const segmentNames = ['waiting', 'active', 'deactivated', 'rejected', 'withdrawn', 'all'] as const
+export const segmentNames = ['all', 'waiting', 'active', 'deactivated', 'rejected', 'withdrawn'] as const
 
 /** The status of a segment; null for all, and for a text that is none. */
 export const segmentStatus = (text: string | undefined) => {

@@ -7,6 +7,14 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   else time.title = local
 }
 
+// Shows the whole of a text that is cut off to those who point at it.
+document.addEventListener('mouseover', ({ target }) => {
+  const text = target.closest('.row-title > *, .row-facts bdi, .crumbs bdi, .switcher bdi')
+  if (text === null || text.title !== '') return
+  const isCut = text.scrollWidth > text.clientWidth || text.scrollHeight > text.clientHeight + 4
+  if (text.clientWidth > 0 && isCut) text.title = text.textContent.trim()
+})
+
 // Leads to what is wrong in a form, if the page itself has not done so.
 const wrong = document.querySelector('[aria-invalid=true], .problem[tabindex]')
 if (wrong !== null && document.querySelector('[autofocus]') === null) wrong.focus()

@@ -6,7 +6,7 @@ import type { CredentialRecord, ListedSecret } from '../../operations/credential
 import { Badge } from '../design/badge.tsx'
 import { Field, Form } from '../design/field.tsx'
 import { Row } from '../design/row-list.tsx'
-import { Time } from '../design/values.tsx'
+import { LastUsed, Time } from '../design/values.tsx'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
@@ -68,9 +68,7 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
       <>
         Created <Time at={secret.createdAt} /> by {makerInWords(visit, secret)}
       </>,
-      <>
-        Last used <Time at={secret.lastUsedAt} otherwise="never" />
-      </>,
+      <LastUsed at={secret.lastUsedAt} />,
       <>
         Expires <Time at={secret.expiresAt} otherwise="never, unless you rotate or revoke it" />
       </>,

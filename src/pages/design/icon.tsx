@@ -47,8 +47,8 @@ export const Mark = () => (
 )
 
 /** A picture in the place of an avatar, for things that are nobody's. */
-export const IconTile = ({ name }: { readonly name: IconName }) => (
-  <span class="avatar plain">
+export const IconTile = ({ name, small = false }: { readonly name: IconName; readonly small?: boolean }) => (
+  <span class={`avatar plain${small ? ' small' : ''}`}>
     <Icon name={name} />
   </span>
 )

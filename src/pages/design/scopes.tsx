@@ -13,7 +13,7 @@ type ScopeListProps = {
 /** What an app may do, in words. */
 export const ScopeList = ({ scopes, agreed = null, class: name }: ScopeListProps) =>
   scopes.length === 0 ? (
-    <p>Only learn an ID that stands for your account.</p>
+    <p class={name === 'inline' ? 'row-facts' : undefined}>Only learn an ID that stands for your account.</p>
   ) : (
     <ul class={name}>
       {scopes.map((scope) => (

@@ -24,6 +24,16 @@ export const Ago = ({ at, now }: { readonly at: number; readonly now: number }) 
   )
 }
 
+/** When a secret was last used, as a fact of a row. */
+export const LastUsed = ({ at }: { readonly at: number | null }) =>
+  at === null ? (
+    <>Never used</>
+  ) : (
+    <>
+      Last used <Time at={at} />
+    </>
+  )
+
 /** Several lines in one cell or value. A line that is null is left out. */
 export const Lines = ({ of }: { readonly of: readonly ComponentChildren[] }) => (
   <>
@@ -38,14 +48,14 @@ export const Lines = ({ of }: { readonly of: readonly ComponentChildren[] }) => 
   </>
 )
 
-/** Short facts in one line, with dots between them. A fact that is null is left out. */
+/** Short facts in one line, with dots between them. No line begins with a dot. A fact that is null is left out. */
 export const Dotted = ({ of }: { readonly of: readonly ComponentChildren[] }) => (
   <>
     {of
       .filter((fact) => fact !== null)
       .map((fact, index) => (
         <>
-          {index === 0 ? null : <span aria-hidden="true"> · </span>}
+          {index === 0 ? null : <span aria-hidden="true">{'\u00a0· '}</span>}
           <span class="fact">{fact}</span>
         </>
       ))}

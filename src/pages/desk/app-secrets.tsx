@@ -12,7 +12,7 @@ import {
 import { Badge, environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem, SelectField } from '../design/field.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { Copyable, Secret, Time } from '../design/values.tsx'
+import { Copyable, LastUsed, Secret, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -163,9 +163,7 @@ const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => {
         <>
           Created <Time at={createdAt} /> by <Maker visit={visit} app={app} secret={secret} />
         </>,
-        <>
-          Last used <Time at={lastUsedAt} otherwise="never" />
-        </>,
+        <LastUsed at={lastUsedAt} />,
         <code>{id}</code>,
       ]}
       actions={

@@ -81,12 +81,21 @@ const filtersOf = (visit: Visit) => {
   const kind = choiceParameter(request, 'kind', keysOf(kinds))
   const isNarrow = asked.app !== '' || asked.user !== '' || asked.part !== ''
   const status = choiceParameter(request, 'status', segmentNames) ?? (isNarrow ? 'all' : 'waiting')
-  const sort = choiceParameter(request, 'sort', keysOf(orders))
+  const usualOrder = status === 'waiting' ? 'oldest' : 'newest'
+  const order = choiceParameter(request, 'sort', keysOf(orders)) ?? usualOrder
   return {
     search: { ...asked, kind, status: segmentStatus(status) },
-    order: sort ?? (status === 'waiting' ? 'oldest' : 'newest'),
+    order,
+    usualOrder,
     segment: status,
-    query: { q: asked.part, app: asked.app, user: asked.user, kind: kind ?? '', status, sort: sort ?? '' },
+    query: {
+      q: asked.part,
+      app: asked.app,
+      user: asked.user,
+      kind: kind ?? '',
+      status,
+      sort: order === usualOrder ? '' : order,
+    },
   } as const
 }
 
@@ -94,7 +103,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   const { platform } = visit.door
   const path = deskPaths.installs
   const filters = filtersOf(visit)
-  const { search, order, query, segment } = filters
+  const { search, order, usualOrder, query, segment } = filters
   const found = await outcomeOf(
     readList(visit, { list: `desk-installs-${order}`, path, query }, (part) =>
       searchInstalls(platform, search, order, part),
@@ -130,7 +139,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
             ? []
             : [{ kind: 'text', name: 'user', label: 'Address of a user', value: query.user } as const]),
           { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: search.kind },
-          { kind: 'choice', name: 'sort', label: 'Order', all: 'Default', options: orders, selected: query.sort },
+          { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: usualOrder },
         ]}
       />
       <p class="muted">{aboutSegment[segment]}</p>
@@ -180,7 +189,7 @@ const InstallRow = ({ visit, install }: InstallProps) => (
       </>,
       install.environment === 'development' ? 'Development head, for its own developer' : null,
     ]}
-    time={install.approval === 'pending' ? ['Requested', install.createdAt] : ['Last changed', install.updatedAt]}
+    time={install.approval === 'pending' ? ['Requested', install.createdAt] : ['Changed', install.updatedAt]}
     actions={stepsOf(install).length === 0 ? undefined : <StepForms visit={visit} install={install} />}
   >
     {install.approval === 'pending' ? <p class="row-facts">It may: {scopesInWords(install)}</p> : null}

@@ -66,7 +66,7 @@ export const serviceKeySteps = (door: Door) =>
             belongsTo: name,
             says: (
               <p>
-                Every call with it is refused from now on. This cannot be undone. It was last used{' '}
+                Every call with it is refused from now on. This cannot be undone. Last use:{' '}
                 <Time at={lastUsedAt} otherwise="never" />. Users, websites and stores that it sent stay.
               </p>
             ),

@@ -14,7 +14,7 @@ import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Crumbs } from '../design/shell.tsx'
-import { Facts, Secret, Time } from '../design/values.tsx'
+import { Facts, LastUsed, Secret, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
@@ -111,9 +111,7 @@ const KeyRow = ({
     facts={[
       rights.length === serviceRights.length ? 'All rights' : rights.join(', '),
       networks.length === 0 ? 'Any network' : networks.join(', '),
-      <>
-        Last used <Time at={lastUsedAt} otherwise="never" />
-      </>,
+      <LastUsed at={lastUsedAt} />,
     ]}
   />
 )
@@ -123,7 +121,7 @@ const KeyStatus = ({ status, expiresAt }: Pick<ServiceKeyRecord, 'status' | 'exp
   if (status === 'suspended') return <Badge tone="bad">Suspended</Badge>
   if (expiresAt === null) return <Badge tone="good">Active</Badge>
   return (
-    <Badge tone="waiting">
+    <Badge tone="good">
       Active until <Time at={expiresAt} />
     </Badge>
   )
@@ -261,7 +259,7 @@ const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
             </ul>
           ),
           Networks: networks.length === 0 ? 'Any' : networks.join(', '),
-          'Last used': <Time at={lastUsedAt} otherwise="never" />,
+          'Last used': <Time at={lastUsedAt} otherwise="Never" />,
           Created: <Time at={createdAt} />,
           Expires: expiresAt && <Time at={expiresAt} />,
           Revoked: revokedAt && <Time at={revokedAt} />,
