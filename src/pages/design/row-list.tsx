@@ -47,11 +47,7 @@ export const Row = ({ href, avatar, title, facts = [], badge, actions, time, chi
         {href === undefined ? <strong>{title}</strong> : <a href={href}>{title}</a>}
         {badge === undefined ? null : <> {badge}</>}
       </p>
-      {facts.some((fact) => fact !== null) ? (
-        <p class="row-facts">
-          <Dotted of={facts} />
-        </p>
-      ) : null}
+      {facts.some((fact) => fact !== null) ? <Dotted of={facts} /> : null}
       {children}
     </div>
     {time === undefined || time[1] === null ? null : (

@@ -48,18 +48,17 @@ export const Lines = ({ of }: { readonly of: readonly ComponentChildren[] }) => 
   </>
 )
 
-/** Short facts in one line, with dots between them. No line begins with a dot. A fact that is null is left out. */
+/** Short facts in one line, with dots between them that the style sheet draws. A fact that is null is left out. */
 export const Dotted = ({ of }: { readonly of: readonly ComponentChildren[] }) => (
-  <>
+  <p class="row-facts dotted">
     {of
       .filter((fact) => fact !== null)
-      .map((fact, index) => (
+      .map((fact) => (
         <>
-          {index === 0 ? null : <span aria-hidden="true">{'\u00a0· '}</span>}
-          <span class="fact">{fact}</span>
+          <span>{fact}</span>{' '}
         </>
       ))}
-  </>
+  </p>
 )
 
 /** Names with their values. A value that is null is left out together with its name. */
