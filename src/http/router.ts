@@ -3,14 +3,16 @@ export type ListedRoute = { readonly method: string; readonly path: string }
 
 /** The result of looking up a method and a path. */
 export type RouteMatch<T> =
-  | { readonly kind: 'found'; readonly route: T }
+  | Found<T>
   | { readonly kind: 'method_not_allowed'; readonly allow: string; readonly pattern: string }
   | { readonly kind: 'not_found' }
+
+type Found<T> = { readonly kind: 'found'; readonly route: T }
 
 type Resource<T> = {
   readonly pattern: string
   readonly segments: readonly string[]
-  readonly routes: Map<string, T>
+  readonly routes: Map<string, Found<T>>
   allow: string
 }
 
@@ -22,8 +24,13 @@ export const createRouter = <T>(listed: readonly ListedRoute[], bind: (method: s
   const resources = new Map<string, Resource<T>>()
   for (const { method, path } of listed) {
     const known = resources.get(path)
-    const resource = known ?? { pattern: path, segments: path.split('/'), routes: new Map<string, T>(), allow: '' }
-    resource.routes.set(method, bind(method, path))
+    const resource = known ?? {
+      pattern: path,
+      segments: path.split('/'),
+      routes: new Map<string, Found<T>>(),
+      allow: '',
+    }
+    resource.routes.set(method, { kind: 'found', route: bind(method, path) })
     resource.allow = allowOf([...resource.routes.keys()])
     resources.set(path, resource)
   }
@@ -39,8 +46,8 @@ export const createRouter = <T>(listed: readonly ListedRoute[], bind: (method: s
       if (resource === undefined) return { kind: 'not_found' }
       const { routes, allow, pattern } = resource
       // RFC 9110 section 9.3.2: HEAD is GET without the content.
-      const route = routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined)
-      return route === undefined ? { kind: 'method_not_allowed', allow, pattern } : { kind: 'found', route }
+      const found = routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined)
+      return found ?? { kind: 'method_not_allowed', allow, pattern }
     },
   }
 }

@@ -205,14 +205,14 @@ const setHeaders = (headers: Headers, given: Readonly<Record<string, string | re
 }
 
 /** The response with this value of a hot endpoint. */
-const jsonResponse = (call: Call, value: unknown, { shared, valueHeaders = [] }: BoundRoute): Response => {
+const jsonResponse = (call: Call, value: unknown, { shared, valueHeaders = [], isEmpty }: BoundRoute): Response => {
   const state = call.rateLimit
   const headers = shared(state === null ? null : state.policyField)
   headers.set('x-request-id', call.requestId)
   if (state !== null && state.policyField !== null) headers.set('ratelimit', rateLimitField(state))
   // Each of them, so that none keeps the value of the answer before.
   for (const name of valueHeaders) headers.set(name, String(call.headers?.[name] ?? ''))
-  const made = new Response(JSON.stringify(value), { status: call.status, headers })
+  const made = new Response(isEmpty === true ? null : JSON.stringify(value), { status: call.status, headers })
   // Reading `headers` of a response has a price.
   if (call.headers !== null && valueHeaders.length === 0) setHeaders(made.headers, call.headers)
   if (call.openTo !== null) setCrossOriginHeaders(call, made.headers)

@@ -55,19 +55,26 @@ const createDigitPool = (fill: Fill) => {
   }
 }
 
-/** Hex digits for IDs, which are not secret, cut from one long string. */
-const createHexPool = (fill: Fill) => {
+const tailBytes = 8
+const tailDigits = 2 * tailBytes
+
+/**
+ * The last 16 hex digits of UUIDs, which are not secret, cut from one long string. Each begins with the variant (RFC 9562
+ * section 4.1).
+ */
+const createTailPool = (fill: Fill) => {
   let digits = ''
   let used = 0
-  return (count: number): string => {
-    if (used + count > digits.length) {
+  return (): string => {
+    if (used === digits.length) {
       const pool = new Uint8Array(poolBytes)
       fill(pool)
+      for (let first = 0; first < poolBytes; first += tailBytes) pool[first] = 0x80 | ((pool[first] ?? 0) & 0x3f)
       digits = pool.toHex()
       used = 0
     }
-    used += count
-    return digits.slice(used - count, used)
+    used += tailDigits
+    return digits.slice(used - tailDigits, used)
   }
 }
 
@@ -90,11 +97,6 @@ const createTicks = () => {
   }
 }
 
-/** The digit of the variant (RFC 9562 section 4.1) for each random hex digit: its lower two bits. */
-const variantOf: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from('0123456789abcdef', (digit, value) => [digit, (8 | (value & 3)).toString(16)]),
-)
-
 type RandomOptions = {
   readonly fill?: Fill
   /** The lead of `uuidHex` (see there). */
@@ -115,10 +117,10 @@ export const createRandom = ({
 }: RandomOptions = {}) => {
   const bytes = createBytePool(fill)
   const digits = createDigitPool(fill)
-  const hex = createHexPool(fill)
+  const hexTail = createTailPool(fill)
   const nextTick = createTicks()
   const nextHexTick = aheadMs === 0 ? nextTick : createTicks()
-  const drawHexCounter = () => Number.parseInt(hex(3), 16)
+  const drawHexCounter = () => Number.parseInt(hexTail().slice(-3), 16)
   let key = lastKey
 
   return {
@@ -150,8 +152,7 @@ export const createRandom = ({
      */
     uuidHex: (nowMs: number): string => {
       const { msHex, counter } = nextHexTick(nowMs + aheadMs, drawHexCounter)
-      const counterHex = (0x7000 | counter).toString(16)
-      return `${msHex}${counterHex}${variantOf[hex(1)] ?? '8'}${hex(15)}`
+      return msHex + (0x7000 | counter).toString(16) + hexTail()
     },
     aheadMs,
   }
