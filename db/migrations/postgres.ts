@@ -17,6 +17,7 @@ import passkeys from './postgres/0015_passkeys.sql' with { type: 'text' }
 import members from './postgres/0016_members.sql' with { type: 'text' }
 import emailLinks from './postgres/0017_email_links.sql' with { type: 'text' }
 import mailedInvitations from './postgres/0018_mailed_invitations.sql' with { type: 'text' }
+import askedSessions from './postgres/0019_asked_sessions.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -107,5 +108,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'mailed_invitations',
     sql: mailedInvitations,
     sha256: '096fd047533b3f72a0c30979ecd650d49b0ed689131f74b68b90eadb50a00624',
+  },
+  {
+    id: 19,
+    name: 'asked_sessions',
+    sql: askedSessions,
+    sha256: 'c1c33000ee30beca7a71f73e5f0a3f9c8a569663572647213d5d4f4af503a10c',
   },
 ]

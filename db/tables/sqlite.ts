@@ -68,6 +68,8 @@ export const sessions = sqliteTable('sessions', {
   /** What the person would call the browser or program, such as "Firefox on Linux"; null if it did not say. */
   agent: text(),
   lastUsedAt: integer('last_used_at'),
+  /** When the person proved who they are at the sign-in; null if another service knew them from before. */
+  askedAt: integer('asked_at'),
 })
 
 /** What the builder said about a browser that asked to sign in; without a user it refused. */

@@ -113,6 +113,8 @@ export type SessionCaller = {
   readonly kind: 'session'
   readonly sessionKey: string
   readonly expiresAt: number
+  /** When the person proved who they are at the sign-in; null if another service knew them from before. */
+  readonly askedAt: number | null
   readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly isOperator: boolean }
 }
 
@@ -135,6 +137,7 @@ export const authenticateSession = (
       kind: 'session',
       sessionKey: session.key,
       expiresAt: session.expiresAt,
+      askedAt: session.askedAt,
       user: { id: user.id, name: user.name, email: user.email, isOperator: user.isOperator },
     }
   })

@@ -1,10 +1,9 @@
-import { uuidTimeOfKey } from '../domain/identifier.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 import type { Visit } from './visit.ts'
 
-// What would help somebody who has stolen a session cookie asks the person to prove again that it is them, unless they have signed
-// in or proved it in this session within the last ten minutes. The proof is a cookie that only this server can make, for this
+// What would help somebody who has stolen a session cookie asks the person to prove again that it is them, unless they have proved it
+// at the sign-in or in this session within the last ten minutes. A sign-in for which another service asked nobody proves nothing. The proof is a cookie that only this server can make, for this
 // session. The tickets of forms do not help here: a thief can load the page of the form.
 
 /** The forms that need it, by the pattern of their route. A test knows every form, so that a new one must decide. */
@@ -64,6 +63,6 @@ export const lacksProof = (visit: Visit): boolean => {
   const { door, call, session } = visit
   if (!provedForms.has(call.route)) return false
   const text = openText(purposeOf(visit), readCookie(door, call.request, 'proved') ?? '')
-  const provedAt = Math.max(Number(text ?? 0), uuidTimeOfKey(session.sessionKey)) // a sign-in is a proof
+  const provedAt = Math.max(Number(text ?? 0), session.askedAt ?? 0)
   return door.platform.clock.now() - provedAt >= lifetimeMs
 }

@@ -41,6 +41,7 @@ onSqlite('place of the file')(
         'members',
         'email_links',
         'mailed_invitations',
+        'asked_sessions',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

@@ -180,6 +180,7 @@ describe('a purge', () => {
           address: 'local',
           agent: null,
           lastUsedAt: null,
+          askedAt: null,
         }
         await q.sessions.insert(session)
         await q.formTickets.spend(session.key, then)

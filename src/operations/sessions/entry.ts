@@ -69,12 +69,15 @@ export const prepareEntry = (
   way: SignInWay,
   /** What the identity provider says about how it knows the person. */
   acr: string | null = null,
+  /** When another service has asked the person; null if it knew them from before, or does not say. */
+  askedElsewhereAt: number | null = null,
 ) => ({
   rules,
   session,
   way,
   agent,
   isStrong: isStrongSignIn(rules, way, acr),
+  askedAt: way === 'password' ? now : askedElsewhereAt,
   /** What the audit says about the way. */
   detail: detailOf(way),
   device: { known: device, minted: rowKey(random.uuid(now)) },
@@ -102,12 +105,12 @@ export const admit = async (change: OpenChange, entry: PreparedEntry, user: User
 /** Creates the session. `factor` is what was proved in addition. */
 export const enter = async (
   { q, now, record }: OpenChange,
-  { session, way, agent, detail, device }: PreparedEntry,
+  { session, way, agent, askedAt, detail, device }: PreparedEntry,
   { id, name, email }: User,
   factor: UsedFactor | null,
   factorDueAt: number | null,
 ): Promise<SignedIn> => {
-  const row = session.rowFor(id, agent)
+  const row = session.rowFor(id, agent, askedAt)
   const newDevice = way === 'password' ? await rememberDevice(q, id, device, now) : null
   await q.sessions.insert(row)
   const facts = factor === null ? detail : { ...detail, factor }

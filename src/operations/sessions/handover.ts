@@ -115,7 +115,8 @@ export const completeSignIn = async (
     if (user === null || user.status !== 'active' || user.isOperator) {
       return refusedSignIn({ kind: 'user', id: row.userId })
     }
-    return await admit(change, { ...entry, detail: { ...entry.detail, serviceKey: row.serviceKeyId } }, user)
+    const askedAt = row.wasAsked ? now : null
+    return await admit(change, { ...entry, askedAt, detail: { ...entry.detail, serviceKey: row.serviceKeyId } }, user)
   })
   return await settle<Completed>(platform, () => auditStamp(platform, trace, now), outcome)
 }

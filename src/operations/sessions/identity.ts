@@ -44,7 +44,8 @@ export const signInWithIdentity = async (
 ): Promise<Entry> => {
   const now = platform.clock.now()
   const minted = mintSession(platform, trace, now)
-  const entry = prepareEntry(platform, minted, { agent, device: null }, now, 'oidc', claims.acr)
+  const askedAt = claims.askedAt === null ? null : Math.min(claims.askedAt, now)
+  const entry = prepareEntry(platform, minted, { agent, device: null }, now, 'oidc', claims.acr, askedAt)
   const id = recordId('usr_', platform.random.uuid(now))
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await platform.database.transaction(async (q) => {

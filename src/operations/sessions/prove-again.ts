@@ -125,7 +125,7 @@ const proveElsewhere = async (
 
 const notProved = {
   other_person: 'Somebody else has signed in there. You are still signed in here as before.',
-  not_asked: 'You were not asked to sign in again there. Sign out there and here, and sign in again.',
+  not_asked: 'You were not asked to sign in again there. Sign out there, and try again here.',
   rejected: 'You were not signed in there. You are still signed in here as before.',
   not_completed: 'It could not be confirmed that it is you.',
 } as const

@@ -83,8 +83,8 @@ export const mintSession = (platform: Platform, trace: Trace, now: number) => {
   return {
     sessionToken,
     expiresAt,
-    /** The row for this user. It holds the hash of the token. */
-    rowFor: (userId: string, agent: string | null): Session => ({
+    /** The row for this user. It holds the hash of the token. `askedAt` is when they proved who they are. */
+    rowFor: (userId: string, agent: string | null, askedAt: number | null): Session => ({
       key,
       hash,
       userId,
@@ -94,6 +94,7 @@ export const mintSession = (platform: Platform, trace: Trace, now: number) => {
       address,
       agent,
       lastUsedAt: null,
+      askedAt,
     }),
   }
 }
@@ -176,7 +177,7 @@ export const finishSignIn = async (
       const actor = { kind: 'user', id: user.id } as const
       await change.record({ actor, action: 'factor.recovery_code_used', target: user.id })
     }
-    return await enter(change, entry, user, factor, null)
+    return await enter(change, { ...entry, askedAt: now }, user, factor, null)
   })
   return await settle<SignedIn>(platform, () => auditStamp(platform, trace, now), outcome)
 }
@@ -211,7 +212,9 @@ export const enrolAndSignIn = async (
 ): Promise<{ readonly signedIn: SignedIn; readonly codes: readonly string[] }> => {
   const now = platform.clock.now()
   const store = await prepareFactor(platform, pending.userId, factor, now)
-  const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
+  const askedAt = pending.way === 'password' ? pending.since : null // a factor that was never asked for proves nothing
+  const minted = mintSession(platform, trace, now)
+  const entry = { ...prepareEntry(platform, minted, browser, now, pending.way), askedAt }
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await platform.database.transaction(async (q) => {
     const change = open(q)

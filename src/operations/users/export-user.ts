@@ -32,11 +32,12 @@ export const exportUser = async (platform: Platform, address: string) => {
       createdAt,
     })),
     sessions: (await q.sessions.everyOfUser(id)).map(
-      ({ createdAt, expiresAt, endedAt, lastUsedAt, address: from, agent }) => ({
+      ({ createdAt, expiresAt, endedAt, lastUsedAt, askedAt, address: from, agent }) => ({
         createdAt,
         expiresAt,
         endedAt,
         lastUsedAt,
+        askedAt,
         address: from,
         agent,
       }),

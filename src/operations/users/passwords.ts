@@ -80,7 +80,7 @@ const wrongPassword = async ({ record }: OpenChange, userId: string): Promise<Pl
 const renewSessions = async ({ q, now }: OpenChange, caller: SessionCaller, session: MintedSession): Promise<void> => {
   const own = await q.sessions.find(caller.sessionKey)
   await q.sessions.endAllOfUser(caller.user.id, now)
-  await q.sessions.insert(session.rowFor(caller.user.id, own?.session.agent ?? null))
+  await q.sessions.insert(session.rowFor(caller.user.id, own?.session.agent ?? null, now))
 }
 
 /**

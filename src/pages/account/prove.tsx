@@ -97,8 +97,8 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
     <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
       <Problem error={error} />
       <p>
-        This step needs a recent sign-in, and you signed in more than ten minutes ago. Afterwards your form is shown
-        again. Send it once more.
+        This step needs a proof that it is you, no older than ten minutes. Afterwards your form is shown again. Send it
+        once more.
       </p>
       {byPassword ? (
         <Form action={provePath} visit={visit} hidden={{ kind: 'password', return_to: returnTo }}>
