@@ -201,6 +201,19 @@ describe('confirming at the builder that it is still the person', () => {
   })
 })
 
+/** A step that needs a proof no older than ten minutes. */
+const step = '/account/factors/passkeys/new'
+
+test('a sign-in counts as a proof for ten minutes only if the builder has asked the person for it', async () => {
+  const visit = await signedIn()
+  expect((await visit(step)).location).toStartWith('/account/prove?')
+  expect((await visit(await answered(await leaveAgain(visit), true))).status).toBe(303)
+  expect((await visit(step)).location).toBeNull()
+  const other = browser()
+  await other(await answered((await leave(other)).request, true))
+  expect((await other(step)).location).toBeNull()
+})
+
 const post = async (email: string) =>
   (await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email, password }) })).status
 

@@ -60,6 +60,24 @@ test('an honest answer signs in', async () => {
   expect([status, (await browser.get('/account')).status]).toEqual([303, 200])
 })
 
+test('a sign-in counts as a proof for ten minutes from when the provider asked the person, if it says when', async () => {
+  const now = Math.floor(platform.clock.now() / 1000)
+  for (const [authTime, isProof] of [
+    [undefined, false],
+    [now - 601, false],
+    [0, false],
+    [now - 500, true],
+    [now + 3600, true],
+  ] as const) {
+    const { browser } = await signInAs(personOf('prover'), { claims: (right) => ({ ...right, auth_time: authTime }) })
+    const { headers } = await browser.get('/account/factors/passkeys/new')
+    expect([authTime, headers.get('location')]).toEqual([
+      authTime,
+      isProof ? null : '/account/prove?return_to=%2Faccount%2Ffactors%2Fpasskeys%2Fnew',
+    ])
+  }
+})
+
 test('two tabs of a browser that leave at once both come back', async () => {
   provider.cheat({ claims: (right) => ({ ...right, ...personOf('tabs') }) })
   const browser = plainBrowser(url)

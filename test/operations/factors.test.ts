@@ -189,6 +189,20 @@ describe('a required second factor', () => {
   })
 })
 
+test('a factor that is set up at a sign-in for which nobody was asked is no proof; one that is asked for is', async () => {
+  await signIn(required('everyone'), trace, user)
+  const on = required('everyone', 8 * day)
+  const askedAt = async (sessionToken: string) => (await authenticateSession(on, sessionToken))?.askedAt
+  const pending = { ...(await pendingFor(user, on)), way: 'handover', proof: '' } as const
+  const key = crypto.getRandomValues(new Uint8Array(20))
+  const factor = { kind: 'totp', key, code: totpCode(key, on.clock.now()) } as const
+  const { signedIn } = await enrolAndSignIn(on, trace, pending, factor, browser)
+  expect(await askedAt(signedIn.sessionToken)).toBeNull()
+  const proof = { kind: 'code', code: totpCode(key, on.clock.now(), 1) } as const
+  const finished = await finishSignIn(on, trace, { ...pending, need: 'code' }, proof, browser)
+  expect(on.clock.now() - ((await askedAt(finished.sessionToken)) ?? 0)).toBeLessThan(60_000)
+})
+
 test('a sign-in that was to set up a factor ends once the person has one of any kind: a password alone must not add another', async () => {
   await signIn(required('everyone'), trace, user)
   const on = required('everyone', 8 * day)
