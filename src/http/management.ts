@@ -9,6 +9,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { ServiceRight } from '../domain/service-key.ts'
 import type { Actor } from '../operations/audit/event.ts'
 import { actingWithKey } from '../operations/acting-as.ts'
+import type { Platform } from '../operations/platform.ts'
 import type { ServiceCaller } from '../operations/service-keys/authenticate.ts'
 import type { Call } from './call.ts'
 import type { Details, PathParameter } from './contract/details.ts'
@@ -46,6 +47,8 @@ type Managed<Query, Body, A extends Answers> = {
       readonly path: Readonly<Record<string, string>>
       readonly query: Query
       readonly body: Body
+      /** Without the check that the key is still live, which each transaction of the door begins with. */
+      readonly unchecked: Platform
     },
   ) => Promise<Static<A[keyof A & number]> | Response>
 }
@@ -103,7 +106,7 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
       await requireRight(door, call, caller, right)
       const actor = { kind: 'service', id: caller.id } as const
       const acting = { ...door, platform: actingWithKey(door.platform, call, caller) }
-      return await run(acting, call, { ...received, actor, path: pathParametersOf(call) })
+      return await run(acting, call, { ...received, actor, path: pathParametersOf(call), unchecked: door.platform })
     },
   })
 }

@@ -191,6 +191,44 @@ test('an owner who was erased meanwhile gets nothing', async () => {
   expect(answer.body.error.message).toMatch(/^Line 1: (?:The owner has been erased|ownerExternalId)/)
 })
 
+/** The lines of imports in the store. They are counted as they are removed, by a transaction that fails. */
+const stagedLines = async (): Promise<number> => {
+  let lines = 0
+  const counting = platform.database.transaction(async (q) => {
+    lines = await q.stagedResources.purge('~', 1_000)
+    throw new Error('only counted')
+  })
+  await expect(counting).rejects.toThrow('only counted')
+  return lines
+}
+/** More than are stored at a time, so that some are in the store before the last has arrived. */
+const manyLines = Array.from({ length: 600 }, (_, index) => JSON.stringify(siteOf(`m${index}`))).join('\n')
+
+test('an import that is refused leaves no line in the store: for a line by itself, in the merge, or because its key was revoked', async () => {
+  const before = await stored()
+  expectRefusal(await importText(`${manyLines}\n{}`), 'invalid_request', 'line')
+  expect(await stagedLines()).toBe(0)
+  expectRefusal(await importText(`${manyLines}\n${JSON.stringify(siteOf('m0'))}`), 'invalid_request', 'line')
+  expect(await stagedLines()).toBe(0)
+
+  const key = await newKey(['resources:write'])
+  const revoked = Promise.withResolvers<void>()
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: async (controller) => {
+      controller.enqueue(new TextEncoder().encode(`${manyLines}\n`))
+      await revoked.promise
+      controller.close()
+    },
+  })
+  const sending = importText(body, '', key.secret)
+  await eventually(stagedLines, (lines) => lines > 0)
+  await revokeServiceKey(platform, trace, operator, key.id)
+  revoked.resolve()
+  expectRefusal(await sending, 'invalid_token')
+  expect(await stagedLines()).toBe(0)
+  expect(await stored()).toEqual(before)
+})
+
 const importsAnswered = () => world.server.log().split('"route":"/api/management/resources/import"').length
 
 /** Sends a request whose body stops after its first line, leaves, and waits for the server to have noticed. */
@@ -215,12 +253,12 @@ const leaveMidway = async (framing: string, line: string): Promise<void> => {
   socket.destroy()
 }
 
-test.each(['Content-Length: 100000', 'Transfer-Encoding: chunked'])(
-  'a file that ends in the middle, because its sender leaves, removes nothing (%s)',
+test.each(['Content-Length: 1000000', 'Transfer-Encoding: chunked'])(
+  'a file that ends in the middle, because its sender leaves, removes nothing and leaves no line in the store (%s)',
   async (framing) => {
     await importAll([siteOf('k1'), siteOf('k2')])
     const before = await stored()
-    await leaveMidway(framing, `${JSON.stringify(siteOf('k1'))}\n`)
-    expect(await stored()).toEqual(before)
+    await leaveMidway(framing, `${JSON.stringify(siteOf('k1'))}\n${manyLines}\n`)
+    expect([await stored(), await stagedLines()]).toEqual([before, 0])
   },
 )

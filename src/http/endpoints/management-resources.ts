@@ -21,7 +21,7 @@ import {
   resourceLine,
   resourceStatement,
 } from '../contract/management.ts'
-import { mergeImport, stageImport } from '../../operations/resources/import-resources.ts'
+import { importResources } from '../../operations/resources/import-resources.ts'
 import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
 import { importSteps } from '../upload-body.ts'
 import { managed } from '../management.ts'
@@ -119,11 +119,14 @@ export const importResourceLines = managed({
   summary: 'Create, replace and remove many websites and stores',
   description:
     'The body has one JSON object per line, up to 256 MiB in all. All lines are stored or, if some are wrong, none: `details.lines` names the first twenty. The same file again changes nothing. A change of owner and a removal end the installs.',
-  run: async (door, call, { actor, query }) => {
-    const chunks = importSteps(door, call)
-    const staged = await stageImport(door.platform, { chunks, progress: () => undefined, isOfBuilder: true })
-    return await mergeImport(door.platform, call, actor, { staged, prunes: query.prune === 'true' })
-  },
+  run: async (door, call, { actor, query, unchecked }) =>
+    await importResources(door.platform, call, actor, {
+      chunks: importSteps(door, call),
+      progress: () => undefined,
+      isOfBuilder: true,
+      prunes: query.prune === 'true',
+      unchecked,
+    }),
 })
 
 export const readResources = managed({

@@ -16,8 +16,20 @@ type ImportFile = {
   /** Whether each line must name itself and its owner by the builder's own IDs. */
   readonly isOfBuilder: boolean
 }
+type ImportOrder = ImportFile & {
+  /** Whether websites and stores of the builder that no line is about are removed. */
+  readonly prunes: boolean
+  /** The platform of a caller that may lose its rights meanwhile, without their check: it removes the lines all the same. */
+  readonly unchecked?: Platform
+}
+export type ImportedResources = {
+  readonly created: number
+  readonly updated: number
+  readonly removed: number
+  readonly installs: number
+}
 
-/** An import whose lines are in the store, each right by itself. Nothing has been changed yet. */
+/** An import whose lines are in the store, each right by itself. */
 type StagedImport = {
   readonly key: RowKey
   readonly lines: number
@@ -32,23 +44,26 @@ const linesAtOnce = 500
 const mostFaults = 20
 
 /**
- * Reads a file of websites and stores into the store, to be merged by `mergeImport`, and checks each line by itself. It takes
- * little memory, whatever the size of the file. `mergeImport` removes the lines; the purge, what is left after a crash or once the caller may no longer write.
- * @throws invalid_request with the numbers of the first wrong lines; then nothing is left
+ * Makes a file of websites and stores true: creates, changes and removes them. The lines are first read into the store and checked
+ * one by one, which takes little memory whatever the size of the file, and then merged in one transaction. However that ends,
+ * they are removed; after a crash by the purge.
+ * @throws invalid_request with the numbers of wrong lines, and then nothing has changed
  */
-export const stageImport = async (platform: Platform, file: ImportFile): Promise<StagedImport> => {
+export const importResources: Operation<ImportOrder, ImportedResources> = async (
+  platform,
+  trace,
+  actor,
+  { prunes, unchecked = platform, ...file },
+) => {
   const now = platform.clock.now()
-  const staging = { key: rowKey(platform.random.uuid(now)), now }
+  const key = rowKey(platform.random.uuid(now))
   try {
-    return { ...staging, ...(await stageLines(platform, staging, file)) }
-  } catch (error) {
-    if (mayWrite(error)) await dropImport(platform, staging.key)
-    throw error
+    const read = await stageLines(platform, { key, now }, file)
+    return await mergeLines(platform, trace, actor, { staged: { key, now, ...read }, prunes })
+  } finally {
+    await dropLines(unchecked, key)
   }
 }
-
-/** Whether the error left the caller the right to write, and so to remove the lines. */
-const mayWrite = (error: unknown): boolean => !(error instanceof PlatformError && error.code === 'invalid_token')
 
 const stageLines = async (
   platform: Platform,
@@ -158,67 +173,46 @@ const rememberOwners = (platform: Platform) => {
   }
 }
 
-type MergeOrder = {
-  readonly staged: StagedImport
-  /** Whether websites and stores of the builder that no line is about are removed. */
-  readonly prunes: boolean
-}
-export type ImportedResources = {
-  readonly created: number
-  readonly updated: number
-  readonly removed: number
-  readonly installs: number
-}
-
 /**
- * Makes a staged file true, in one transaction: creates, changes and removes websites and stores. Those of an external ID are
- * identified by it, all others by owner, kind and slug. The same file again changes nothing. A change of owner and a removal end
- * the installs.
- * @throws invalid_request with the numbers of wrong lines, and then nothing has changed
+ * Merges the lines, in one transaction. Websites and stores of an external ID are identified by it, all others by owner, kind and
+ * slug. The same file again changes nothing. A change of owner and a removal end the installs.
  */
-export const mergeImport: Operation<MergeOrder, ImportedResources> = async (
+const mergeLines: Operation<{ staged: StagedImport; prunes: boolean }, ImportedResources> = async (
   platform,
   trace,
   actor,
   { staged, prunes },
 ) => {
   const { key, lines, lastLine, now } = staged
-  try {
-    if (prunes && lines === 0) throw badInput('line', 'The file is empty: with prune, it would remove everything.')
-    const imported = await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
-      const { q, record } = change
-      const { stagedResources } = q
-      await stagedResources.match(key, lastLine)
-      const faults = [
-        ...(await stagedResources.withoutOwner(key)).map((line) => lineFault(line, 'The owner has been erased.')),
-        ...(await stagedResources.repeated(key)).map((line) =>
-          lineFault(line, 'An earlier line is about the same website or store.'),
-        ),
-        ...(await stagedResources.withTakenSlug(key, prunes)).map((line) =>
-          lineFault(line, 'slug: Another website or store of the owner has it.'),
-        ),
-      ]
-      if (faults.length > 0) return wrongLines(faults)
-      const counts = await stagedResources.counts(key, prunes)
-      let installs = 0
-      for (const id of await stagedResources.endingInstalls(key, prunes)) installs += await endInstallsOn(change, id)
-      if (counts.removed > 0) await stagedResources.prune(key, change.now)
-      if (counts.updated > 0) await stagedResources.change(key, lastLine, now)
-      if (counts.created > 0) await stagedResources.create(key, lastLine, now)
-      const result = { ...counts, installs }
-      if (Object.values(counts).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
-      return result
-    })
-    await dropImport(platform, key)
-    return imported
-  } catch (error) {
-    if (mayWrite(error)) await dropImport(platform, key)
-    throw error
-  }
+  if (prunes && lines === 0) throw badInput('line', 'The file is empty: with prune, it would remove everything.')
+  return await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
+    const { q, record } = change
+    const { stagedResources } = q
+    await stagedResources.match(key, lastLine)
+    const faults = [
+      ...(await stagedResources.withoutOwner(key)).map((line) => lineFault(line, 'The owner has been erased.')),
+      ...(await stagedResources.repeated(key)).map((line) =>
+        lineFault(line, 'An earlier line is about the same website or store.'),
+      ),
+      ...(await stagedResources.withTakenSlug(key, prunes)).map((line) =>
+        lineFault(line, 'slug: Another website or store of the owner has it.'),
+      ),
+    ]
+    if (faults.length > 0) return wrongLines(faults)
+    const counts = await stagedResources.counts(key, prunes)
+    let installs = 0
+    for (const id of await stagedResources.endingInstalls(key, prunes)) installs += await endInstallsOn(change, id)
+    if (counts.removed > 0) await stagedResources.prune(key, change.now)
+    if (counts.updated > 0) await stagedResources.change(key, lastLine, now)
+    if (counts.created > 0) await stagedResources.create(key, lastLine, now)
+    const result = { ...counts, installs }
+    if (Object.values(counts).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
+    return result
+  })
 }
 
 /** Removes the lines of an import, a few at a time, because others write meanwhile. If that fails, the purge does it. */
-const dropImport = async ({ database }: Platform, key: RowKey): Promise<void> => {
+const dropLines = async ({ database }: Platform, key: RowKey): Promise<void> => {
   const drop = async () =>
     await database.transaction(async ({ stagedResources }) => await stagedResources.forget(key, linesAtOnce))
   try {
@@ -227,11 +221,3 @@ const dropImport = async ({ database }: Platform, key: RowKey): Promise<void> =>
     // The file is merged, or refused with its own reason.
   }
 }
-
-/** Both steps for a file of an operator. @throws as they do */
-export const importResources: Operation<ImportFile & { readonly prunes: boolean }, ImportedResources> = async (
-  platform,
-  trace,
-  actor,
-  { prunes, ...file },
-) => await mergeImport(platform, trace, actor, { staged: await stageImport(platform, file), prunes })
