@@ -29,7 +29,7 @@ export const refusalPage =
       <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
         <p>
           {error.status === 404
-            ? 'There is nothing at this address, or you have no access to it.'
+            ? `There is nothing at this address, or you have no access to it.${isReading(call.request) ? '' : ' Nothing was changed.'}`
             : refusalInWords(error)}
         </p>
         <p>

@@ -62,9 +62,10 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
     const app = await findApp(q, slug)
     const person = await q.users.byEmail(email)
     const current = person === null ? null : await roleIn(q, app, person.id)
-    if (person?.id === invitedBy && role === 'publisher') return badInput('email', ownOffer)
     // The team sees the addresses of its members, so this tells nothing new.
-    if (person?.id === app.ownerId || (current !== null && role !== 'publisher')) return badInput('email', isMember)
+    if (current !== null && role !== 'publisher') return badInput('email', isMember)
+    if (person?.id === app.ownerId) return badInput('email', isPublisher)
+    if (person?.id === invitedBy) return badInput('email', ownOffer)
     const open = await q.appInvitations.pendingOf(app.id, now)
     const earlier = open.find((one) => one.email === email)
     const own = earlier === undefined ? null : await roleIn(q, app, invitedBy)
@@ -96,6 +97,7 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
   })
 }
 
+const isPublisher = 'The app belongs to this person already.'
 const ownOffer = 'You cannot offer the app to yourself. Another owner can offer it to you.'
 
 const tooMany = () =>
