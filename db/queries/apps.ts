@@ -23,7 +23,17 @@ import { appIdsOf } from './app-members.ts'
 import { removeSome } from './changes.ts'
 import { removeCountsOfApp } from './counts.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import { type Counted, countedRows, hitCounts, hitOf, lookThrough, readCounts, type SearchWindow } from './places.ts'
+import {
+  type Counted,
+  countedRows,
+  hitCounts,
+  hitOf,
+  listOrderOf,
+  lookThrough,
+  readCounts,
+  type SearchWindow,
+  type TimeOrder,
+} from './places.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
@@ -41,7 +51,7 @@ export type AppQuestion = {
 }
 
 /** The orders of the list of apps. IDs are in the order in which they were made. */
-export type AppOrder = 'slug' | 'newest'
+export type AppOrder = 'slug' | TimeOrder
 
 /** The apps among which a search looks; an index has the deleted ones. */
 const scopeOf = ({ status }: AppQuestion): SQL | undefined =>
@@ -89,7 +99,7 @@ export const appQueries = (db: DrizzleConnection) => {
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
     /** Apps that match, with their owners. The window and `searchedTo` are as for users. */
     search: async (question: AppQuestion, by: AppOrder, window: SearchWindow) => {
-      const [column, listOrder] = by === 'slug' ? [apps.slug, 'ascending' as const] : [apps.id, 'descending' as const]
+      const [column, listOrder] = by === 'slug' ? [apps.slug, 'ascending' as const] : [apps.id, listOrderOf(by)]
       const { isWithin, order, searchedTo } = await lookThrough(db, column, listOrder, window, scopeOf(question))
       const found = await db
         .select({
@@ -275,7 +285,7 @@ export const redirectUriQueries = (db: DrizzleConnection) => {
       ).length === 1,
     listByApp: async (appId: string) =>
       await db
-        .select({ uri: redirectUris.uri, environment: clients.environment })
+        .select({ uri: redirectUris.uri, environment: clients.environment, createdAt: redirectUris.createdAt })
         .from(redirectUris)
         .innerJoin(clients, eq(clients.id, redirectUris.clientId))
         .where(eq(clients.appId, appId))

@@ -3,7 +3,17 @@ import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
-import { beside, countedRows, hitCounts, hitOf, lookThrough, type Place, type SearchWindow } from './places.ts'
+import {
+  beside,
+  countedRows,
+  hitCounts,
+  hitOf,
+  listOrderOf,
+  lookThrough,
+  type Place,
+  type SearchWindow,
+  type TimeOrder,
+} from './places.ts'
 import {
   type AppInstallFilter,
   type InstallFilter,
@@ -90,9 +100,8 @@ export const installQueries = (db: DrizzleConnection) => {
      * Installs that match, among the next rows of the window, in the order of their IDs, which is that of their requests, with
      * the names of app, user and place. `searchedTo` is the ID of the last one that was read, or null at the end.
      */
-    search: async (question: InstallFilter, order: 'newest' | 'oldest', window: SearchWindow) => {
-      const listOrder = order === 'newest' ? 'descending' : 'ascending'
-      const look = await lookThrough(db, installs.id, listOrder, window, installScope(question))
+    search: async (question: InstallFilter, order: TimeOrder, window: SearchWindow) => {
+      const look = await lookThrough(db, installs.id, listOrderOf(order), window, installScope(question))
       const found = await described()
         .where(and(look.isWithin, isInstallAsked(question)))
         .orderBy(look.order)
@@ -128,10 +137,10 @@ export const installQueries = (db: DrizzleConnection) => {
         exact: rows.reduce((sum, row) => sum + row.rows, 0) <= countedRows,
       }
     },
-    /** Installs of an app that match, newest first, without anything that identifies the user or the place. */
-    searchOfApp: async (appId: string, question: AppInstallFilter, window: SearchWindow) => {
+    /** Installs of an app that match, without anything that identifies the user or the place. */
+    searchOfApp: async (appId: string, question: AppInstallFilter, by: TimeOrder, window: SearchWindow) => {
       const asked = { ...question, appId, userId: null, part: '' }
-      const look = await lookThrough(db, installs.id, 'descending', window, installScope(asked))
+      const look = await lookThrough(db, installs.id, listOrderOf(by), window, installScope(asked))
       const found = await db
         .select({
           id: installs.id,
@@ -150,11 +159,17 @@ export const installQueries = (db: DrizzleConnection) => {
       return { found, searchedTo: look.searchedTo }
     },
     /**
-     * Installs of a user beside the place, newest first, without those of deleted apps: the app, its publisher, the place, and the
+     * Installs of a user beside the place, without those of deleted apps: the app, its publisher, the place, and the
      * scopes of the version that a frame opens (null if there is none).
      */
-    pageOfUser: async (userId: string, place: Place, limit: number, status: InstallStatus | null = null) => {
-      const { isBeside, order } = beside(installs.id, 'descending', place)
+    pageOfUser: async (
+      userId: string,
+      place: Place,
+      limit: number,
+      status: InstallStatus | null = null,
+      by: TimeOrder = 'newest',
+    ) => {
+      const { isBeside, order } = beside(installs.id, listOrderOf(by), place)
       return await db
         .select({
           install: installs,

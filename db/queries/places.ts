@@ -11,6 +11,11 @@ export type Place<Position = string> = Position | { readonly backFrom: Position 
 /** The order of a list by a unique column. */
 export type ListOrder = 'ascending' | 'descending'
 
+/** The order of a list by ID, which is that of the time. */
+export type TimeOrder = 'newest' | 'oldest'
+
+export const listOrderOf = (order: TimeOrder): ListOrder => (order === 'newest' ? 'descending' : 'ascending')
+
 /** The condition and the order with which a part of a list is read. The position is not part of it. */
 export const beside = (column: AnyColumn, order: ListOrder, place: Place<string | number>) => {
   const isBack = typeof place === 'object'

@@ -19,7 +19,17 @@ import { noPassword } from '../../src/domain/password.ts'
 import { devices, identities, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
-import { type Counted, countedRows, hitCounts, hitOf, lookThrough, readCounts, type SearchWindow } from './places.ts'
+import {
+  type Counted,
+  countedRows,
+  hitCounts,
+  hitOf,
+  listOrderOf,
+  lookThrough,
+  readCounts,
+  type SearchWindow,
+  type TimeOrder,
+} from './places.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
 
 export type User = typeof users.$inferSelect
@@ -43,7 +53,7 @@ export type UserQuestion = {
 }
 
 /** The orders of the list of users. IDs are in the order in which they were made. */
-export type UserOrder = 'email' | 'newest'
+export type UserOrder = 'email' | TimeOrder
 
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
@@ -126,8 +136,7 @@ export const userQueries = (db: DrizzleConnection) => {
      * at the end. So the cost of a search does not depend on the number of users.
      */
     search: async (question: UserQuestion, by: UserOrder, window: SearchWindow) => {
-      const [column, listOrder] =
-        by === 'email' ? [users.email, 'ascending' as const] : [users.id, 'descending' as const]
+      const [column, listOrder] = by === 'email' ? [users.email, 'ascending' as const] : [users.id, listOrderOf(by)]
       const { isWithin, order, searchedTo } = await lookThrough(db, column, listOrder, window, scopeOf(question))
       const found: User[] = await db
         .select()

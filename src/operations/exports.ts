@@ -109,7 +109,7 @@ async function* withNames<Event extends AuditEvent | AppEvent>(
 const turn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))
 
 const filtersIn = (search: object): readonly string[] =>
-  Object.entries(search).flatMap(([name, value]) => (value === null || value === '' ? [] : [name]))
+  Object.entries(search).flatMap(([name, value]) => (value === null || value === '' || name === 'order' ? [] : [name]))
 
 const recordExport = async (platform: Platform, trace: Trace, actor: Actor, facts: Omit<AuditFacts, 'actor'>) =>
   await decide(platform, trace, actor, async ({ record }) => await record(facts))

@@ -1,7 +1,7 @@
-import type { Place, SearchWindow } from '../../db/database.ts'
+import type { Place, SearchWindow, TimeOrder } from '../../db/database.ts'
 import { isWellFormedText } from '../domain/text.ts'
 
-export type { Counted } from '../../db/database.ts'
+export type { Counted, TimeOrder } from '../../db/database.ts'
 
 /**
  * Which page of a list: its length at most, and the position beside which it starts (null for the first page): after it, or
@@ -19,6 +19,9 @@ export type ListPage<T> = Page<T> & { readonly previousCursor: string | null }
 
 /** Sorts after every ID. The first page of a list that begins with the newest starts here. */
 export const beyondEveryId = '~'
+
+/** The place before the first row of a list by ID. */
+export const startOf = (order: TimeOrder): string => (order === 'newest' ? beyondEveryId : '')
 
 /** The page of these rows. One row more than the limit was read, to tell whether this is the last page. */
 export const pageOf = <T>(rows: readonly T[], limit: number, positionOf: (row: T) => string): Page<T> => {

@@ -3,6 +3,7 @@ import type { Environment } from '../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../domain/registered-url.ts'
 import { clientOfApp, findApp } from './apps/app-record.ts'
 import { badInput, decide, type Operation, refuseFault } from './decision.ts'
+import type { TimeOrder } from './page.ts'
 import type { Platform } from './platform.ts'
 
 type RedirectUriChange = {
@@ -63,18 +64,23 @@ const factsOf = ({ id, appId }: Client, { environment, uri }: RedirectUriChange)
 
 type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
 
+/** Alphabetical, or by the time of registration; those of one moment are alphabetical. */
+type UriOrder = 'address' | TimeOrder
+
 /**
  * The redirect URIs of an app.
  * @throws invalid_request for an unknown slug
  */
-export const listRedirectUris = async (platform: Platform, slug: string): Promise<RedirectUris> => {
+export const listRedirectUris = async (platform: Platform, slug: string, order?: UriOrder): Promise<RedirectUris> => {
   const q = platform.database.queries
-  return await redirectUrisOf(q, (await findApp(q, slug)).id)
+  return await redirectUrisOf(q, (await findApp(q, slug)).id, order)
 }
 
-/** The redirect URIs of an app per environment, in alphabetical order. */
-export const redirectUrisOf = async (q: Queries, appId: string): Promise<RedirectUris> => {
-  const all = await q.redirectUris.listByApp(appId)
+/** The redirect URIs of an app per environment. */
+export const redirectUrisOf = async (q: Queries, appId: string, order: UriOrder = 'address'): Promise<RedirectUris> => {
+  const rows = await q.redirectUris.listByApp(appId)
+  const sign = order === 'newest' ? -1 : 1
+  const all = order === 'address' ? rows : rows.toSorted((a, b) => sign * (a.createdAt - b.createdAt))
   const of = (wanted: Environment) => all.filter((row) => row.environment === wanted).map((row) => row.uri)
   return { redirectUris: { development: of('development'), production: of('production') } }
 }

@@ -159,7 +159,8 @@ export const confirmPath = (path: string, { call: { request } }: Pick<Visit, 'ca
   const { pathname, searchParams } = new URL(request.url)
   searchParams.delete('done')
   const query = searchParams.toString()
-  return query === '' ? path : `${path}?${new URLSearchParams({ from: `${pathname}?${query}` }).toString()}`
+  if (query === '') return path
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ from: `${pathname}?${query}` }).toString()}`
 }
 
 const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path> => {

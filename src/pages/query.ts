@@ -111,6 +111,22 @@ export const choiceParameter = <T extends string>(request: Request, name: string
   return choices.find((choice) => choice === asked) ?? null
 }
 
+/** The orders of a list by time. */
+export const timeOrders = [
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+] as const
+
+/** The order that the parameter `sort` asks for, and the parameter: empty for the usual order. */
+export const sortOf = <T extends string>(
+  request: Request,
+  orders: readonly (readonly [value: T, words: string])[],
+  usual: NoInfer<T>,
+): { readonly order: T; readonly sort: string } => {
+  const order = choiceParameter(request, 'sort', keysOf(orders)) ?? usual
+  return { order, sort: order === usual ? '' : order }
+}
+
 /** The values of the options of a choice. */
 export const keysOf = <T extends string>(options: readonly (readonly [value: T, words: string])[]): readonly T[] =>
   options.map(([value]) => value)

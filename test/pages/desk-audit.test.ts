@@ -49,7 +49,7 @@ test('the audit log lists the events of one request in order', async () => {
   await desk.submit(path, `${path}/activate`)
   const { text } = await ask({ request: headers.get('x-request-id') ?? '' })
   expect(actionsIn(text)).toEqual(['app.suspended'])
-  expect(text).toContain('All events of this request, in order.')
+  expect(text).toContain('All events of this request.')
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { renameApp } from '../../src/operations/apps/change-app.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
-import { addApp, addUser, endWorld, signIn } from '../support/world.ts'
+import { addApp, addUser, endWorld, installApp, signIn } from '../support/world.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
@@ -55,6 +55,64 @@ test('the audit log of an app says how many events match', async () => {
   expect((await owner.get(`/console/${slug}/trail?action=app.renamed`)).text).toContain('50 of 60 shown')
   expect((await owner.get(`/console/${slug}/trail?action=app.renamed&since=2000-01-01`)).text).toContain('50 of 60')
   expect((await owner.get(`/console/${slug}/trail?action=app.renamed&until=2000-01-01`)).text).not.toContain(' of 60')
+})
+
+test('every list can be read from its oldest row on, in pages that lead on and back', async () => {
+  const person = await addUser(world.platform, 'Many Things')
+  const browser = await signedInBrowser(world.server.url, person)
+  const { slug } = await addApp(world.platform, person)
+  const uriOf = (index: number) => `https://${slug}.example/${String(index * 7).padStart(3, '0')}${'/long'.repeat(50)}`
+  for (let index = 52; index > 0; index -= 1) {
+    const change = { slug, environment: 'development', uri: uriOf(index) } as const
+    await addRedirectUri(world.platform, trace, commandLine, change)
+    await installApp(world.platform, await addApp(world.platform, person), person)
+  }
+  const desk = await signedInBrowser(world.server.url, world.operator)
+  const lists = [
+    [browser, '/console?', /href="\/console\/([^"/]+)"><bdi>/g, 'sort=newest'],
+    [browser, '/installs?', /\/installs\/(ins_\w+)\/open/g, ''],
+    [browser, `/console/${slug}/trail?`, /<dt>ID<\/dt><dd><code>(\w+)/g, ''],
+    [browser, `/console/${slug}/redirect-uris?q=long&`, /Remove (https[^"]*)"/g, 'sort=newest'],
+    [desk, `/desk/audit?app=${slug}&`, /<dt>ID<\/dt><dd><code>(\w+)/g, ''],
+    [desk, `/desk/installs?user=${person.email}&`, /href="\/desk\/apps\/([^"]+)"><bdi>/g, ''],
+    [desk, '/desk/apps?', /href="\/desk\/apps\/([^"]+)"><bdi>/g, 'sort=newest'],
+  ] as const
+  for (const [reader, path, row, newestFirst] of lists) {
+    const newest = await everyPage(reader, path + newestFirst, row)
+    const oldest = await everyPage(reader, `${path}sort=oldest`, row)
+    expect([path, newest.rows.length > 50, oldest.rows]).toEqual([path, true, newest.rows.toReversed()])
+    expect([path, oldest.first]).toEqual([path, oldest.rows.slice(0, 50)])
+  }
+})
+
+const linkOf = (text: string, rel: 'next' | 'prev') =>
+  text.match(new RegExp(`href="([^"]*)" rel="${rel}"`))?.[1]?.replaceAll('&amp;', '&')
+
+/** The rows of every page of a list, and those of the first page as the links back show it. */
+const everyPage = async (browser: PlainBrowser, path: string, row: RegExp) => {
+  const rowsIn = (text: string) => [...text.matchAll(row)].map(([, found = '']) => found)
+  const rows: string[] = []
+  let text = ''
+  for (let next: string | undefined = path; next !== undefined; next = linkOf(text, 'next')) {
+    text = (await browser.get(next)).text
+    rows.push(...rowsIn(text))
+  }
+  for (let back = linkOf(text, 'prev'); back !== undefined; back = linkOf(text, 'prev')) {
+    text = (await browser.get(back)).text
+  }
+  return { rows, first: rowsIn(text) }
+}
+
+test('the order and the search of redirect URIs survive adding and removing one', async () => {
+  const { slug } = await addApp(world.platform, world.user)
+  const path = `/console/${slug}/redirect-uris`
+  const uri = `https://${slug}.example/kept`
+  const added = await owner.submit(`${path}?q=kept&sort=newest`, path, { environment: 'development', uri })
+  expect(added.headers.get('location')).toBe(`${path}?q=kept&sort=newest&done=uri-added`)
+  const { text } = await owner.get(`${path}?q=kept&sort=newest`)
+  const href = text.match(/href="([^"]*)" aria-label="Remove/)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const removed = await owner.submit(href, `${path}/remove`)
+  expect(removed.headers.get('location')).toBe(`${path}?q=kept&sort=newest&done=uri-removed`)
 })
 
 test('a confirmation page has the pages of its area around it, with the one that leads to it as the current one', async () => {

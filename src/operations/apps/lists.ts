@@ -1,5 +1,5 @@
 import type { App, AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
-import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
+import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage, startOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type AppRecord, appRecord, clientOfApp } from './app-record.ts'
 
@@ -66,7 +66,7 @@ export const searchApps = async (
 ): Promise<ListPage<FoundApp>> => {
   if (!canBeFound(question.part)) return emptyPage
   const [first, positionOf] =
-    by === 'slug' ? ['', ({ slug }: FoundApp) => slug] : [beyondEveryId, ({ id }: FoundApp) => id]
+    by === 'slug' ? ['', ({ slug }: FoundApp) => slug] : [startOf(by), ({ id }: FoundApp) => id]
   return await searchPage(page, first, (window) => q.apps.search(question, by, window), positionOf)
 }
 

@@ -7,7 +7,7 @@ import type { Platform } from '../platform.ts'
 import { type AppEventSearch, searchEventsOfApp } from './search-events.ts'
 
 /**
- * The events of one app that match, newest first. Issued tokens are not in the list, because their own rows record them. A user
+ * The events of one app that match. Issued tokens are not in the list, because their own rows record them. A user
  * who consented is not named, and their address is not shown.
  */
 export const listAppEvents = async (

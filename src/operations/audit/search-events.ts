@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { badInput } from '../decision.ts'
-import { type Counted, type ListPage, type PageRequest, searchBothWays, searchedRows } from '../page.ts'
+import { type Counted, type ListPage, type PageRequest, searchBothWays, searchedRows, type TimeOrder } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -15,10 +15,12 @@ export type AuditSearch = Omit<AuditQuestion, 'appId' | 'actorId'> & {
   /** Epoch milliseconds, from `since` (inclusive) to `until` (exclusive). */
   readonly since: number | null
   readonly until: number | null
+  /** Usually newest first; the events of one request oldest first. */
+  readonly order?: TimeOrder
 }
 
 /**
- * Events that match, including issued tokens, newest first; the events of one request oldest first. A page reads a
+ * Events that match, including issued tokens. A page reads a
  * bounded number of rows: it may have few events or none, and the next page continues the search.
  * @throws invalid_request for an unknown app or email address, a cursor that this list did not return, or a malformed
  *   request ID
@@ -28,23 +30,23 @@ export const searchEvents = async (
   search: AuditSearch,
   page: PageRequest,
 ): Promise<ListPage<AuditEvent>> => {
-  const { since, until, app, actor, ...asked } = search
+  const { since, until, app, actor, order = search.requestId === null ? 'newest' : 'oldest', ...asked } = search
   const question = await questionOf(platform.database.queries, app, actor, asked)
-  return await searchByTime(platform, { since, until, requestId: search.requestId }, question, 'issued', page)
+  return await searchByTime(platform, { since, until, order, requestId: search.requestId }, question, 'issued', page)
 }
 
 /** What the owner of an app asks for among its events. Null matches everything. */
-export type AppEventSearch = Pick<AuditSearch, 'action' | 'outcome' | 'since' | 'until'>
+export type AppEventSearch = Pick<AuditSearch, 'action' | 'outcome' | 'since' | 'until' | 'order'>
 
-/** Events of one app that match, newest first, without issued tokens. The pages are as for `searchEvents`. */
+/** Events of one app that match, without issued tokens. The pages are as for `searchEvents`. */
 export const searchEventsOfApp = async (
   platform: Platform,
   appId: string,
-  { action, outcome, since, until }: AppEventSearch,
+  { action, outcome, since, until, order = 'newest' }: AppEventSearch,
   page: PageRequest,
 ): Promise<ListPage<AuditEvent>> => {
   const asked = { appId, actorKind: null, actorId: null, action, outcome, requestId: null }
-  return await searchByTime(platform, { since, until, requestId: null }, asked, 'none', page)
+  return await searchByTime(platform, { since, until, order, requestId: null }, asked, 'none', page)
 }
 
 /** How many there are of them; at most 10,000 rows are counted. */
@@ -59,10 +61,11 @@ export const countEventsOfApp = async (
 }
 
 type Times = Pick<AuditSearch, 'since' | 'until' | 'requestId'>
+type OrderedTimes = Times & { readonly order: TimeOrder }
 
 const searchByTime = async (
   { database: { queries: q }, random }: Platform,
-  times: Times,
+  times: OrderedTimes,
   question: AuditQuestion,
   issued: 'issued' | 'none',
   page: PageRequest,
@@ -150,13 +153,13 @@ const longestRequestMs = 3_600_000
 
 /** The stretch that a page reads: from the cursor on, or with the direction `back` from there to the beginning of the list. */
 const stretchOf = (
-  times: Times,
+  times: OrderedTimes,
   cursor: string | null,
   direction: 'onward' | 'back',
   aheadMs: number,
 ): Pick<AuditStretch, 'after' | 'before' | 'order'> => {
   const { after, before } = boundsOf(times, aheadMs)
-  const isNewestFirst = (times.requestId === null) === (direction === 'onward')
+  const isNewestFirst = (times.order === 'newest') === (direction === 'onward')
   return isNewestFirst
     ? { after, before: earlier(before, cursor ?? lastUuid), order: 'newest' }
     : { after: later(after, cursor ?? firstUuid), before, order: 'oldest' }

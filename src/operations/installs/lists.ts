@@ -8,13 +8,14 @@ import { findAnyApp, findApp } from '../apps/app-record.ts'
 import type { SessionCaller } from '../authenticate.ts'
 import { badInput } from '../decision.ts'
 import {
-  beyondEveryId,
   canBeFound,
   emptyPage,
+  listPage,
   type ListPage,
-  newestFirst,
   type PageRequest,
   searchPage,
+  startOf,
+  type TimeOrder,
 } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -67,14 +68,13 @@ export type InstallSearch = Pick<InstallFilter, 'status' | 'kind' | 'part'> & {
 export const searchInstalls = async (
   { database: { queries: q } }: Platform,
   search: InstallSearch,
-  order: 'newest' | 'oldest',
+  order: TimeOrder,
   page: PageRequest,
 ): Promise<ListPage<DescribedInstall>> => {
   const question = await questionOf(q, search)
   if (!canBeFound(question.part)) return emptyPage
-  const first = order === 'newest' ? beyondEveryId : ''
   const look = (window: SearchWindow) => q.installs.search(question, order, window)
-  const found = await searchPage(page, first, look, ({ install }) => install.id)
+  const found = await searchPage(page, startOf(order), look, ({ install }) => install.id)
   return { ...found, data: found.data.map(describedInstall) }
 }
 
@@ -93,17 +93,18 @@ const questionOf = async (q: Queries, { app, user, ...search }: InstallSearch): 
 /** An install as the app's developer sees it: nothing about its owner, and only the kind of the website or store. */
 export type AppInstall = Found<'searchOfApp'>
 
-/** One app's installs that match, newest first. */
+/** One app's installs that match. */
 export const listAppInstalls = async (
   { database: { queries: q } }: Platform,
   appId: string,
   question: AppInstallFilter,
   page: PageRequest,
+  order: TimeOrder = 'newest',
 ) =>
   await searchPage(
     page,
-    beyondEveryId,
-    (window) => q.installs.searchOfApp(appId, question, window),
+    startOf(order),
+    (window) => q.installs.searchOfApp(appId, question, order, window),
     ({ id }) => id,
   )
 
@@ -111,15 +112,20 @@ export const listAppInstalls = async (
 export const countAppInstalls = async ({ database }: Platform, appId: string, kind: ResourceKind | null) =>
   await database.queries.installs.countStates({ appId, userId: null, status: null, kind, part: '' })
 
-/** The caller's installs, including ended ones, newest first. */
+/** The caller's installs, including ended ones. */
 export const listOwnInstalls = async (
   { database }: Platform,
   { user }: SessionCaller,
   page: PageRequest,
   status: InstallStatus | null = null,
+  order: TimeOrder = 'newest',
 ) =>
-  await newestFirst(page, async (place, rows) =>
-    (await database.queries.installs.pageOfUser(user.id, place, rows, status)).map(ownInstall),
+  await listPage(
+    page,
+    (cursor) => cursor ?? startOf(order),
+    async (place, rows) =>
+      (await database.queries.installs.pageOfUser(user.id, place, rows, status, order)).map(ownInstall),
+    ({ id }) => id,
   )
 
 /** An install as its owner sees it. */

@@ -4,7 +4,7 @@ import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
 import { factorsOf } from '../factors/factors.ts'
-import { beyondEveryId, canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage } from '../page.ts'
+import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage, startOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
 /** The user with an email address as a person typed it; null when it is malformed or unknown. */
@@ -36,7 +36,7 @@ export const searchUsers = async (
   page: PageRequest,
 ): Promise<ListPage<UserSummary>> => {
   if (!canBeFound(question.part)) return emptyPage
-  const [first, positionOf] = by === 'email' ? ['', ({ email }: User) => email] : [beyondEveryId, ({ id }: User) => id]
+  const [first, positionOf] = by === 'email' ? ['', ({ email }: User) => email] : [startOf(by), ({ id }: User) => id]
   const found = await searchPage(page, first, (window) => q.users.search(question, by, window), positionOf)
   return { ...found, data: found.data.map(userSummary) }
 }

@@ -1,6 +1,7 @@
 import { endingStep } from '../../domain/install.ts'
 import { formatScope, isSubset } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
+import { confirmPath } from '../confirmation.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, InstallStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/field.tsx'
@@ -30,7 +31,7 @@ export const InstallRow = ({ visit, install }: InstallRowProps) => (
         Since <Time at={install.createdAt} />
       </>,
     ]}
-    actions={<Actions install={install} />}
+    actions={<Actions visit={visit} install={install} />}
   >
     <ScopeList class="inline" scopes={install.scopes} />
     <NewScopes visit={visit} install={install} />
@@ -73,7 +74,7 @@ const NewScopes = ({ visit, install }: InstallRowProps) => {
   )
 }
 
-const Actions = ({ install }: Pick<InstallRowProps, 'install'>) => {
+const Actions = ({ visit, install }: InstallRowProps) => {
   const step = endingStep(install)
   if (step === null) return null
   const named = (
@@ -89,7 +90,7 @@ const Actions = ({ install }: Pick<InstallRowProps, 'install'>) => {
           Open{named}
         </a>
       ) : null}
-      <a class="button small" href={endInstallPath(install.id)}>
+      <a class="button small" href={confirmPath(endInstallPath(install.id), visit)}>
         {step === 'deactivate' ? 'End this install' : 'Withdraw'}
         {named}
       </a>

@@ -12,7 +12,7 @@ import { ScopeList } from '../design/scopes.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, agreePath, installLivePath } from './account-page.tsx'
 import { InstallRow } from './install-row.tsx'
@@ -58,9 +58,10 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   const path = accountPaths.installs
   const status = choiceParameter(visit.call.request, 'status', keysOf(statuses))
   const part = parameterOf(visit, 'q')
-  const query = { status: status ?? '', q: part }
-  const installs = await readList(visit, { list: 'own-installs', path, query, param: 'installs' }, (window) =>
-    listOwnInstalls(platform, visit.session, window, status),
+  const { order, sort } = sortOf(visit.call.request, timeOrders, 'newest')
+  const query = { status: status ?? '', q: part, sort }
+  const installs = await readList(visit, { list: `own-installs-${order}`, path, query, param: 'installs' }, (window) =>
+    listOwnInstalls(platform, visit.session, window, status, order),
   )
   const apps = await readList(visit, { list: 'offered-apps', path, query, param: 'apps' }, (window) =>
     listOfferedApps(platform, window, part),
@@ -76,6 +77,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
           kept={{ q: part }}
           fields={[
             { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
+            { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: 'newest' },
           ]}
         />
       )}
@@ -90,7 +92,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         <FilterBar
           label="Apps you can install"
           path={path}
-          kept={{ status: query.status }}
+          kept={{ status: query.status, sort }}
           button="Search"
           fields={[{ kind: 'search', name: 'q', label: 'Name or slug of an app', value: part }]}
         />

@@ -9,7 +9,7 @@ import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { requireVisit } from '../visit.ts'
 import { offerWords } from '../words.ts'
 import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
@@ -23,10 +23,7 @@ const notices = {
   deleted: 'The app is deleted. An operator can restore it for 7 days.',
 } as const
 
-const orders = [
-  ['name', 'Name'],
-  ['newest', 'Newest first'],
-] as const
+const orders = [['name', 'Name'], ...timeOrders] as const
 
 /** The list of a developer's own apps. It is short, so it is filtered and sorted in memory. */
 export const ownAppsRoutes = (door: Door) =>
@@ -34,12 +31,12 @@ export const ownAppsRoutes = (door: Door) =>
     const visit = await requireVisit(door, request)
     const part = parameterOf(visit, 'q')
     const status = choiceParameter(request, 'status', keysOf(statuses))
-    const order = choiceParameter(request, 'sort', keysOf(orders)) ?? 'name'
+    const { order, sort } = sortOf(request, orders, 'name')
     const all = await listOwnApps(door.platform, visit.userId)
     const found = all
       .filter((app) => hasPart(app, part.toLowerCase()) && (status === null || app.status === status))
       .toSorted(comparisons[order])
-    const query = { q: part, status: status ?? '', sort: order === 'name' ? '' : order }
+    const query = { q: part, status: status ?? '', sort }
     const place = { list: `own-apps-${order}`, path: consolePath, query }
     const apps = await readList(visit, place, async (window) => pageInMemory(found, window, ({ slug }) => slug))
     return page(
@@ -84,6 +81,7 @@ const comparisons = {
   name: (a: OwnAppSummary, b: OwnAppSummary) =>
     a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.slug < b.slug ? -1 : 1),
   newest: (a: OwnAppSummary, b: OwnAppSummary) => b.createdAt - a.createdAt || (a.slug < b.slug ? -1 : 1),
+  oldest: (a: OwnAppSummary, b: OwnAppSummary) => a.createdAt - b.createdAt || (a.slug < b.slug ? -1 : 1),
 } as const
 
 const NoApps = () => (

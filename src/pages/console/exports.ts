@@ -14,8 +14,9 @@ const eventForm = formOf({
   outcome: optionalText,
   since: optionalText,
   until: optionalText,
+  sort: optionalText,
 })
-const installForm = formOf({ status: optionalText, kind: optionalText })
+const installForm = formOf({ status: optionalText, kind: optionalText, sort: optionalText })
 
 /** The lists of an app as CSV, with their filters. An app that is suspended can be exported too. */
 export const appExportRoutes = (door: Door) =>
@@ -23,8 +24,8 @@ export const appExportRoutes = (door: Door) =>
     .post('/console/:slug/trail/export', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, eventForm)
       const { app } = await ownAppOf(visit, slug)
-      const { action = '', outcome = '', since = '', until = '' } = fields
-      const search = readTrailSearch({ action, outcome, since, until })
+      const { action = '', outcome = '', since = '', until = '', sort = '' } = fields
+      const search = readTrailSearch({ action, outcome, since, until, sort })
       const exported = await exportAppEvents(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { app, search })
       return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported))
     })

@@ -7,7 +7,7 @@ import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { countOfSegment, installSegments, segmentNames, segmentStatus } from '../install-segments.ts'
 import { page } from '../page.ts'
-import { choiceParameter, keysOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, listPath, readList, sortOf, timeOrders } from '../query.ts'
 import { resourceKindWords } from '../words.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
@@ -31,10 +31,11 @@ export const appInstallRoutes = (door: Door) =>
     const path = consoleAppPath(slug, 'installs')
     const kind = choiceParameter(request, 'kind', keysOf(kinds))
     const segment = choiceParameter(request, 'status', segmentNames) ?? 'all'
-    const query = { status: segment === 'all' ? '' : segment, kind: kind ?? '' }
+    const { order, sort } = sortOf(request, timeOrders, 'newest')
+    const query = { status: segment === 'all' ? '' : segment, kind: kind ?? '', sort }
     const question = { status: segmentStatus(segment), kind }
-    const installs = await readList(visit, { list: 'app-installs', path, query }, (part) =>
-      listAppInstalls(door.platform, app.id, question, part),
+    const installs = await readList(visit, { list: `app-installs-${order}`, path, query }, (part) =>
+      listAppInstalls(door.platform, app.id, question, part, order),
     )
     const counts = await countAppInstalls(door.platform, app.id, kind)
     return page(
@@ -55,12 +56,19 @@ export const appInstallRoutes = (door: Door) =>
           kept={{ status: query.status }}
           fields={[
             { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: kind },
+            { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: 'newest' },
           ]}
         />
         <Table
           label="Installs"
           rows={installs.rows}
           rowHeader="Install"
+          sort={{
+            Requested: {
+              href: listPath(path, { ...query, sort: order === 'newest' ? 'oldest' : '' }),
+              direction: order === 'newest' ? 'descending' : 'ascending',
+            },
+          }}
           columns={{
             Install: ({ id }) => <code class="small">{id}</code>,
             'Installed on': ({ kind: place, environment }) => (

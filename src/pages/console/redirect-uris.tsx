@@ -1,18 +1,20 @@
-import { sentBefore } from '../confirmation.tsx'
+import { confirmPath, sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { hasRight } from '../../domain/member.ts'
 import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
+import { pageInMemory } from '../../operations/page.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
-import { Count, SearchBar } from '../design/list-tools.tsx'
+import { Count, FilterBar, manyRows, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asMember, formOf, optionalText, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { parameterOf } from '../query.ts'
+import { addressOf, backTo, listPath, type ListPart, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
+import type { Visit } from '../visit.ts'
 import {
   Allowed,
   consoleAppPath,
@@ -28,7 +30,9 @@ const notices = {
   'uri-removed': 'The redirect URI is removed and is refused from now on.',
 } as const
 
-const uriForm = formOf({ environment: environmentField, uri: text })
+const uriForm = formOf({ environment: environmentField, uri: text, back: optionalText })
+
+const orders = [['address', 'Address'], ...timeOrders] as const
 
 const pattern = '/console/:slug/redirect-uris'
 
@@ -40,13 +44,13 @@ export const redirectUriRoutes = (door: Door) =>
 
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, uriForm)
-  const { environment, uri } = fields
+  const { environment, uri, back } = fields
   const path = consoleAppPath(slug, 'redirect-uris')
   // Copied text often has a space before or after it. No redirect URI has one.
   return await answerForm(
     addRedirectUri(...asMember(visit, slug, 'settings', ticket), { slug, environment, uri: uri.trim() }),
     {
-      done: () => seeOther(`${path}?done=uri-added`),
+      done: () => seeOther(backTo(path, back, 'uri-added')),
       refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
       sentBefore: () => sentBefore({ visit, href: path, name: 'See the redirect URIs' }),
     },
@@ -57,9 +61,14 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
 type RefusedUri = { readonly environment: Environment; readonly uri: string; readonly error: PlatformError }
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise<Response> => {
-  const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug)
   const path = consoleAppPath(app.slug, 'redirect-uris')
   const part = parameterOf(visit, 'q')
+  const { order, sort } = sortOf(visit.call.request, orders, 'address')
+  const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug, order)
+  const parts = {
+    development: await partOf(visit, path, { q: part, sort }, 'development', redirectUris.development),
+    production: await partOf(visit, path, { q: part, sort }, 'production', redirectUris.production),
+  }
   const error = refused?.error ?? null
   return page(
     <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notices={notices}>
@@ -68,22 +77,31 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
         After users allow or deny access, they return to a registered redirect URI, and to no other address. Development
         and production have separate URIs. The URI that an app sends must be identical, byte for byte.
       </p>
-      <SearchBar
-        path={path}
-        label="Search redirect URIs"
-        part={part}
-        shown={{ rows: [...redirectUris.development, ...redirectUris.production] }}
-      />
+      {part === '' && redirectUris.development.length + redirectUris.production.length < manyRows ? null : (
+        <FilterBar
+          path={path}
+          fields={[
+            { kind: 'search', name: 'q', label: 'Part of the address', value: part },
+            { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'address' },
+          ]}
+        />
+      )}
       {environments.map((environment) => (
         <section aria-labelledby={`uris-${environment}`} key={environment}>
           <h2 id={`uris-${environment}`}>
             {environmentNames[environment]} <Count of={redirectUris[environment].length} />
           </h2>
           <UriList
+            visit={visit}
             app={app}
             environment={environment}
-            uris={redirectUris[environment].filter((uri) => uri.includes(part))}
+            uris={parts[environment].rows}
             isSearched={part !== ''}
+          />
+          <Pager
+            {...parts[environment]}
+            shown={parts[environment].rows.length}
+            label={`Pages of redirect URIs for ${environment}`}
           />
           <Allowed app={app} right="settings">
             <AddUri
@@ -101,13 +119,29 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
   )
 }
 
-type UriListProps = Pick<OwnApp, 'app'> & {
+/** The URIs of an environment that match. There are few, so they are sorted and divided into pages in memory. */
+const partOf = async (
+  visit: Visit,
+  path: string,
+  { q, sort }: Readonly<Record<'q' | 'sort', string>>,
+  environment: Environment,
+  uris: readonly string[],
+): Promise<ListPart<string>> => {
+  const found = uris.filter((uri) => uri.includes(q))
+  const place = { list: `${environment}-uris-${sort}`, path, query: { q, sort }, param: environment }
+  return await readList(visit, place, async (window) => pageInMemory(found, window, positionOf))
+}
+
+/** A whole URI can be too long for a cursor. */
+const positionOf = (uri: string): string => Bun.hash(uri).toString(36)
+
+type UriListProps = OwnApp & {
   readonly environment: Environment
   readonly uris: readonly string[]
   readonly isSearched: boolean
 }
 
-const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
+const UriList = ({ visit, app, environment, uris, isSearched }: UriListProps) =>
   uris.length === 0 ? (
     <p class="muted">
       {isSearched
@@ -125,7 +159,10 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
             hasRight(app.role, 'settings') ? (
               <a
                 class="button small"
-                href={`${consoleAppPath(app.slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`}
+                href={confirmPath(
+                  listPath(consoleAppPath(app.slug, 'redirect-uris', 'remove'), { environment, uri }),
+                  visit,
+                )}
                 aria-label={`Remove ${uri}`}
               >
                 Remove
@@ -140,7 +177,11 @@ const UriList = ({ app, environment, uris, isSearched }: UriListProps) =>
 type AddUriProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedUri | null }
 
 const AddUri = ({ visit, app, environment, refused }: AddUriProps) => (
-  <Form action={consoleAppPath(app.slug, 'redirect-uris')} visit={visit} hidden={{ environment }}>
+  <Form
+    action={consoleAppPath(app.slug, 'redirect-uris')}
+    visit={visit}
+    hidden={{ environment, back: addressOf(visit) }}
+  >
     <Field
       id={`uri-${environment}`}
       label={`New redirect URI for ${environment}`}

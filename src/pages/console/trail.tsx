@@ -9,7 +9,16 @@ import { Problem } from '../design/field.tsx'
 import { ExportForm, FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
-import { choiceParameter, emptyPart, keysOf, type ListPart, parameterOf, readList } from '../query.ts'
+import {
+  choiceParameter,
+  emptyPart,
+  keysOf,
+  type ListPart,
+  parameterOf,
+  readList,
+  sortOf,
+  timeOrders,
+} from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
@@ -24,13 +33,15 @@ const fieldsOf = (visit: Visit): TrailFields => ({
   outcome: choiceParameter(visit.call.request, 'outcome', keysOf(outcomes)) ?? '',
   since: parameterOf(visit, 'since'),
   until: parameterOf(visit, 'until'),
+  sort: sortOf(visit.call.request, timeOrders, 'newest').sort,
 })
 
-type TrailFields = Readonly<Record<'action' | 'outcome' | 'since' | 'until', string>>
+type TrailFields = Readonly<Record<'action' | 'outcome' | 'since' | 'until' | 'sort', string>>
 
 /** The search that the filters describe. @throws invalid_request, naming the filter */
-export const readTrailSearch = ({ action, outcome, ...period }: TrailFields): AppEventSearch => ({
+export const readTrailSearch = ({ action, outcome, sort, ...period }: TrailFields): AppEventSearch => ({
   ...periodOf(period),
+  order: sort === 'oldest' ? 'oldest' : 'newest',
   action: action === '' ? null : action,
   outcome: keysOf(outcomes).find((value) => value === outcome) ?? null,
 })
@@ -54,8 +65,8 @@ export const appTrailRoutes = (door: Door) =>
       <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
         <Problem error={error} />
         <p>
-          Every change to this app, and every secret, code or token that was refused, newest first. Successful token
-          requests are not listed, but each secret shows when it was last used. Events are never changed.
+          Every change to this app, and every secret, code or token that was refused. Successful token requests are not
+          listed, but each secret shows when it was last used. Events are never changed.
         </p>
         <FilterBar
           path={path}
@@ -78,6 +89,14 @@ export const appTrailRoutes = (door: Door) =>
             },
             { kind: 'date', name: 'since', label: 'Since (UTC)', value: fields.since },
             { kind: 'date', name: 'until', label: 'Before (UTC)', value: fields.until },
+            {
+              kind: 'choice',
+              name: 'sort',
+              label: 'Order',
+              options: timeOrders,
+              selected: fields.sort,
+              usual: 'newest',
+            },
           ]}
         />
         <AuditEvents
@@ -95,7 +114,7 @@ export const appTrailRoutes = (door: Door) =>
   })
 
 const search = async ({ visit, app }: OwnApp, path: string, fields: TrailFields): Promise<ListPart<AppEvent>> =>
-  await readList(visit, { list: 'app-trail', path, query: fields }, (part) =>
+  await readList(visit, { list: `app-trail-${fields.sort}`, path, query: fields }, (part) =>
     listAppEvents(visit.door.platform, { app, userId: visit.userId }, readTrailSearch(fields), part),
   )
 

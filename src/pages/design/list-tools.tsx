@@ -65,7 +65,7 @@ export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label }:
 }
 
 /** A list that is shorter needs no search. */
-const manyRows = 6
+export const manyRows = 6
 
 type SearchBarProps = {
   readonly path: string

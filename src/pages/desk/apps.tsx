@@ -6,7 +6,7 @@ import { AppStatusBadge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { requireOperator } from '../visit.ts'
 import { deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
 
@@ -15,10 +15,7 @@ const statuses = [
   ['suspended', 'Suspended'],
   ['deleted', 'Deleted'],
 ] as const
-const orders = [
-  ['slug', 'Slug'],
-  ['newest', 'Newest first'],
-] as const
+const orders = [['slug', 'Slug'], ...timeOrders] as const
 
 /** Every app, with a search. */
 export const deskAppsRoutes = (door: Door) =>
@@ -26,8 +23,8 @@ export const deskAppsRoutes = (door: Door) =>
     const visit = await requireOperator(door, request)
     const path = deskPaths.apps
     const question = { part: parameterOf(visit, 'q'), status: choiceParameter(request, 'status', keysOf(statuses)) }
-    const order = choiceParameter(request, 'sort', keysOf(orders)) ?? 'slug'
-    const query = { q: question.part, status: question.status ?? '', sort: order === 'slug' ? '' : order }
+    const { order, sort } = sortOf(request, orders, 'slug')
+    const query = { q: question.part, status: question.status ?? '', sort }
     const apps = await readList(visit, { list: `desk-apps-${order}`, path, query }, (window) =>
       searchApps(door.platform, question, order, window),
     )

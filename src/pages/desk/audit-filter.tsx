@@ -1,9 +1,10 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { AuditSearch } from '../../operations/audit/search-events.ts'
 import { badInput } from '../../operations/decision.ts'
+import type { TimeOrder } from '../../operations/page.ts'
 import { Field } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'
-import { parameterOf } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, timeOrders } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { groupsWith } from '../audit-events.tsx'
 import { periodOf } from '../audit-period.ts'
@@ -22,6 +23,7 @@ export const auditFieldsOf = (visit: Visit) => ({
   request: parameterOf(visit, 'request'),
   since: parameterOf(visit, 'since'),
   until: parameterOf(visit, 'until'),
+  sort: choiceParameter(visit.call.request, 'sort', keysOf(timeOrders)) ?? '',
 })
 
 export type AuditFields = Readonly<ReturnType<typeof auditFieldsOf>>
@@ -32,6 +34,7 @@ export type AuditFields = Readonly<ReturnType<typeof auditFieldsOf>>
  */
 export const readSearch = (fields: AuditFields): AuditSearch => ({
   ...periodOf(fields),
+  order: orderOf(fields),
   app: given(fields.app),
   actorKind: oneOf(actorKinds, fields.kind, 'kind'),
   actor: given(fields.actor),
@@ -39,6 +42,10 @@ export const readSearch = (fields: AuditFields): AuditSearch => ({
   outcome: oneOf(outcomes, fields.outcome, 'outcome'),
   requestId: requestIdOf(fields.request),
 })
+
+/** The events of one request are read as they happened. */
+export const orderOf = ({ sort, request }: Pick<AuditFields, 'sort' | 'request'>): TimeOrder =>
+  keysOf(timeOrders).find((order) => order === sort) ?? (request === '' ? 'newest' : 'oldest')
 
 const given = (text: string): string | null => (text === '' ? null : text)
 
@@ -92,6 +99,9 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
         {text('request', 'Request ID', 'req_…', 100)}
         {text('since', 'Since (UTC)', '2026-08-01T12:00', 40)}
         {text('until', 'Until (UTC)', '2026-08-02', 40)}
+        <div class="field">
+          <Choices name="sort" label="Order" options={timeOrders} selected={orderOf(fields)} />
+        </div>
         <div class="beside">
           <button type="submit">Show events</button>
           <a href={deskPaths.audit}>Clear</a>

@@ -11,7 +11,7 @@ import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
 import { emptyPart, type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { type AuditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
+import { type AuditFields, auditFieldsOf, AuditFilterForm, orderOf, readSearch } from './audit-filter.tsx'
 import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** The audit log with its filters. */
@@ -27,11 +27,7 @@ export const auditRoutes = (door: Door) =>
       <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
         <Problem error={error} />
         <AuditFilterForm fields={fields} error={error} />
-        <p class="muted">
-          {fields.request === ''
-            ? 'Newest first. The log includes issued tokens.'
-            : 'All events of this request, in order.'}
-        </p>
+        <p class="muted">{fields.request === '' ? 'The log includes issued tokens.' : 'All events of this request.'}</p>
         <AuditEvents
           events={events.rows}
           names={names}
@@ -48,7 +44,7 @@ export const auditRoutes = (door: Door) =>
   })
 
 const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<AuditLine>> =>
-  await readList(visit, { list: 'desk-audit', path: deskPaths.audit, query: fields }, (part) =>
+  await readList(visit, { list: `desk-audit-${orderOf(fields)}`, path: deskPaths.audit, query: fields }, (part) =>
     searchEvents(visit.door.platform, readSearch(fields), part),
   )
 

@@ -18,6 +18,7 @@ const eventForm = formOf({
   request: optionalText,
   since: optionalText,
   until: optionalText,
+  sort: optionalText,
 })
 const installForm = formOf({
   q: optionalText,
@@ -33,8 +34,9 @@ export const deskExportRoutes = (door: Door) =>
   new Elysia()
     .post(`${deskPaths.audit}/export`, async ({ request }) => {
       const { visit, fields } = await receiveFromOperator(door, request, eventForm)
-      const { app = '', actor = '', kind = '', action = '', outcome = '', since = '', until = '' } = fields
-      const search = readSearch({ app, actor, kind, action, outcome, request: fields.request ?? '', since, until })
+      const { app = '', actor = '', kind = '', action = '', outcome = '', since = '', until = '', sort = '' } = fields
+      const asked = fields.request ?? ''
+      const search = readSearch({ app, actor, kind, action, outcome, request: asked, since, until, sort })
       return csvDownload(visit, 'audit', eventColumns, eventRows(await exportEvents(...onTheDesk(visit), search)))
     })
     .post(`${deskPaths.installs}/export`, async ({ request }) => {

@@ -26,7 +26,17 @@ import {
   segmentStatus,
 } from '../install-segments.ts'
 import { page, seeOther } from '../page.ts'
-import { addressOf, backTo, choiceParameter, emptyPart, keysOf, parameterOf, readList } from '../query.ts'
+import {
+  addressOf,
+  backTo,
+  choiceParameter,
+  emptyPart,
+  keysOf,
+  parameterOf,
+  readList,
+  sortOf,
+  timeOrders,
+} from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
 import { deskAppPath, DeskPage, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
@@ -58,10 +68,6 @@ const kinds = [
   ['site', 'Websites'],
   ['store', 'Stores'],
 ] as const
-const orders = [
-  ['newest', 'Newest first'],
-  ['oldest', 'Oldest first'],
-] as const
 
 /** The search that the fields of an export describe. */
 export const readInstallSearch = (fields: InstallFields): InstallSearch => ({
@@ -82,7 +88,7 @@ const filtersOf = (visit: Visit) => {
   const isNarrow = asked.app !== '' || asked.user !== '' || asked.part !== ''
   const status = choiceParameter(request, 'status', segmentNames) ?? (isNarrow ? 'all' : 'waiting')
   const usualOrder = status === 'waiting' ? 'oldest' : 'newest'
-  const order = choiceParameter(request, 'sort', keysOf(orders)) ?? usualOrder
+  const { order, sort } = sortOf(request, timeOrders, usualOrder)
   return {
     search: { ...asked, kind, status: segmentStatus(status) },
     order,
@@ -94,7 +100,7 @@ const filtersOf = (visit: Visit) => {
       user: asked.user,
       kind: kind ?? '',
       status,
-      sort: order === usualOrder ? '' : order,
+      sort,
     },
   } as const
 }
@@ -139,7 +145,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
             ? []
             : [{ kind: 'text', name: 'user', label: 'Address of a user', value: query.user } as const]),
           { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: search.kind },
-          { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: usualOrder },
+          { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: usualOrder },
         ]}
       />
       <p class="muted">{aboutSegment[segment]}</p>

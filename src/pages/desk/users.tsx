@@ -6,7 +6,7 @@ import { Badge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { requireOperator } from '../visit.ts'
 import { DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
@@ -15,10 +15,7 @@ const statuses = [
   ['disabled', 'Disabled'],
 ] as const
 const roles = [['operator', 'Operators']] as const
-const orders = [
-  ['email', 'Email address'],
-  ['newest', 'Newest first'],
-] as const
+const orders = [['email', 'Email address'], ...timeOrders] as const
 
 /** Every user, with a search. */
 export const deskUsersRoutes = (door: Door) =>
@@ -27,9 +24,9 @@ export const deskUsersRoutes = (door: Door) =>
     const path = deskPaths.users
     const status = choiceParameter(request, 'status', keysOf(statuses))
     const role = choiceParameter(request, 'role', keysOf(roles))
-    const order = choiceParameter(request, 'sort', keysOf(orders)) ?? 'email'
+    const { order, sort } = sortOf(request, orders, 'email')
     const question = { part: parameterOf(visit, 'q'), status, operators: role !== null }
-    const query = { q: question.part, status: status ?? '', role: role ?? '', sort: order === 'email' ? '' : order }
+    const query = { q: question.part, status: status ?? '', role: role ?? '', sort }
     const users = await readList(visit, { list: `desk-users-${order}`, path, query }, (window) =>
       searchUsers(door.platform, question, order, window),
     )
