@@ -72,4 +72,4 @@ if (withBuilder && server.stdout instanceof ReadableStream) {
   3. Operators still sign in with a password, at ${platform}/sign-in?way=password
 `)
 }
-process.exitCode = await server.exited
+process.exit(await server.exited) // the sample builder would go on alone

@@ -14,7 +14,7 @@ export const demoText = (url: string, database: string, demo: DemoCredentials): 
   ])
   return [
     `App Platform with a fresh demo is at ${url}; the guides are at ${url}/docs/guides.`,
-    `Operator commands reach it with --database ${database}`,
+    `Operator commands reach it with PUBLIC_URL=${url} and --database ${database}`,
     '',
     'Sign in as one of these (passwords are shown once):',
     ...people,
