@@ -60,7 +60,7 @@ export const appTrailRoutes = (door: Door) =>
     const { id, name, email } = visit.session.user
     const others = await namesOf(door.platform, events.rows, 'members')
     const names = new Map([...others, [id, { kind: 'user', id, name, email }] as const])
-    const isFiltered = Object.values(fields).some((value) => value !== '')
+    const isFiltered = Object.values({ ...fields, sort: '' }).some((value) => value !== '')
     return page(
       <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
         <Problem error={error} />
@@ -94,7 +94,7 @@ export const appTrailRoutes = (door: Door) =>
               name: 'sort',
               label: 'Order',
               options: timeOrders,
-              selected: fields.sort,
+              selected: fields.sort === '' ? 'newest' : fields.sort,
               usual: 'newest',
             },
           ]}
