@@ -12,7 +12,7 @@ import {
   listAppInstalls,
   searchInstalls,
 } from './installs/lists.ts'
-import type { ListPage, PageRequest } from './page.ts'
+import type { ListPage, PageRequest, TimeOrder } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
 
 /** Rows that are in memory at once. */
@@ -59,8 +59,9 @@ export const exportInstalls = async (
   trace: Trace,
   actor: Actor,
   search: InstallSearch,
+  order: TimeOrder,
 ): Promise<Exported<DescribedInstall>> => {
-  const read = async (page: PageRequest) => await searchInstalls(platform, search, 'newest', page)
+  const read = async (page: PageRequest) => await searchInstalls(platform, search, order, page)
   const pages = everyPage(read, await read(firstPage))
   await recordExport(platform, trace, actor, { action: 'installs.exported', detail: { filters: filtersIn(search) } })
   return pages
@@ -71,9 +72,9 @@ export const exportAppInstalls = async (
   platform: Platform,
   trace: Trace,
   actor: Actor,
-  { app, filter }: { readonly app: ExportedApp; readonly filter: AppInstallFilter },
+  { app, filter, order }: { readonly app: ExportedApp; readonly filter: AppInstallFilter; readonly order: TimeOrder },
 ): Promise<Exported<AppInstall>> => {
-  const read = async (page: PageRequest) => await listAppInstalls(platform, app.id, filter, page)
+  const read = async (page: PageRequest) => await listAppInstalls(platform, app.id, filter, page, order)
   const pages = everyPage(read, await read(firstPage))
   const detail = { filters: filtersIn(filter) }
   await recordExport(platform, trace, actor, { action: 'installs.exported', appId: app.id, target: app.id, detail })

@@ -47,7 +47,7 @@ test('operators download the audit log with its filters, in pages, and the downl
   expect(refused.status).toBe(400)
 })
 
-test('operators download installs by status, with names that a spreadsheet does not run', async () => {
+test('operators download installs by status and in the order that was asked for, with names that a spreadsheet does not run', async () => {
   const app = await addApp(world.platform, world.user)
   await renameApp(world.platform, trace, commandLine, { slug: app.slug, name: '@SUM(A1) 🎉, "quoted"' })
   await installApp(world.platform, app, world.user)
@@ -56,6 +56,8 @@ test('operators download installs by status, with names that a spreadsheet does 
   await createInstall(world.platform, trace, commandLine, waiting)
   const all = linesOf(await desk.submit(`/desk/installs?app=${app.slug}&status=all`, '/desk/installs/export'))
   expect(all).toHaveLength(2)
+  const oldest = await desk.submit(`/desk/installs?app=${app.slug}&status=all&sort=oldest`, '/desk/installs/export')
+  expect(linesOf(oldest)).toEqual(all.toReversed())
   const [only = '', ...others] = linesOf(
     await desk.submit(`/desk/installs?app=${app.slug}`, '/desk/installs/export', { status: 'waiting' }),
   )
@@ -78,6 +80,9 @@ test('owners download the events and installs of their own app, without other pe
   })
   const installs = await owner.submit(`/console/${app.slug}/installs`, `/console/${app.slug}/installs/export`)
   expect(linesOf(installs)).toHaveLength(2)
+  const asked = `/console/${app.slug}/installs?sort=oldest`
+  const oldest = await owner.submit(asked, `/console/${app.slug}/installs/export`)
+  expect(linesOf(oldest)).toEqual(linesOf(installs).toReversed())
   expect(await latest()).toMatchObject({ action: 'installs.exported', appId: app.id, target: app.id })
   for (const { text } of [events, installs]) {
     for (const secret of [guest.id, guest.email, 'Guest', 'my-site', world.operator.id])

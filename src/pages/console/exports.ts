@@ -5,6 +5,7 @@ import { exportAppEvents, exportAppInstalls } from '../../operations/exports.ts'
 import type { AppInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
 import { asUser, formOf, optionalText, receiveFromUser } from '../form.ts'
+import { keysOf, timeOrders } from '../query.ts'
 import { readAppInstallFilter } from './installs.tsx'
 import { ownAppOf } from './own-app.tsx'
 import { readTrailSearch } from './trail.tsx'
@@ -18,7 +19,7 @@ const eventForm = formOf({
 })
 const installForm = formOf({ status: optionalText, kind: optionalText, sort: optionalText })
 
-/** The lists of an app as CSV, with their filters. An app that is suspended can be exported too. */
+/** The lists of an app as CSV, with their filters and in their order. An app that is suspended can be exported too. */
 export const appExportRoutes = (door: Door) =>
   new Elysia()
     .post('/console/:slug/trail/export', async ({ request, params: { slug } }) => {
@@ -33,7 +34,12 @@ export const appExportRoutes = (door: Door) =>
       const { visit, fields } = await receiveFromUser(door, request, installForm)
       const { app } = await ownAppOf(visit, slug)
       const filter = readAppInstallFilter(fields)
-      const exported = await exportAppInstalls(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { app, filter })
+      const order = keysOf(timeOrders).find((one) => one === fields.sort) ?? 'newest'
+      const exported = await exportAppInstalls(...asUser(visit, mayInApp(visit.userId, slug, 'view')), {
+        app,
+        filter,
+        order,
+      })
       return csvDownload(visit, `${slug}-installs`, installColumns, exported)
     })
 

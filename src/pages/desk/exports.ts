@@ -5,9 +5,10 @@ import { exportEvents, exportInstalls } from '../../operations/exports.ts'
 import type { DescribedInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
 import { formOf, optionalText, receiveFromOperator } from '../form.ts'
+import { keysOf, timeOrders } from '../query.ts'
 import { readSearch } from './audit-filter.tsx'
 import { deskPaths, onTheDesk } from './desk-page.tsx'
-import { readInstallSearch } from './installs.tsx'
+import { readInstallSearch, usualInstallOrder } from './installs.tsx'
 
 const eventForm = formOf({
   app: optionalText,
@@ -29,7 +30,7 @@ const installForm = formOf({
   sort: optionalText,
 })
 
-/** The lists of the desk as CSV, with their filters. */
+/** The lists of the desk as CSV, with their filters and in their order. */
 export const deskExportRoutes = (door: Door) =>
   new Elysia()
     .post(`${deskPaths.audit}/export`, async ({ request }) => {
@@ -42,7 +43,8 @@ export const deskExportRoutes = (door: Door) =>
     .post(`${deskPaths.installs}/export`, async ({ request }) => {
       const { visit, fields } = await receiveFromOperator(door, request, installForm)
       const search = readInstallSearch(fields)
-      return csvDownload(visit, 'installs', installColumns, await exportInstalls(...onTheDesk(visit), search))
+      const order = keysOf(timeOrders).find((one) => one === fields.sort) ?? usualInstallOrder(fields.status)
+      return csvDownload(visit, 'installs', installColumns, await exportInstalls(...onTheDesk(visit), search, order))
     })
 
 const installColumns = {

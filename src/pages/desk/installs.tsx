@@ -80,6 +80,9 @@ export const readInstallSearch = (fields: InstallFields): InstallSearch => ({
 
 type InstallFields = Readonly<Partial<Record<'app' | 'user' | 'q' | 'kind' | 'status', string | undefined>>>
 
+/** Who has waited longest is decided first; every other list begins with the newest. */
+export const usualInstallOrder = (status: string | undefined) => (status === 'waiting' ? 'oldest' : 'newest')
+
 /** The filters of the address. Without any, the installs that wait for a decision. */
 const filtersOf = (visit: Visit) => {
   const { request } = visit.call
@@ -87,7 +90,7 @@ const filtersOf = (visit: Visit) => {
   const kind = choiceParameter(request, 'kind', keysOf(kinds))
   const isNarrow = asked.app !== '' || asked.user !== '' || asked.part !== ''
   const status = choiceParameter(request, 'status', segmentNames) ?? (isNarrow ? 'all' : 'waiting')
-  const usualOrder = status === 'waiting' ? 'oldest' : 'newest'
+  const usualOrder = usualInstallOrder(status)
   const { order, sort } = sortOf(request, timeOrders, usualOrder)
   return {
     search: { ...asked, kind, status: segmentStatus(status) },
