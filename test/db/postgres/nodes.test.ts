@@ -40,6 +40,10 @@ const toldOf = ({ log }: RunningServer, kind: string) =>
     .filter((line) => line.kind === kind)
     .map(({ event, reason }) => [event, reason])
 
+/** Waits until the log tells of a condition. What begins and ends between two looks of the server is not told. */
+const waitForBegin = async (server: RunningServer, condition: string): Promise<void> =>
+  void (await until(async () => (toldOf(server, condition).length > 0 ? true : null)))
+
 /** Waits until a warning has ended, in the metrics and in the log. */
 const waitForEnd = async (server: RunningServer, condition: string): Promise<void> => {
   await until(async () => ((await holds(server, condition)) ? null : true))
@@ -105,6 +109,7 @@ test('a PostgreSQL without a synchronous standby is warned of, and the server is
     }
     await set('')
     expect(await eventually(async () => await holds(server, 'no_synchronous_standby'), Boolean)).toBe(true)
+    await waitForBegin(server, 'no_synchronous_standby')
     expect(await readiness(server)).toEqual([200, []])
     await set('*')
     await waitForEnd(server, 'no_synchronous_standby')
@@ -128,6 +133,7 @@ test('more standbys than commits wait for are warned of, because an old primary 
     await ask('ALTER DATABASE apps OWNER TO plain') // which may not see the details of the standbys
     const server = await startServer({ database: pair.url.replaceAll('app@', 'plain@'), ownProcess: true })
     expect(await eventually(async () => await holds(server, 'several_standbys'), Boolean)).toBe(true)
+    await waitForBegin(server, 'several_standbys')
     expect(await readiness(server)).toEqual([200, []])
     for (const [names, isWarned] of [
       ['FIRST 2 (*)', false],
@@ -171,6 +177,7 @@ test('a server that gets no more connections goes on with those that it has, is 
   const isNamed = async () => Bun.deepEquals(await readiness(server), [503, ['too_few_connections']])
   await until(async () => ((await isNamed()) ? true : null))
   expect(await holds(server, 'too_few_connections')).toBe(true)
+  await waitForBegin(server, 'too_few_connections')
   await limit(-1)
   await until(async () => ((await readiness(server))[0] === 200 ? true : null))
   await until(async () => (toldOf(server, 'too_few_connections').at(-1)?.[0] === 'condition.ended' ? true : null))
