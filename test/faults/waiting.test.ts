@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, call, codeOf } from '../support/call.ts'
+import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
 import { isLong, patience, percentile, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
@@ -176,6 +177,8 @@ if (disk === null)
   console.warn('A disk that turns read-only under the server is skipped: it needs root, loop devices and mkfs.ext4.')
 afterAll(() => void (disk !== null && unmount(disk.folder)))
 
+const hasStopped = (log: string) => log.includes('"event":"database.stopped"')
+
 test.skipIf(disk === null)(
   'a disk that becomes read-only under the server stops writes but not reads, is logged, and after remounting has everything acknowledged',
   async () => {
@@ -197,11 +200,14 @@ test.skipIf(disk === null)(
     expect([await me(server.url, token), await me(server.url, doomed)]).toEqual([200, 401])
     expect((await call(server.url, 'GET', '~/healthz')).status).toBe(200)
     expect((await call(server.url, 'GET', '~/readyz')).status).toBe(503)
-    expect(server.log()).toContain('"event":"database.stopped"')
     expect(await server.ended).toBe(128 + 9)
+    expect(await eventually(async () => server.log(), hasStopped)).toSatisfy(hasStopped)
 
-    expect(unmount(folder).exitCode).toBe(0)
-    expect(mount('-o', 'loop', image, folder)).toBe(true)
+    // A copy, as of a disk that is put into another machine: a process with mounts of its own may still hold the old one.
+    const copy = join(temporaryFolder(), 'disk')
+    copyFileSync(image, copy)
+    unmount(folder)
+    expect(mount('-o', 'loop', copy, folder)).toBe(true)
     const again = await startServer({ database: server.database })
     expect([await me(again.url, token), await me(again.url, doomed)]).toEqual([200, 401])
     expect(await again.stop()).toBe(0)
