@@ -114,7 +114,10 @@ process.stdout.write(`${found.date}  ${found.machine}, Bun ${found.bun}, ${onPos
 const table = markdownTable(['what', 's', 'per s', 'p99 ms of GET /me', 'longest ms', 'memory MB'])
 process.stdout.write(`${table.head}\n`)
 const measure = async (title: string, count: number, work: () => Promise<void>): Promise<void> => {
-  const { seconds, p99, most, memory } = await observed(work)
+  const { seconds, p99, most, memory } = await observed(work).catch((error: unknown) => {
+    process.stderr.write(`The server's log ends with:\n${server.log().slice(-4_000)}\n`)
+    throw error
+  })
   const figures = [
     seconds.toFixed(1),
     Math.round(count / seconds).toLocaleString('en'),
