@@ -206,7 +206,7 @@ test.skipIf(disk === null)(
     // A copy, as of a disk that is put into another machine: a process with mounts of its own may still hold the old one.
     const copy = join(temporaryFolder(), 'disk')
     copyFileSync(image, copy)
-    unmount(folder)
+    expect(unmount(folder).exitCode).toBe(0)
     expect(mount('-o', 'loop', copy, folder)).toBe(true)
     const again = await startServer({ database: server.database })
     expect([await me(again.url, token), await me(again.url, doomed)]).toEqual([200, 401])
