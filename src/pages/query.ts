@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { pageRequest, refuseRepeated, wireCursor } from '../http/page-request.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
-import type { Page, PageRequest } from '../operations/page.ts'
+import type { Page, PageRequest, TimeOrder } from '../operations/page.ts'
 import type { Visit } from './visit.ts'
 
 const rowsPerPage = '50'
@@ -126,6 +126,10 @@ export const sortOf = <T extends string>(
   const order = choiceParameter(request, 'sort', keysOf(orders)) ?? usual
   return { order, sort: order === usual ? '' : order }
 }
+
+/** The order that a form names, or else the usual one. */
+export const timeOrderOf = (sort: string | undefined, usual: TimeOrder): TimeOrder =>
+  keysOf(timeOrders).find((order) => order === sort) ?? usual
 
 /** The values of the options of a choice. */
 export const keysOf = <T extends string>(options: readonly (readonly [value: T, words: string])[]): readonly T[] =>

@@ -5,7 +5,7 @@ import { exportAppEvents, exportAppInstalls } from '../../operations/exports.ts'
 import type { AppInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
 import { asUser, formOf, optionalText, receiveFromUser } from '../form.ts'
-import { keysOf, timeOrders } from '../query.ts'
+import { timeOrderOf } from '../query.ts'
 import { readAppInstallFilter } from './installs.tsx'
 import { ownAppOf } from './own-app.tsx'
 import { readTrailSearch } from './trail.tsx'
@@ -34,7 +34,7 @@ export const appExportRoutes = (door: Door) =>
       const { visit, fields } = await receiveFromUser(door, request, installForm)
       const { app } = await ownAppOf(visit, slug)
       const filter = readAppInstallFilter(fields)
-      const order = keysOf(timeOrders).find((one) => one === fields.sort) ?? 'newest'
+      const order = timeOrderOf(fields.sort, 'newest')
       const exported = await exportAppInstalls(...asUser(visit, mayInApp(visit.userId, slug, 'view')), {
         app,
         filter,

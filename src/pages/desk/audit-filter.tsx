@@ -4,7 +4,7 @@ import { badInput } from '../../operations/decision.ts'
 import type { TimeOrder } from '../../operations/page.ts'
 import { Field } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'
-import { choiceParameter, keysOf, parameterOf, timeOrders } from '../query.ts'
+import { choiceParameter, keysOf, parameterOf, timeOrderOf, timeOrders } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { groupsWith } from '../audit-events.tsx'
 import { periodOf } from '../audit-period.ts'
@@ -45,7 +45,7 @@ export const readSearch = (fields: AuditFields): AuditSearch => ({
 
 /** The events of one request are read as they happened. */
 export const orderOf = ({ sort, request }: Pick<AuditFields, 'sort' | 'request'>): TimeOrder =>
-  keysOf(timeOrders).find((order) => order === sort) ?? (request === '' ? 'newest' : 'oldest')
+  timeOrderOf(sort, request === '' ? 'newest' : 'oldest')
 
 const given = (text: string): string | null => (text === '' ? null : text)
 

@@ -5,7 +5,7 @@ import { exportEvents, exportInstalls } from '../../operations/exports.ts'
 import type { DescribedInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
 import { formOf, optionalText, receiveFromOperator } from '../form.ts'
-import { keysOf, timeOrders } from '../query.ts'
+import { timeOrderOf } from '../query.ts'
 import { readSearch } from './audit-filter.tsx'
 import { deskPaths, onTheDesk } from './desk-page.tsx'
 import { readInstallSearch, usualInstallOrder } from './installs.tsx'
@@ -43,7 +43,7 @@ export const deskExportRoutes = (door: Door) =>
     .post(`${deskPaths.installs}/export`, async ({ request }) => {
       const { visit, fields } = await receiveFromOperator(door, request, installForm)
       const search = readInstallSearch(fields)
-      const order = keysOf(timeOrders).find((one) => one === fields.sort) ?? usualInstallOrder(fields.status)
+      const order = timeOrderOf(fields.sort, usualInstallOrder(fields.status))
       return csvDownload(visit, 'installs', installColumns, await exportInstalls(...onTheDesk(visit), search, order))
     })
 
