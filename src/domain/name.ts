@@ -25,14 +25,14 @@ export const nameFault = (name: string): string | null => {
 /** Drawn as nothing or as a space, except the plain space. With such a character a name could look like another one. */
 const unseenCharacter = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ ]]/v
 
-/** Emoji that are joined into one picture, like a family. Only the sequences that Unicode recommends: each is seen. */
-const joinedEmoji = /\p{RGI_Emoji_ZWJ_Sequence}/gv
+/** Pictures, also those of several characters: families, flags, keycaps and hearts. Only what Unicode recommends: each is seen. */
+const emoji = /\p{RGI_Emoji}/gv
 
 const invisible = 'The name has invisible characters: only plain spaces are allowed.'
 
 /** The fault of the name of a person, who must not look like another one; null when it has none. */
 export const personNameFault = (name: string): string | null =>
-  nameFault(name) ?? (unseenCharacter.test(name.replace(joinedEmoji, '')) ? invisible : null)
+  nameFault(name) ?? (unseenCharacter.test(name.replace(emoji, '')) ? invisible : null)
 
 /**
  * The fault of an app's name, as a sentence; null when it has none. An app must not look like another app or like the

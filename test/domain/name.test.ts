@@ -34,7 +34,11 @@ test.each([
   'Ada \u{1f469}\u200d\u{1f469}\u200d\u{1f467}',
   '\u{1f3f3}\ufe0f\u200d\u{1f308} Grace',
   '\u{1f469}\u{1f3fd}\u200d\u{1f4bb}',
-])('a person can have a name with joined emoji: %p', (name) => expect(personNameFault(name)).toBeNull())
+  'Ada \u2764\ufe0f',
+  'Number 1\ufe0f\u20e3',
+  '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} England',
+  '\u{1f1e9}\u{1f1ea}',
+])('a person can have a name with emoji of several characters: %p', (name) => expect(personNameFault(name)).toBeNull())
 
 test.each([
   'Ada \u{1f469}\u200d',
@@ -75,6 +79,8 @@ test.each([
   '日本語のアプリ',
   'ニュース letter',
   'My 🚀 App',
+  'Families 👨‍👩‍👧‍👦',
+  'We ❤️ shops',
   'a',
   'Über-App 2.0',
 ])('%p can be the name of an app', (name) => {

@@ -23,7 +23,7 @@ const colourOf = (id: string): number => {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** Letters, digits and emoji. Marks that turn the direction of text are none of these. */
-const visible = /[\p{L}\p{N}\p{Extended_Pictographic}]/u
+const visible = /[\p{L}\p{N}\p{Extended_Pictographic}\p{RI}]/u
 
 /** The first character of the first word and of the last one. Emoji stand alone. */
 export const initialsOf = (name: string): string => {
@@ -33,14 +33,14 @@ export const initialsOf = (name: string): string => {
     .flatMap((word) => firstVisible(word))
   const [first = '?', ...others] = words
   const last = others.at(-1) ?? ''
-  return (/\p{Extended_Pictographic}/u.test(first + last) ? first : first + last).toUpperCase()
+  return (/[\p{Extended_Pictographic}\p{RI}]/u.test(first + last) ? first : first + last).toUpperCase()
 }
 
 const firstVisible = (word: string): readonly string[] => {
   for (const { segment } of graphemes.segment(word)) {
     // A grapheme can have any number of marks, and control characters at its end.
     if (visible.test(segment))
-      return [segment.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').slice(0, 12)]
+      return [segment.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').slice(0, 16)]
   }
   return []
 }
