@@ -3,6 +3,7 @@ import { call } from '../support/call.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { appToken, authorize, createWorld, endWorld, exchange, refresh, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
+import { introspected } from './support/standard.ts'
 
 const world = await worldOfFile({
   env: { LIFETIME_CODE: '2', LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
@@ -25,8 +26,10 @@ test('everything with a lifetime is refused after it, and states its lifetime', 
   expectRefusal(await call(url, 'POST', '/versions', { token, body: { version: '1.0.0' } }), 'invalid_token')
   expectRefusal(await call(url, 'GET', '/oauth/me', { token: tokens.accessToken }), 'invalid_token')
   expectRefusal(await call(url, 'POST', '/oauth/revoke', { token: tokens.accessToken, body: {} }), 'invalid_token')
+  for (const ended of [token, tokens.accessToken]) expect(await introspected(world, ended)).toEqual({ active: false })
 
   await expiredAfter(1)
+  expect(await introspected(world, tokens.refreshToken)).toEqual({ active: false })
   expectRefusal(await exchange(url, world.app, code), 'invalid_grant')
   expectRefusal(await refresh(url, world.app, tokens.refreshToken), 'invalid_grant')
 })

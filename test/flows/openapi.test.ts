@@ -27,6 +27,12 @@ import { contractPath, send } from './support/send.ts'
 const golden = join(import.meta.dir, 'openapi.golden.json')
 
 const ajv = new Ajv({ strict: false, formats: { 'date-time': true } })
+const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+/** How a value breaks a schema, which many operations share; null when it does not. */
+const misfit = (schema: Json, value: unknown): string | null => {
+  const check = compiled.getOrInsertComputed(JSON.stringify(schema), () => ajv.compile(schema))
+  return check(value) ? null : ajv.errorsText(check.errors)
+}
 
 const world = await worldOfFile()
 const { url } = world.server
@@ -166,8 +172,8 @@ describe('the document', () => {
       [told.requestBody, ...Object.values<Json>(told.responses)].flatMap((part: Json) =>
         Object.values<Json>(part?.content ?? {}).flatMap(({ schema, examples }) => {
           if (schema.type === 'string' || Object.keys(schema.properties ?? {}).length === 0) return [] // metrics, metadata
-          const check = ajv.compile(schema)
-          return check(examples?.whole?.value) ? [] : [`${name}: ${ajv.errorsText(check.errors)}`]
+          const fault = misfit(schema, examples?.whole?.value)
+          return fault === null ? [] : [`${name}: ${fault}`]
         }),
       ),
     )
@@ -231,8 +237,8 @@ const faultOf = (method: string, path: string, answer: Answer): string | null =>
   if (response === undefined) return `${name} is not in the document`
   const schema = response.content?.['application/json']?.schema
   if (schema === undefined) return null
-  const check = ajv.compile(closed(schema))
-  return check(answer.body) ? null : `${name} is not as promised: ${ajv.errorsText(check.errors)}`
+  const fault = misfit(closed(schema), answer.body)
+  return fault === null ? null : `${name} is not as promised: ${fault}`
 }
 
 /** What a page of an app in a frame sends with every call. */

@@ -6,7 +6,7 @@ import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import { addApp, addUser, appToken, createWorld, endWorld, grantTokens, signIn } from '../support/world.ts'
+import { addApp, addUser, appToken, grantTokens, signIn } from '../support/world.ts'
 import {
   basic,
   expectError,
@@ -187,23 +187,6 @@ describe('every other token is just not active', () => {
     await revokeCredential(world.platform, trace, operator, second.id)
     expect(await introspected(world, token, app.development)).toEqual(inactive)
     expectError(await sendForm(url, '/oauth/introspect', { token }, basic(second)), 'invalid_client')
-  })
-
-  test('expired tokens', async () => {
-    const short = await createWorld({
-      env: { LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
-    })
-    try {
-      const tokens = await standardTokens(short)
-      const issued = await standardAppToken(short)
-      await Bun.sleep(1_050)
-      expect(await introspected(short, issued)).toEqual(inactive)
-      expect(await introspected(short, tokens.access_token)).toEqual(inactive)
-      await Bun.sleep(1_000)
-      expect(await introspected(short, tokens.refresh_token)).toEqual(inactive)
-    } finally {
-      await endWorld(short)
-    }
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { assert, property, string } from 'fast-check'
+import { assert, property } from 'fast-check'
 import { parseIpNetwork } from '../../src/domain/ip-address.ts'
+import { anyText } from '../support/any-text.ts'
 import { createClientAddressReader } from '../../src/http/client-address.ts'
 
 const trusted = ['10.0.0.0/8', 'fd00::/8'].map(parseIpNetwork).filter((network) => network !== null)
@@ -50,9 +51,7 @@ describe('the address of a request', () => {
   })
 
   test('is an IP address or unknown, whatever the header contains', () => {
-    assert(
-      property(string({ unit: 'binary' }), (header) => expect(addressOf('10.0.0.1', header)).toMatch(/^[0-9a-f.:]+$/)),
-    )
+    assert(property(anyText, (header) => expect(addressOf('10.0.0.1', header)).toMatch(/^[0-9a-f.:]+$/)))
     expect(addressOf('10.0.0.1', '10.0.0.2,'.repeat(100_000))).toBe('10.0.0.1')
   })
 

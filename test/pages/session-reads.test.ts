@@ -11,38 +11,31 @@ import { pageTable } from './support/page-table.ts'
 
 const platform = await platformOfFile()
 
-/** The platform, and how often it has looked up a session by its key. */
-const countingReads = () => {
-  let reads = 0
-  const sessions = () => {
-    const real = platform.database.queries.sessions
-    return new Proxy(real, {
-      get: (target, name, receiver) => {
-        if (name === 'find') reads += 1
-        return Reflect.get(target, name, receiver)
-      },
-    })
-  }
-  const queries = () =>
-    new Proxy(platform.database.queries, {
-      get: (target, name, receiver) => (name === 'sessions' ? sessions() : Reflect.get(target, name, receiver)),
-    })
-  const database: Database = new Proxy(platform.database, {
-    get: (target, name, receiver) => (name === 'queries' ? queries() : Reflect.get(target, name, receiver)),
+/** How often a session was looked up by its key. */
+let reads = 0
+const counting = <T extends object>(real: T, wrapped: Partial<T>): T =>
+  new Proxy(real, {
+    get: (target, name, receiver) => Reflect.get(name in wrapped ? wrapped : target, name, receiver),
   })
-  return { counted: { ...platform, database }, reads: () => reads }
-}
+const { queries } = platform.database
+const sessions = counting(queries.sessions, {
+  find: (key) => {
+    reads += 1
+    return queries.sessions.find(key)
+  },
+})
+const database: Database = counting(platform.database, { queries: counting(queries, { sessions }) })
 
 test('every page and every form reads the session once', async () => {
   const user = await addUser(platform)
   const table = pageTable(platform)
   expect(table.length).toBeGreaterThan(60)
   const signedIn = await signIn(platform, trace, user)
+  const door = doorOf({ ...platform, database })
+  const served = pages(door)
   for (const { method, pattern } of table) {
     // Some forms end the session, so each gets its own session.
     const { sessionToken } = method === 'GET' ? signedIn : await signIn(platform, trace, user)
-    const { counted, reads } = countingReads()
-    const door = doorOf(counted)
     const path = pattern.replaceAll(':', '')
     const bound = /^\/(apps|installs)\//.test(path) && !/\/(end|code)$/.test(path) ? [''] : []
     const form = new URLSearchParams({ ticket: ticketBook(door, sessionToken).issue(path, bound) })
@@ -50,8 +43,9 @@ test('every page and every form reads the session once', async () => {
     const body = method === 'POST' ? { body: form.toString() } : {}
     const request = new Request(`http://localhost${path}`, { method, headers, ...body })
     callWith(request)
-    await pages(door).handle(request)
-    expect([method, pattern, reads()]).toEqual([method, pattern, expectedReads(method, pattern)])
+    reads = 0
+    await served.handle(request)
+    expect([method, pattern, reads]).toEqual([method, pattern, expectedReads(method, pattern)])
   }
 })
 

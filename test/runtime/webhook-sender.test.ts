@@ -122,8 +122,10 @@ describe('a message', () => {
       response.writeHead(202).write('half')
       return 'by itself'
     })
-    const patient = senderWith({ timeoutMs: 2_000 }) // a busy machine needs time for the handshake
-    expect(await patient.send(message(receiver.url))).toMatchObject({ status: 202, error: null, answer: 'half' })
+    let stopped = await sender.send(message(receiver.url))
+    // A busy machine needs more time for the handshake.
+    if (stopped.status === null) stopped = await senderWith({ timeoutMs: 2_000 }).send(message(receiver.url))
+    expect(stopped).toMatchObject({ status: 202, error: null, answer: 'half' })
     receiver.behave(() => 200)
   })
 

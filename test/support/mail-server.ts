@@ -1,6 +1,12 @@
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { createMailer, type Mailer } from '../../src/runtime/mailer.ts'
 import type { MailSettings } from '../../src/domain/mail.ts'
+
+// The library waits a tenth of a second before it greets, for clients that talk too soon.
+SMTPConnection.prototype.init = function () {
+  this._setListeners(() => this.connectionReady())
+}
 
 /** A mail as it arrived: the addresses of the envelope, the raw lines before the body, and its two forms, decoded. */
 export type ReceivedMail = {
@@ -52,6 +58,7 @@ export const startMailServer = async (options: SMTPServerOptions = plain): Promi
   const up = async () => {
     const listening = new SMTPServer({
       logger: false,
+      disableReverseLookup: true,
       closeTimeout: 100,
       onMailFrom: (_address, _session, done) => done(answered(behaviour.mailFrom)),
       onRcptTo: (_address, _session, done) => done(answered(behaviour.rcptTo)),
