@@ -136,9 +136,10 @@ export type WriteEvent = (
 /**
  * How transactions keep out of each other's way, where an engine runs several at once. SQLite runs all one after the other.
  * `serial`: as if they ran one after the other. `guarded`: only what is read to be changed is locked, and conditional writes
- * decide; `test/architecture.test.ts` lists who may ask for this. `conditional`: likewise, and nearly always one change that has
- * its own conditions (`advance` of a grant) is all that it writes. Then nothing is locked; otherwise it runs again as `guarded`.
- * Nothing may follow that change. If its answer was lost, the body runs again and must recognise what it has changed.
+ * decide; `test/architecture.test.ts` lists who may ask for this. `conditional`: likewise, and
+ * nearly always one change is all that it writes: an insert under a fresh key, or one that has its own conditions (`advance` of a
+ * grant). Then nothing is locked; otherwise it runs again as `guarded`. Nothing may follow a change with conditions. If its answer was
+ * lost, the body runs again and must recognise what it has changed.
  */
 export type TransactionKind = 'serial' | 'guarded' | 'conditional'
 

@@ -7,11 +7,11 @@ import {
   type StoreFault,
   type StoreHealth,
   type StoreStatistics,
-  type TransactionKind,
   type TransactionOptions,
 } from './database.ts'
 import { parseAddress } from './postgres/address.ts'
 import { inSentences, prepare } from './postgres/commands.ts'
+import { Conditional } from './postgres/conditional.ts'
 import { drizzleOver, type Wire } from './postgres/dialect.ts'
 import { hasNoRoom, postgresFault, unavailable } from './postgres/fault.ts'
 import type { Link } from './postgres/link.ts'
@@ -105,7 +105,8 @@ class PostgresStore<Q> implements Store<Q> {
   readonly cluster: Cluster
   readonly backups = null
   readonly #readers: Readers
-  readonly #pools: Readonly<Record<TransactionKind, Pool<Q>>>
+  readonly #pools: { readonly guarded: Pool<Member<Q>>; readonly serial: Pool<Member<Q>> }
+  readonly #conditional: Conditional<Q>
   readonly #transactions: Transactions<Q>
   readonly #timer: ReturnType<typeof setInterval>
   #wasStale = false
@@ -133,12 +134,10 @@ class PostgresStore<Q> implements Store<Q> {
     this.queries = queriesOver(this.#readers)
     const isPatient = options.role === 'operator' || options.isPatient === true
     const guarded = new Pool(sizes.guarded, isPatient, connect)
-    this.#pools = {
-      guarded,
-      conditional: guarded,
-      serial: new Pool(sizes.serial, isPatient, connect),
-    }
-    this.#transactions = new Transactions(this.#pools, primary, timelines, pulse ?? alwaysFresh)
+    this.#pools = { guarded, serial: new Pool(sizes.serial, isPatient, connect) }
+    const forConditional = { readers: this.#readers, pool: guarded, primary, timelines, createQueries: queriesOver }
+    this.#conditional = new Conditional({ ...forConditional, isPatient })
+    this.#transactions = new Transactions(this.#pools, this.#conditional, primary, timelines, pulse ?? alwaysFresh)
     this.cluster = openCluster(async (work) => await this.#lend(work))
     this.#timer = setInterval(() => this.#watch(), watchMs)
     this.#timer.unref()
@@ -277,6 +276,7 @@ class PostgresStore<Q> implements Store<Q> {
     const isStale = this.parts.pulse?.isFresh === false
     this.#readers.closeStuck(isStale && this.#wasStale ? 0 : longestStatementMs)
     this.#wasStale = isStale
+    this.#conditional.closeStuck(longestStatementMs)
     for (const pool of Object.values(this.#pools)) pool.closeStuck(longestStatementMs)
     if (this.#shortage !== null && !isStale) this.#tryToConnect()
   }

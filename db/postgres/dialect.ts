@@ -3,7 +3,7 @@
  * written once, with drizzle's tables for SQLite; its asynchronous dialect for SQLite is the base here, so rows and types are
  * the same by construction.
  */
-import { fillPlaceholders, getTableName, NoopLogger, sql, type Table } from 'drizzle-orm'
+import { type Column, fillPlaceholders, getTableName, NoopLogger, sql, type Table } from 'drizzle-orm'
 import { NoopCache } from 'drizzle-orm/cache/core'
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 import { RemotePreparedQuery, SqliteRemoteDatabase, SQLiteRemoteSession } from 'drizzle-orm/sqlite-proxy'
@@ -14,24 +14,35 @@ import { idColumn } from './link.ts'
 /** Rows as arrays of values, and how many rows a write changed. */
 export type Sent = { readonly rows: unknown[][]; readonly changes: number }
 
+/** A select. `inside` is the same with the ID of the transaction as its last column; it locks what is read to be changed if `locks`. */
+export type Selection = {
+  readonly text: string
+  readonly inside: string | null
+  readonly locks: boolean
+  /** The same for a list of keys, with the key as its last column; null if it does not ask for one row by its key. */
+  readonly byKeys: string | null
+}
+
+/** A change that is written once for the values of several calls: each parameter is a list, and the first column of its rows the number of a call. */
+export type Change = {
+  readonly text: string
+  /** The position of the value that no two calls of one statement may share; null if they never do. */
+  readonly apart: number | null
+}
+
 /** What runs the statements of one set of queries. */
 export type Wire = {
   send(text: string, values: unknown[]): Promise<Sent>
+  read(selection: Selection, values: unknown[]): Promise<Sent>
   /**
    * Sends a statement whose answer decides nothing, and does not wait for it: it goes with the next one, or with COMMIT. If
    * it fails, so does the transaction; with `KeyTaken` if the key of this `fresh` row is taken.
    */
-  push(text: string, values: unknown[], isFresh: boolean): void
-  /**
-   * Runs a change that has its own conditions, and says how many rows it has changed. Its rows are the ID of the transaction. It
-   * fails with `KeyTaken` if the key of a row that it inserts is taken.
-   */
-  change(text: string, values: unknown[]): Promise<Sent>
-  /**
-   * Runs a select of a transaction. `inside` is the same select with the ID of the transaction as the last column, if there is
-   * one, and locks what is read to be changed if `locks`.
-   */
-  readonly read?: (text: string, inside: string | null, locks: boolean, values: unknown[]) => Promise<Sent>
+  push(text: string, values: unknown[]): void
+  /** The same for a row under a fresh key. It fails with `KeyTaken` if the key is taken. */
+  insert(change: Change, values: unknown[]): void
+  /** Runs a change that has its own conditions, and says whether they were met. It fails with `KeyTaken` as `insert` does. */
+  change(change: Change, values: unknown[]): Promise<boolean>
 }
 
 /** Locks a row, so that any engine with the protocol of PostgreSQL can do it. Held until the transaction ends. */
@@ -63,6 +74,17 @@ class PostgresDialect extends SQLiteAsyncDialect {
   }
 }
 
+/** The type of a column in PostgreSQL. */
+const typeOf = (column: Column): string =>
+  ({ integer: 'bigint', text: 'text', blob: 'bytea' })[column.getSQLType()] ?? 'text'
+
+/** The lists that a change is given, as rows `c1`, `c2` and so on, and their number. */
+const callsText = (columns: readonly Column[]): string => {
+  const lists = columns.map((column, index) => `$${index + 1}::text::${typeOf(column)}[]`)
+  const names = columns.map((_, index) => `c${index + 1}`)
+  return `with calls as (select * from unnest(${lists.join(', ')}) with ordinality as calls(${names.join(', ')}, call))`
+}
+
 /** A statement as `queries/reader.ts` runs it. */
 class Statement {
   readonly isAsynchronous = true
@@ -74,39 +96,62 @@ class Statement {
 
   send: (...values: unknown[]) => Promise<Sent> = (...values) => this.wire.send(this.text, values)
 
-  readonly push = (...values: unknown[]): void => this.wire.push(this.text, values, false)
+  readonly push = (...values: unknown[]): void => this.wire.push(this.text, values)
 
-  /** Inserts a row. A taken key is an error, because the answer would say too late that there was a conflict. */
-  readonly pushFresh = (...values: unknown[]): void =>
-    this.wire.push((this.#freshText ??= this.text.replace(' on conflict do nothing', '')), values, true)
-  #freshText: string | null = null
-
-  readonly change = (...values: unknown[]): Promise<Sent> => this.wire.change(this.text, values)
-
-  /** A select as transactions run it: it gives the ID of the transaction in addition, and locks the rows of one table. */
-  reading(locks: string | null): Statement {
-    const { read } = this.wire
-    if (read === undefined) return this
+  /** A select, which may lock the rows of one table, and may ask for one row by the key in this column. */
+  reading(locks: string | null, key: Column | null): Statement {
     const withId = this.text.replace(' from ', `, ${idColumn} from `)
-    const inside = locks === null ? withId : `${withId} for no key update of "${locks}"`
-    return new Select(this.wire, (values) => read(this.text, inside, locks !== null, values))
+    const name = key === null ? '' : `"${getTableName(key.table)}"."${key.name}"`
+    const selection: Selection = {
+      text: this.text,
+      inside: locks === null ? withId : `${withId} for no key update of "${locks}"`,
+      locks: locks !== null,
+      byKeys: key && this.text.replace(' from ', `, ${name} from `).replace(/\$1$/, `any($1::text::${typeOf(key)}[])`),
+    }
+    return new Select(this.wire, selection)
   }
 
-  /** An update of one row, and an insert of one row that is made only if the update has changed one. Values as of both in turn. */
-  followedBy(insert: Statement): Statement {
+  /** An insert of a row under a fresh key. A taken key is an error, because the answer would say too late that there was a conflict. */
+  inserting(columns: readonly Column[]) {
+    const text = `${callsText(columns)}, made as (${this.#insertFrom('calls', 0)} returning 1)
+      select count(*), ${idColumn} from made`
+    const change: Change = { text, apart: null }
+    return (...values: unknown[]): void => this.wire.insert(change, values)
+  }
+
+  /**
+   * An update of one row by its key, and an insert of one row that is made only if the update has changed one. Columns and values
+   * as of both in turn. A row that another transaction has locked counts as not changed: nobody waits for another caller.
+   */
+  changing(insert: Statement, key: Column, columns: readonly Column[]) {
+    const table = `"${getTableName(key.table)}"`
+    const named = `${table}."${key.name}"`
     const before = this.text.match(/\$\d+/g)?.length ?? 0
-    const inserted = insert.text
+    const apart = Number(new RegExp(`${named.replace('.', '\\.')} = \\$(\\d+)`).exec(this.text)?.[1]) - 1
+    const update = this.text.replace(' where ', ` from calls, free where ${named} = free.key and `)
+    const text = `${callsText(columns)},
+      free as (select ${named} as key from ${table} where ${named} in (select c${apart + 1} from calls)
+        for no key update skip locked),
+      changed as (${update.replace(/\$(\d+)/g, 'c$1')} returning call),
+      made as (${insert.#insertFrom('calls join changed using (call)', before)} returning 1)
+      select call, ${idColumn} from changed`
+    const change: Change = { text, apart }
+    return (...values: unknown[]): Promise<boolean> => this.wire.change(change, values)
+  }
+
+  /** This insert, with the values after the first ones of each call. */
+  #insertFrom(calls: string, before: number): string {
+    return this.text
       .replace(' on conflict do nothing', '')
-      .replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + before}`)
-      .replace(/ values \((.*)\)$/, ' select $1 from changed')
-    return new Statement(this.wire, `with changed as (${this.text} returning 1) ${inserted} returning ${idColumn}`)
+      .replace(/\$(\d+)/g, (_, number: string) => `c${Number(number) + before}`)
+      .replace(/ values \((.*)\)$/, ` select $1 from ${calls}`)
   }
 }
 
 class Select extends Statement {
-  constructor(wire: Wire, read: (values: unknown[]) => Promise<Sent>) {
-    super(wire, '')
-    this.send = (...values) => read(values)
+  constructor(wire: Wire, selection: Selection) {
+    super(wire, selection.text)
+    this.send = (...values) => wire.read(selection, values)
   }
 }
 
@@ -143,9 +188,9 @@ class Prepared extends RemotePreparedQuery {
   override async values<Row extends unknown[]>(given: Given = {}): Promise<Row[]> {
     const { query, wire } = this
     const values = fillPlaceholders(query.params, given)
-    const isSelect = wire.read !== undefined && query.sql.startsWith('select ')
-    const sent = isSelect ? wire.read(query.sql, null, false, values) : this.stmt.send(...values)
-    return (await sent).rows as Row[] // by the selection
+    const selection = { text: query.sql, inside: null, locks: false, byKeys: null }
+    const isSelect = query.sql.startsWith('select ')
+    return (await (isSelect ? wire.read(selection, values) : wire.send(query.sql, values))).rows as Row[] // by the selection
   }
 }
 

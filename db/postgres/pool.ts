@@ -1,7 +1,8 @@
-import { idColumn, type Link } from './link.ts'
+import type { Link } from './link.ts'
+import { listOf } from './rounds.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
 import type { Sent, Wire } from './dialect.ts'
-import { ConnectionLost, hasNoRoom, sqlState, unavailable } from './fault.ts'
+import { hasNoRoom, sqlState, unavailable } from './fault.ts'
 import type { PrimaryLink } from './primary.ts'
 
 /** How long a transaction waits for a free connection, at least. `closeStuck` looks at it. */
@@ -9,17 +10,16 @@ const longestWaitMs = 5_000
 /** How many may wait. */
 const longestQueue = 10_000
 
-/**
- * What a run of a transaction may do. `locking`: it locks what it reads to be changed. `hopeful`: it locks nothing, and writes
- * nothing but one change that has its own conditions.
- */
-type Manner = 'locking' | 'hopeful'
-
-/** Thrown at what a hopeful run must not do. It runs again with locks. */
-export class NeedsLocks extends Error {}
+/** What serves one transaction at a time. */
+export type Pooled = {
+  readonly isOpen: boolean
+  /** For how many milliseconds its server has not answered, about. */
+  waitingMs(now: number): number
+  close(): void
+}
 
 /** A connection for one transaction at a time, with its queries. They refuse to run outside of a transaction. */
-export class Member<Q> {
+export class Member<Q> implements Pooled {
   readonly queries: Q
   readonly link: Link
   readonly timeline: string
@@ -28,15 +28,10 @@ export class Member<Q> {
   hasBegun = false
   /** The connection that was read from before BEGIN; null if nothing was. */
   readFrom: Link | null = null
-  /** Writes before BEGIN: one alone needs none. */
-  kept: Push[] = []
   /** Settles when the last pushed statement has been answered, and so all before it. It never rejects. */
   pushed: Promise<void> | null = null
-  /** What became of the change of a hopeful run, which commits by itself. */
-  ownCommit: 'none' | 'unknown' | 'kept' = 'none'
-  /** Whether something was read that a locking run would have locked. */
-  #hasHoped = false
-  #manner: Manner = 'locking'
+  /** Writes before BEGIN, which goes with the first statement that is waited for. */
+  #kept: Push[] = []
 
   constructor(
     { link, timeline }: PrimaryLink,
@@ -47,10 +42,9 @@ export class Member<Q> {
     this.link = link
     this.timeline = timeline
     this.queries = createQueries({
-      read: (text, inside, locks, values) => {
+      read: ({ text, inside, locks }, values) => {
         this.#refuseLate()
-        if (locks && this.#manner === 'hopeful') this.#hasHoped = true
-        else if (locks || this.kept.length > 0) this.begin()
+        if (locks || this.#kept.length > 0) this.begin()
         if (this.hasBegun) return inside === null ? link.send(text, values) : link.send(inside, values, true)
         this.readFrom ??= this.shared() ?? link
         return this.readFrom.send(text, values)
@@ -63,48 +57,47 @@ export class Member<Q> {
         }
         return link.send(text, values)
       },
-      push: (text, values, isFresh) => {
+      push: (text, values) => this.#pushLater({ text, values, isFresh: false }),
+      insert: ({ text }, values) => this.#pushLater({ text, values: values.map(alone), isFresh: true }),
+      change: async ({ text }, values) => {
         this.#refuseLate()
-        if (this.hasBegun) this.pushed = this.#push({ text, values, isFresh })
-        else if (this.#hasHoped) throw new NeedsLocks()
-        else this.kept.push({ text, values, isFresh })
-      },
-      change: (text, values) => {
-        this.#refuseLate()
-        if (this.#manner === 'locking') this.begin()
-        return this.hasBegun ? this.#freshly(link.send(text, values, true)) : this.#changeAlone(text, values)
+        this.begin()
+        return (await this.#freshly(link.send(text, values.map(alone), true))).rows.length > 0
       },
     })
   }
 
-  start(manner: Manner): void {
+  start(): void {
     this.isInTransaction = true
     this.hasBegun = false
     this.readFrom = null
     this.pushed = null
-    this.ownCommit = 'none'
-    this.#hasHoped = false
-    this.#manner = manner
-    if (this.kept.length > 0) this.kept = []
+    if (this.#kept.length > 0) this.#kept = []
     this.link.start()
   }
 
   /** Sends BEGIN and the writes that were kept until now, unless it was sent. */
   begin(): void {
     if (this.hasBegun) return
-    if (this.#hasHoped) throw new NeedsLocks()
     this.hasBegun = true
     this.link.begin()
-    for (const push of this.kept.splice(0)) this.pushed = this.#push(push)
+    for (const push of this.#kept.splice(0)) this.pushed = this.#push(push)
   }
 
-  /**
-   * Makes the only change of a transaction, which needs no BEGIN and no COMMIT. Returns the ID of the transaction, or null if
-   * nothing was changed. A failure is noted.
-   */
-  async change({ text, values, isFresh }: Push): Promise<string | null> {
-    await this.#push({ text: `${text} returning ${idColumn}`, values, isFresh, hasId: true })
-    return this.link.transactionId
+  get isOpen(): boolean {
+    return this.link.isOpen
+  }
+
+  waitingMs(now: number): number {
+    return this.link.waitingMs(now)
+  }
+
+  close(): void {
+    this.link.close()
+  }
+
+  get hasWritten(): boolean {
+    return this.hasBegun || this.#kept.length > 0
   }
 
   /**
@@ -117,21 +110,16 @@ export class Member<Q> {
 
   #refuseLate(): void {
     if (!this.isInTransaction) throw new Error('A query was used outside of its transaction.')
-    if (this.ownCommit === 'kept') throw new Error('A query was used after the change that ends its transaction.')
   }
 
-  /** The change commits by itself, so nothing may have been written before. */
-  async #changeAlone(text: string, values: unknown[]): Promise<Sent> {
-    if (this.kept.length > 0) throw new NeedsLocks()
-    if (!this.readsAreCurrent || !this.link.isOpen) throw new ConnectionLost()
-    this.ownCommit = 'unknown'
-    const sent = await this.#freshly(this.link.send(text, values, true))
-    this.ownCommit = sent.changes > 0 ? 'kept' : 'none'
-    return sent
+  #pushLater(push: Push): void {
+    this.#refuseLate()
+    if (this.hasBegun) this.pushed = this.#push(push)
+    else this.#kept.push(push)
   }
 
-  async #push({ text, values, isFresh, hasId = false }: Push): Promise<void> {
-    const sent = this.link.send(text, values, hasId)
+  async #push({ text, values, isFresh }: Push): Promise<void> {
+    const sent = this.link.send(text, values)
     try {
       await (isFresh ? this.#freshly(sent) : sent)
     } catch {
@@ -151,17 +139,15 @@ export class Member<Q> {
   }
 }
 
-export type Push = {
-  readonly text: string
-  readonly values: unknown[]
-  readonly isFresh: boolean
-  readonly hasId?: boolean
-}
+/** A change takes lists of values, of several calls. */
+const alone = (value: unknown): string => listOf([value])
 
-/** So many connections, opened when they are needed. The first that waits gets the next free one. */
-export class Pool<Q> {
-  #idle: Member<Q>[] = []
-  readonly #busy = new Set<Member<Q>>()
+type Push = { readonly text: string; readonly values: unknown[]; readonly isFresh: boolean }
+
+/** So many members, made when they are needed. The first that waits gets the next free one. */
+export class Pool<M extends Pooled> {
+  #idle: M[] = []
+  readonly #busy = new Set<M>()
   #free: number
   #isClosed = false
   #waiting: { readonly since: number; readonly take: () => void; readonly giveUp: (error: unknown) => void }[] = []
@@ -170,13 +156,13 @@ export class Pool<Q> {
     size: number,
     /** Whether transactions wait as long as it takes. */
     private readonly isPatient: boolean,
-    private readonly connect: () => Promise<Member<Q>>,
+    private readonly connect: () => Promise<M>,
   ) {
     this.#free = size
   }
 
   /** @throws unavailable if none becomes free in time, and what `connect` throws */
-  async use<T>(work: (member: Member<Q>) => Promise<T>): Promise<T> {
+  async use<T>(work: (member: M) => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1
     else await this.#wait()
     try {
@@ -186,8 +172,8 @@ export class Pool<Q> {
         return await work(member)
       } finally {
         this.#busy.delete(member)
-        if (this.#isClosed) member.link.close()
-        else if (member.link.isOpen) this.#idle.push(member)
+        if (this.#isClosed) member.close()
+        else if (member.isOpen) this.#idle.push(member)
       }
     } finally {
       const next = this.#waiting.shift()
@@ -202,24 +188,24 @@ export class Pool<Q> {
    */
   closeStuck(longestMs: number): void {
     const now = performance.now()
-    for (const { link } of this.#busy) if (link.waitingMs(now) > longestMs) link.close()
+    for (const member of this.#busy) if (member.waitingMs(now) > longestMs) member.close()
     if (this.isPatient) return
     const kept = this.#waiting.findIndex(({ since }) => now - since < longestWaitMs)
     for (const { giveUp } of this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)) giveUp(unavailable(1))
   }
 
   get hasConnection(): boolean {
-    return this.#idle.some(({ link }) => link.isOpen) || [...this.#busy].some(({ link }) => link.isOpen)
+    return this.#idle.some(({ isOpen }) => isOpen) || [...this.#busy].some(({ isOpen }) => isOpen)
   }
 
   /** Closes each connection, a busy one after its work. */
   close(): void {
     this.#isClosed = true
-    for (const { link } of this.#idle.splice(0)) link.close()
+    for (const member of this.#idle.splice(0)) member.close()
   }
 
   /** Where the server has no room for another connection, it is one of those that are open. */
-  async #member(): Promise<Member<Q>> {
+  async #member(): Promise<M> {
     for (;;) {
       const idle = this.#takeIdle()
       if (idle !== undefined) return idle
@@ -236,10 +222,10 @@ export class Pool<Q> {
     }
   }
 
-  #takeIdle(): Member<Q> | undefined {
+  #takeIdle(): M | undefined {
     for (;;) {
       const member = this.#idle.pop()
-      if (member === undefined || member.link.isOpen) return member
+      if (member === undefined || member.isOpen) return member
     }
   }
 

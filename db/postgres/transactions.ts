@@ -1,9 +1,10 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { DatabaseUnusable, type TransactionKind } from '../database.ts'
+import type { Conditional } from './conditional.ts'
 import { serialLockText } from './dialect.ts'
 import { ConnectionLost, postgresFault, sqlState, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
-import { type Member, NeedsLocks, type Pool, type Push } from './pool.ts'
+import type { Member, Pool } from './pool.ts'
 import { barrierText, type Primary, type PrimaryLink } from './primary.ts'
 import { isLatest, type Freshness } from './readers.ts'
 import { lockMissingSentence } from './schema.ts'
@@ -23,10 +24,10 @@ type Attempt<T> =
       readonly onlyRead?: Link | null
     }
   | { readonly kind: 'again' }
-  /** It needs locks, or may have made its change without an answer. Then it finds out under locks. */
-  | { readonly kind: 'again with locks' }
 const again = { kind: 'again' } as const
-const againWithLocks = { kind: 'again with locks' } as const
+
+/** The kinds that have a connection for themselves. */
+type Locking = Exclude<TransactionKind, 'conditional'>
 
 export class Transactions<Q> {
   /** Answered transactions. Each has a commit of its own. */
@@ -34,7 +35,8 @@ export class Transactions<Q> {
   reruns = 0
 
   constructor(
-    private readonly pools: Readonly<Record<TransactionKind, Pool<Q>>>,
+    private readonly pools: Readonly<Record<Locking, Pool<Member<Q>>>>,
+    private readonly conditional: Conditional<Q>,
     private readonly primary: Primary,
     private readonly timelines: Timelines,
     private readonly freshness: Freshness,
@@ -46,18 +48,15 @@ export class Transactions<Q> {
    *   out of date
    */
   async run<T>(work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<T> {
+    if (kind === 'conditional') {
+      const outcome = await this.#hope(work)
+      return outcome.kind === 'done' ? await this.#answered(outcome.value) : await this.run(work, 'guarded')
+    }
     const giveUpAt = performance.now() + longestMs
-    let how = kind
     for (let attempt = 1; attempt <= mostAttempts && performance.now() < giveUpAt; attempt += 1) {
-      const outcome = await this.#attempt(work, how)
+      const outcome = await this.#attempt(work, kind)
       if (outcome.kind === 'done' && (outcome.onlyRead == null || (await isLatest(outcome.onlyRead, this.freshness)))) {
-        if (!this.timelines.isSettled) await this.timelines.settled()
-        this.count += 1
-        return outcome.value
-      }
-      if (outcome.kind === 'again with locks') {
-        how = 'guarded'
-        continue
+        return await this.#answered(outcome.value)
       }
       this.reruns += 1
       await Bun.sleep(Math.random() * 20 * attempt)
@@ -65,7 +64,22 @@ export class Transactions<Q> {
     throw unavailable(1)
   }
 
-  async #attempt<T>(work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<Attempt<T>> {
+  async #answered<T>(value: T): Promise<T> {
+    if (!this.timelines.isSettled) await this.timelines.settled()
+    this.count += 1
+    return value
+  }
+
+  async #hope<T>(work: (queries: Q) => Awaitable<T>) {
+    try {
+      return await this.conditional.run(work)
+    } catch (error) {
+      const fault = postgresFault(error)
+      throw fault === 'lost' || fault === 'refused' ? unavailable(1) : error
+    }
+  }
+
+  async #attempt<T>(work: (queries: Q) => Awaitable<T>, kind: Locking): Promise<Attempt<T>> {
     try {
       return await this.pools[kind].use((member) => this.#once(member, work, kind))
     } catch (error) {
@@ -79,9 +93,9 @@ export class Transactions<Q> {
    * BEGIN goes with the first statement that locks or changes something and that the body waits for, and COMMIT with those that
    * it did not wait for.
    */
-  async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<Attempt<T>> {
+  async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, kind: Locking): Promise<Attempt<T>> {
     const { link, queries, timeline } = member
-    member.start(kind === 'conditional' ? 'hopeful' : 'locking')
+    member.start()
     if (kind === 'serial') {
       // They run one after the other over all nodes, so each sees everything that the ones before it committed.
       member.begin()
@@ -95,17 +109,8 @@ export class Transactions<Q> {
     } finally {
       member.isInTransaction = false
     }
-    if (member.ownCommit === 'kept') {
-      if (link.transactionId !== null) this.timelines.note(link.transactionId)
-      return { kind: 'done', value }
-    }
     if (!member.readsAreCurrent) return await this.#undo(member, new ConnectionLost())
-    const { readFrom, kept } = member
-    const [only] = kept
-    if (only === undefined && readFrom !== null && !member.hasBegun) return { kind: 'done', value, onlyRead: readFrom }
-    if (only !== undefined && kept.length === 1 && readFrom !== null && !link.hasFailed) {
-      return await this.#change(member, only, value)
-    }
+    if (!member.hasWritten && member.readFrom !== null) return { kind: 'done', value, onlyRead: member.readFrom }
     member.begin()
     // Without the ID nobody could be asked about the commit; what has failed is not committed.
     const id = link.transactionId ?? (await link.askId().catch(() => null))
@@ -125,26 +130,12 @@ export class Transactions<Q> {
     return await this.#undo(member, new Error('A transaction was rolled back instead of committed.'))
   }
 
-  /** Whether it was kept cannot be asked, because its ID is in the answer. */
-  async #change<T>(member: Member<Q>, change: Push, value: T): Promise<Attempt<T>> {
-    const id = await member.change(change)
-    const { failure } = member.link
-    if (failure === null) {
-      if (id !== null) this.timelines.note(id)
-      return { kind: 'done', value, onlyRead: id === null ? member.link : null }
-    }
-    if (postgresFault(failure.error) === 'lost') throw unavailable(1)
-    return await this.#undo(member, failure.error)
-  }
-
   /** Rolls back, and tells whether to run again. @throws the error of the body, or unavailable */
-  async #undo({ link, pushed, hasBegun, ownCommit }: Member<Q>, error: unknown): Promise<Attempt<never>> {
+  async #undo({ link, pushed, hasBegun }: Member<Q>, error: unknown): Promise<Attempt<never>> {
     if (hasBegun && link.isOpen) await link.rollback().catch(() => link.close())
     await pushed
-    if (error instanceof NeedsLocks) return againWithLocks
     const cause = link.failure?.error ?? error
     const kind = postgresFault(cause)
-    if (kind === 'lost' && ownCommit === 'unknown') return againWithLocks
     if (kind === 'lost' || kind === 'rerun') return again
     throw kind === 'refused' ? unavailable(1) : cause
   }

@@ -13,31 +13,33 @@ const { uuid: _, ...columns } = getTableColumns(appTokens)
 
 /** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: DrizzleConnection) => {
-  const find = lazyReader(() =>
-    db
-      .select({
-        key: appTokens.key,
-        hash: appTokens.hash,
-        scopes: appTokens.scopes,
-        createdAt: appTokens.createdAt,
-        expiresAt: appTokens.expiresAt,
-        revokedAt: appTokens.revokedAt,
-        credentialId: appTokens.credentialId,
-        credentialExpiresAt: credentials.expiresAt,
-        credentialRevokedAt: credentials.revokedAt,
-        clientId: credentials.clientId,
-        environment: clients.environment,
-        appId: clients.appId,
-        appName: apps.name,
-        appSlug: apps.slug,
-        appStatus: apps.status,
-        appCreatedAt: apps.createdAt,
-      })
-      .from(appTokens)
-      .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
-      .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .innerJoin(apps, eq(apps.id, clients.appId))
-      .where(eq(appTokens.key, given('key'))),
+  const find = lazyReader(
+    () =>
+      db
+        .select({
+          key: appTokens.key,
+          hash: appTokens.hash,
+          scopes: appTokens.scopes,
+          createdAt: appTokens.createdAt,
+          expiresAt: appTokens.expiresAt,
+          revokedAt: appTokens.revokedAt,
+          credentialId: appTokens.credentialId,
+          credentialExpiresAt: credentials.expiresAt,
+          credentialRevokedAt: credentials.revokedAt,
+          clientId: credentials.clientId,
+          environment: clients.environment,
+          appId: clients.appId,
+          appName: apps.name,
+          appSlug: apps.slug,
+          appStatus: apps.status,
+          appCreatedAt: apps.createdAt,
+        })
+        .from(appTokens)
+        .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
+        .innerJoin(clients, eq(clients.id, credentials.clientId))
+        .innerJoin(apps, eq(apps.id, clients.appId))
+        .where(eq(appTokens.key, given('key'))),
+    { byKey: appTokens.key },
   )
   const expired = lazyReader(() =>
     db

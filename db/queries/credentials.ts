@@ -16,17 +16,19 @@ const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(crede
 
 /** Client secrets, which are never deleted. */
 export const credentialQueries = (db: DrizzleConnection) => {
-  const find = lazyReader(() =>
-    db
-      .select({
-        credential: getTableColumns(credentials),
-        environment: clients.environment,
-        app: { id: apps.id, status: apps.status, scopes: apps.scopes },
-      })
-      .from(credentials)
-      .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .innerJoin(apps, eq(apps.id, clients.appId))
-      .where(eq(credentials.id, given('id'))),
+  const find = lazyReader(
+    () =>
+      db
+        .select({
+          credential: getTableColumns(credentials),
+          environment: clients.environment,
+          app: { id: apps.id, status: apps.status, scopes: apps.scopes },
+        })
+        .from(credentials)
+        .innerJoin(clients, eq(clients.id, credentials.clientId))
+        .innerJoin(apps, eq(apps.id, clients.appId))
+        .where(eq(credentials.id, given('id'))),
+    { byKey: credentials.id },
   )
   const touch = lazyWriter(() =>
     db

@@ -55,7 +55,7 @@ export const grantQueries = (db: DrizzleConnection) => {
         .innerJoin(users, eq(users.id, grants.userId))
         .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
         .where(eq(authorizationCodes.key, given('key'))),
-    { locks: grants },
+    { locks: grants, byKey: authorizationCodes.key },
   )
   const findPair = lazyReader(
     () =>
@@ -65,34 +65,36 @@ export const grantQueries = (db: DrizzleConnection) => {
         .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
         .where(eq(tokenPairs.key, given('key'))),
-    { locks: grants },
+    { locks: grants, byKey: tokenPairs.key },
   )
-  const findAccess = lazyReader(() =>
-    db
-      .select({
-        key: tokenPairs.key,
-        hash: tokenPairs.accessHash,
-        scopes: tokenPairs.scopes,
-        createdAt: tokenPairs.createdAt,
-        expiresAt: tokenPairs.accessExpiresAt,
-        grantId: grants.id,
-        grantCurrentKey: grants.currentKey,
-        grantRevokedAt: grants.revokedAt,
-        clientId: grants.clientId,
-        appId: grants.appId,
-        appStatus: apps.status,
-        userId: grants.userId,
-        userStatus: users.status,
-        userName: users.name,
-        userEmail: users.email,
-        userPictureUrl: users.pictureUrl,
-        userExternalId: users.externalId,
-      })
-      .from(tokenPairs)
-      .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
-      .innerJoin(apps, eq(apps.id, grants.appId))
-      .innerJoin(users, eq(users.id, grants.userId))
-      .where(eq(tokenPairs.key, given('key'))),
+  const findAccess = lazyReader(
+    () =>
+      db
+        .select({
+          key: tokenPairs.key,
+          hash: tokenPairs.accessHash,
+          scopes: tokenPairs.scopes,
+          createdAt: tokenPairs.createdAt,
+          expiresAt: tokenPairs.accessExpiresAt,
+          grantId: grants.id,
+          grantCurrentKey: grants.currentKey,
+          grantRevokedAt: grants.revokedAt,
+          clientId: grants.clientId,
+          appId: grants.appId,
+          appStatus: apps.status,
+          userId: grants.userId,
+          userStatus: users.status,
+          userName: users.name,
+          userEmail: users.email,
+          userPictureUrl: users.pictureUrl,
+          userExternalId: users.externalId,
+        })
+        .from(tokenPairs)
+        .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
+        .innerJoin(apps, eq(apps.id, grants.appId))
+        .innerJoin(users, eq(users.id, grants.userId))
+        .where(eq(tokenPairs.key, given('key'))),
+    { byKey: tokenPairs.key },
   )
   const step = () =>
     db
@@ -108,7 +110,12 @@ export const grantQueries = (db: DrizzleConnection) => {
       .where(
         and(eq(grants.key, given('grantKey')), eq(grants.currentKey, given('previousKey')), isNull(grants.revokedAt)),
       )
-  const advance = lazily(() => stepWriter(step(), freshInsert(db, tokenPairs, pairColumns)))
+  const advance = lazily(() =>
+    stepWriter(step(), freshInsert(db, tokenPairs, pairColumns), grants.key, {
+      ...getTableColumns(grants),
+      ...pairColumns,
+    }),
+  )
   const pairBefore = lazyReader(() =>
     db
       .select({ previousKey: tokenPairs.previousKey })

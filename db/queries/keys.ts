@@ -1,11 +1,24 @@
-import { type AnyColumn, asc, desc, eq, getTableColumns, inArray, lt, min, not, or, sql } from 'drizzle-orm'
+import {
+  type AnyColumn,
+  asc,
+  type Column,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  lt,
+  min,
+  not,
+  or,
+  sql,
+} from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, movedKeys, tokenPairs } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, lazily, only, placeholders } from './connection.ts'
-import { lazyReader, lazyWriter } from './reader.ts'
+import { freshWriter, lazyReader } from './reader.ts'
 
 /** The lowest key of a table, which is that of its oldest row; null if the table is empty. */
 export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
@@ -26,10 +39,10 @@ export const freshInsert = (db: DrizzleConnection, table: SQLiteTable, columns: 
 export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
   db: DrizzleConnection,
   table: SQLiteTable,
-  columns: object = getTableColumns(table),
+  columns: Readonly<Record<string, Column>> = getTableColumns(table),
 ) => {
-  const insert = lazyWriter(() => freshInsert(db, table, columns))
-  return (row: Row): Awaitable<void> => insert().insertFresh(row)
+  const insert = lazily(() => freshWriter(freshInsert(db, table, columns), columns))
+  return (row: Row): Awaitable<void> => insert().run(row)
 }
 
 /** Time-ordered keys of all tables together. Codes and pairs are of one series, because a grant names either. */

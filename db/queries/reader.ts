@@ -21,10 +21,12 @@ type Prepared = {
 type Statement = {
   /** Whether it is one of PostgreSQL: `postgres/dialect.ts` has what it can do instead of `values` and `run`. */
   readonly isAsynchronous?: boolean
-  /** The same select in a transaction of PostgreSQL, which locks the rows that it reads of this table. SQLite needs no locks. */
-  reading?(locks: string | null): Statement
-  /** This update and then that insert, as one statement of PostgreSQL. */
-  followedBy?(insert: Statement): Statement
+  /** Of PostgreSQL, as are the next two: this select, which locks the rows of a table, and asks for a row by the key in a column. */
+  reading?(locks: string | null, byKey: Column | null): Statement
+  /** This insert of a row with values for these columns. */
+  inserting?(columns: readonly Column[]): unknown
+  /** This update of the row with this key, and then that insert. */
+  changing?(insert: Statement, key: Column, columns: readonly Column[]): unknown
 }
 type Select<Row> = {
   readonly _: { readonly selectedFields: object }
@@ -32,7 +34,8 @@ type Select<Row> = {
 }
 type Write = { prepare(): { run(): unknown } }
 
-type ReaderOptions = { readonly locks?: SQLiteTable }
+/** What another engine must know of a select: the table whose rows it locks, the column if it asks for one row by its key. */
+type ReaderOptions = { readonly locks?: SQLiteTable; readonly byKey?: Column }
 
 export type Reader<Row> = {
   readonly all: (given: Given) => Awaitable<Row[]>
@@ -45,9 +48,9 @@ type Writer = {
   readonly run: (given: Given) => Awaitable<void>
   /** Whether any row changed, for a conditional write. */
   readonly hasChanged: (given: Given) => Awaitable<boolean>
-  /** Inserts a row whose key no other row must have. @throws KeyTaken, from the transaction at the latest */
-  readonly insertFresh: (given: Given) => Awaitable<void>
 }
+
+type Columns = Readonly<Record<string, Column>>
 
 type StepWriter = { readonly run: (given: Given) => Awaitable<boolean> }
 
@@ -58,14 +61,14 @@ type Source = { readonly names: string[]; readonly values: unknown[] }
  * Compiles a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute`
  * gives. Rows without groups are made by bun:sqlite itself, by the names of their columns, which takes 1.8 µs for the row of a
  * token and not 2.1 (measured). In a transaction of an engine that runs several at once, the rows read of the table `locks` stay
- * locked until its end.
+ * locked until its end. An engine on another machine reads the rows of several `byKey` together.
  */
-export const reader = <Row>(select: Select<Row>, { locks }: ReaderOptions = {}): Reader<Row> => {
+export const reader = <Row>(select: Select<Row>, options: ReaderOptions = {}): Reader<Row> => {
   const fields = select._.selectedFields
   const columns = Object.entries(fields).filter((entry): entry is [string, Column] => is(entry[1], Column))
   const isFlat = columns.length === Object.keys(fields).length
   if (isFlat) nameColumns(select, columns)
-  const prepared = readingParts(partsOf(select.prepare()), locks)
+  const prepared = readingParts(partsOf(select.prepare()), options)
   const source: Source = { names: [], values: [] }
   const given = argumentsSource(prepared, source)
   if (isFlat && !isAsynchronous(prepared)) {
@@ -82,8 +85,7 @@ export const reader = <Row>(select: Select<Row>, { locks }: ReaderOptions = {}):
     ? `const { rows } = await statement.send(${given});`
     : `const rows = statement.values(${given});`
   const code = {
-    all: `${rows} for (let index = 0; index < rows.length; index += 1) { const row = rows[index]; rows[index] = ${row} }
-      return rows`,
+    all: `${rows} return rows.map((row) => (${row}))`,
     first: `${rows} if (rows.length === 0) return null; const row = rows[0]; return ${row}`,
     has: `${rows} return rows.length > 0`,
   }
@@ -99,32 +101,47 @@ export const writer = (write: Write): Writer => {
     ? {
         run: `statement.push(${given})`,
         hasChanged: `return (await statement.send(${given})).changes > 0`,
-        insertFresh: `statement.pushFresh(${given})`,
       }
     : {
         run: `statement.run(${given})`,
         hasChanged: `return statement.run(${given}).changes > 0`,
-        insertFresh: `if (statement.run(${given}).changes === 0) taken()`,
       }
   return compile(prepared, source, code) as Writer // by the types of the engines
 }
 
 /**
- * Compiles an update of one row, and an insert of one row under a fresh key that is made if the update has changed one. Tells whether
- * it has. On PostgreSQL they are one statement, which needs no locks before it: its conditions decide. @throws KeyTaken
+ * Compiles an insert of a row with these columns, whose key no other row must have. @throws KeyTaken, from the transaction at the
+ * latest
  */
-export const stepWriter = (update: Write, insert: Write) => {
+export const freshWriter = (insert: Write, columns: Columns) => {
+  const prepared = partsOf(insert.prepare())
+  const source: Source = { names: [], values: [] }
+  const given = argumentsSource(prepared, source)
+  const inserting = prepared.stmt.inserting?.(columnsOf(prepared, columns))
+  const run =
+    inserting === undefined
+      ? `if (statement.run(${given}).changes === 0) taken()`
+      : `${constantSource(source, inserting)}(${given})`
+  return compile(prepared, source, { run }) as Pick<Writer, 'run'> // as above
+}
+
+/**
+ * Compiles an update of the row with this key, and an insert of one row under a fresh key that is made if the update has changed one.
+ * Tells whether it has. The values have the types of the columns of their names. On PostgreSQL they are one statement, which needs no
+ * locks before it: its conditions decide. @throws KeyTaken
+ */
+export const stepWriter = (update: Write, insert: Write, key: Column, columns: Columns) => {
   const [step, row] = [partsOf(update.prepare()), partsOf(insert.prepare())]
   const source: Source = { names: [], values: [] }
   const [stepGiven, rowGiven] = [argumentsSource(step, source), argumentsSource(row, source)]
-  if (step.stmt.followedBy !== undefined) {
-    const both = { ...step, stmt: step.stmt.followedBy(row.stmt) }
-    const run = `return (await statement.change(${stepGiven}, ${rowGiven})).changes > 0`
-    return compile(both, source, { run }) as StepWriter // by the types of the engines
-  }
-  const run = `if (statement.run(${stepGiven}).changes === 0) return false;
-    if (${constantSource(source, row.stmt)}.run(${rowGiven}).changes === 0) taken(); return true`
-  return compile(step, source, { run }) as StepWriter
+  const of = [...columnsOf(step, columns), ...columnsOf(row, columns)]
+  const changing = step.stmt.changing?.(row.stmt, key, of)
+  const run =
+    changing === undefined
+      ? `if (statement.run(${stepGiven}).changes === 0) return false;
+         if (${constantSource(source, row.stmt)}.run(${rowGiven}).changes === 0) taken(); return true`
+      : `return ${constantSource(source, changing)}(${stepGiven}, ${rowGiven})`
+  return compile(step, source, { run }) as StepWriter // as above
 }
 
 /** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */
@@ -166,10 +183,10 @@ const nameColumns = (select: object, columns: NamedColumns): void => {
   configOf(select).fields = Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
 }
 
-const readingParts = (prepared: Prepared, locks: SQLiteTable | undefined): Prepared => {
+const readingParts = (prepared: Prepared, { locks, byKey }: ReaderOptions): Prepared => {
   const { query, logger, stmt } = prepared
   if (stmt.reading === undefined) return prepared
-  return { query, logger, stmt: stmt.reading(locks === undefined ? null : getTableName(locks)) }
+  return { query, logger, stmt: stmt.reading(locks === undefined ? null : getTableName(locks), byKey ?? null) }
 }
 
 const isAsynchronous = ({ stmt }: Prepared): boolean => stmt.isAsynchronous === true
@@ -218,6 +235,15 @@ const argumentsSource = ({ query }: Prepared, source: Source): string =>
       return `${constantSource(source, encoder)}.mapToDriverValue(${valueSource(value.name)})`
     })
     .join(', ')
+
+/** The columns that the parameters of the statement are named after. */
+const columnsOf = ({ query }: Prepared, columns: Columns): readonly Column[] =>
+  query.params.map((param) => {
+    const value = is(param, Param) ? param.value : param
+    const column = is(value, Placeholder) ? columns[value.name] : undefined
+    if (column === undefined) throw new TypeError(`A value of a statement has no column: ${query.sql}`)
+    return column
+  })
 
 const valueSource = (name: string): string => {
   const text = JSON.stringify(name)

@@ -117,10 +117,7 @@ export const guardedToEnd = { ...toEnd, ...guarded } as const
 export const guardedTransaction = <T>({ database }: Platform, work: (q: Queries) => Awaitable<T>): Promise<T> =>
   database.transaction(work, guarded)
 
-/**
- * The same where one change nearly always decides alone. Nothing may follow it, and the body must recognise its own change when
- * it runs again.
- */
+/** The same where one change nearly always is all that is written; see `TransactionKind`. */
 export const conditionalTransaction = <T>({ database }: Platform, work: (q: Queries) => Awaitable<T>): Promise<T> =>
   database.transaction(work, conditional)
 

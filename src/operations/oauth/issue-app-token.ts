@@ -20,7 +20,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, guardedTransaction, ifKeyTaken, settle } from '../decision.ts'
+import { conditionalTransaction, type CountedRefusal, ifKeyTaken, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -53,7 +53,7 @@ export const issueAppToken = async (
   const hash = hashSecret(accessToken)
   const expiresInSeconds = platform.lifetimes.appToken
 
-  const decided = guardedTransaction(platform, (q) =>
+  const decided = conditionalTransaction(platform, (q) =>
     andThen(authenticateClient(q, presented, now), (client): Awaitable<IssuedAppToken | CountedRefusal> => {
       if (client === null) return refuseClient(q, presented, action)
       const scopes = tokenScopes(client, asked)

@@ -14,8 +14,8 @@ export const openStore = async (name: string, role: 'server' | 'operator' = 'ope
   return await openPostgres({ url, role, createQueries, migrations: postgresMigrations, migrate: false })
 }
 
-/** COMMIT, and a change that needs none. They are seen when a connection prepares them. */
-const commits = ['COMMIT', 'returning pg_current_xact_id'] as const
+/** COMMIT, and changes that need none. They are seen when a connection prepares them. */
+const commits = ['COMMIT', 'with calls as'] as const
 
 /** A transaction of its own, with which a connection begins. */
 const ofTheStart = 'BEGIN READ WRITE'

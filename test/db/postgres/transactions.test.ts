@@ -4,7 +4,7 @@ import { postgresMigrations } from '../../../db/migrations/postgres.ts'
 import { migratePostgres } from '../../../db/postgres/commands.ts'
 import { challengeOf } from '../../../src/domain/pkce.ts'
 import { hashSecret } from '../../../src/domain/secret.ts'
-import { KeyTaken, timeKeyAt } from '../../../src/domain/time-key.ts'
+import { KeyTaken, type TimeKey, timeKeyAt } from '../../../src/domain/time-key.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
 import { until } from '../../support/nodes.ts'
@@ -110,13 +110,16 @@ test('a write that was sent with COMMIT and failed fails the transaction', async
   await store.close()
 })
 
+const codeAt = (key: TimeKey) => {
+  const codeChallenge = challengeOf('x'.repeat(43))
+  return { key, hash: hashSecret(''), grantKey: key, redirectUri: 'x', codeChallenge, expiresAt: 1 }
+}
+
 test('a taken key fails the transaction as such, also if nobody has waited for the insert', async () => {
   const store = await openStore('taken')
   const { grants } = store.queries
   const key = timeKeyAt(Date.now())
-  const codeChallenge = challengeOf('x'.repeat(43))
-  const code = { key, hash: hashSecret(''), grantKey: key, redirectUri: 'x', codeChallenge, expiresAt: 1 }
-  const insert = async () => await store.transaction(async (q) => await q.grants.insertCode(code))
+  const insert = async () => await store.transaction(async (q) => await q.grants.insertCode(codeAt(key)))
   await insert()
   await expect(insert()).rejects.toBeInstanceOf(KeyTaken)
   expect(await grants.oldestCodeKey()).toBe(key)
@@ -137,27 +140,42 @@ test('a commit that never arrived, and with it a write, is tried again', async (
   })
 })
 
-/** A transaction that reads without locks and then makes one change, which is sent without BEGIN and COMMIT. */
-const setOnce = async (store: Database, at: number) =>
+/** A transaction that reads without locks and then inserts one row, which is sent without BEGIN and COMMIT. */
+const insertOnce = async (store: Database, key: TimeKey, redirectUri = 'x') =>
   await store.transaction(
     async (q) => {
-      if ((await q.apps.bySlug('nobody')) === null) await q.watermarks.set('restored', at)
+      if ((await q.apps.bySlug('nobody')) === null) await q.grants.insertCode({ ...codeAt(key), redirectUri })
     },
-    { kind: 'guarded' },
+    { kind: 'conditional' },
   )
 
-test('the only change of a transaction is kept, and one that fails is not', async () => {
-  const store = await openStore('one-change')
-  await setOnce(store, 1)
-  expect(await outcomeOf(setOnce(store, Number.NaN))).not.toBe('done')
-  expect(await store.queries.watermarks.find('restored')).toBe(1)
+test('of the rows that transactions insert at once, those with a taken key are refused, and all others kept as they are', async () => {
+  const store = await openStore('at-once')
+  const now = Date.now()
+  await insertOnce(store, timeKeyAt(now))
+  const odd = 'comma, "quote", \\slash, {brace}, \n, NULL, ü🙂'
+  const outcomes = await Promise.all(
+    // each key twice
+    Array.from(
+      { length: 100 },
+      async (_, index) => await outcomeOf(insertOnce(store, timeKeyAt(now + (index % 50)), odd)),
+    ),
+  )
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(49)
+  expect([outcomes[0], outcomes[50]]).not.toContain('done')
+  const [kept] = await askPostgres<{ count: number }>(
+    await postgresDatabase('at-once'),
+    'SELECT count(*) AS count FROM authorization_codes WHERE redirect_uri = $1 AND hash = $2',
+    [odd, hashSecret('')],
+  )
+  expect(kept?.count).toBe(49)
   await store.close()
 })
 
 test('the only change of a transaction is unavailable if its answer is lost, and not made again', async () => {
   const fates: Fate[] = ['answer lost', 'answer lost']
   await behindProxy('one-change-lost', fates, async (store) => {
-    expect(await outcomeOf(setOnce(store, 1))).toBe('unavailable')
+    expect(await outcomeOf(insertOnce(store, timeKeyAt(Date.now())))).toBe('unavailable')
     expect(fates).toHaveLength(1)
   })
 })
