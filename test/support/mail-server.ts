@@ -5,6 +5,7 @@ import type { MailSettings } from '../../src/domain/mail.ts'
 
 // The library waits a tenth of a second before it greets, for clients that talk too soon.
 SMTPConnection.prototype.init = function () {
+  // oxlint-disable-next-line no-underscore-dangle -- the library's own name
   this._setListeners(() => this.connectionReady())
 }
 
