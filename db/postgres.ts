@@ -87,6 +87,11 @@ const unreachableSentence = (places: string) =>
 const clockSentence = (offsetMs: number): string =>
   `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL, ` +
   'so this server issues and purges nothing: set both right, such as by timedatectl set-ntp true.'
+/**
+ * Guarded transactions find every row by an index. Without this, PostgreSQL would choose to read a table that is small as a whole, and
+ * keep to that while the table grows.
+ */
+const byIndex = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off' } as const
 /** An operator's command is short, and decides in transactions. */
 const alwaysFresh = { isFresh: true, refresh: async () => undefined }
 
@@ -121,8 +126,8 @@ class PostgresStore<Q> implements Store<Q> {
   ) {
     const { primary, timelines, pulse } = parts
     const queriesOver = (wire: Wire) => options.createQueries(drizzleOver(wire))
-    const connect = async () => {
-      const found = await primary.connect()
+    const connect = async (settings = {}) => {
+      const found = await primary.connect(settings)
       await timelines.meet(found.link, found.timeline)
       return new Member(found, queriesOver, () => this.#readers.forTransaction())
     }
@@ -133,7 +138,7 @@ class PostgresStore<Q> implements Store<Q> {
     )
     this.queries = queriesOver(this.#readers)
     const isPatient = options.role === 'operator' || options.isPatient === true
-    const guarded = new Pool(sizes.guarded, isPatient, connect)
+    const guarded = new Pool(sizes.guarded, isPatient, async () => await connect(byIndex))
     this.#pools = { guarded, serial: new Pool(sizes.serial, isPatient, connect) }
     const forConditional = { readers: this.#readers, pool: guarded, primary, timelines, createQueries: queriesOver }
     this.#conditional = new Conditional({ ...forConditional, isPatient })

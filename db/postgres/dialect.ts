@@ -101,12 +101,15 @@ class Statement {
   /** A select, which may lock the rows of one table, and may ask for one row by the key in this column. */
   reading(locks: string | null, key: Column | null): Statement {
     const withId = this.text.replace(' from ', `, ${idColumn} from `)
-    const name = key === null ? '' : `"${getTableName(key.table)}"."${key.name}"`
     const selection: Selection = {
       text: this.text,
       inside: locks === null ? withId : `${withId} for no key update of "${locks}"`,
       locks: locks !== null,
-      byKeys: key && this.text.replace(' from ', `, ${name} from `).replace(/\$1$/, `any($1::text::${typeOf(key)}[])`),
+      // Row by row: for a list, the planner would read a table that is small as a whole, and go on when it has grown.
+      byKeys:
+        key &&
+        `select row.*, asked.key from unnest($1::text::${typeOf(key)}[]) as asked(key),
+          lateral (${this.text.replace('$1', 'asked.key')} offset 0) as row`,
     }
     return new Select(this.wire, selection)
   }
@@ -124,16 +127,12 @@ class Statement {
    * as of both in turn. A row that another transaction has locked counts as not changed: nobody waits for another caller.
    */
   changing(insert: Statement, key: Column, columns: readonly Column[]) {
-    const table = `"${getTableName(key.table)}"`
-    const named = `${table}."${key.name}"`
-    const before = this.text.match(/\$\d+/g)?.length ?? 0
-    const apart = Number(new RegExp(`${named.replace('.', '\\.')} = \\$(\\d+)`).exec(this.text)?.[1]) - 1
-    const update = this.text.replace(' where ', ` from calls, free where ${named} = free.key and `)
+    const [, table = '', set = '', where = ''] = /^update ("\w+") (set .*) where (.*)$/.exec(this.#ofCalls(0)) ?? []
+    const apart = Number(new RegExp(`"${key.name}" = c(\\d+)`).exec(where)?.[1]) - 1
     const text = `${callsText(columns)},
-      free as (select ${named} as key from ${table} where ${named} in (select c${apart + 1} from calls)
-        for no key update skip locked),
-      changed as (${update.replace(/\$(\d+)/g, 'c$1')} returning call),
-      made as (${insert.#insertFrom('calls join changed using (call)', before)} returning 1)
+      free as (select calls.* from calls, lateral (select 1 from ${table} where ${where} for no key update skip locked) as row),
+      changed as (update ${table} ${set} from free where ${where} returning free.*),
+      made as (${insert.#insertFrom('changed', this.text.match(/\$\d+/g)?.length ?? 0)} returning 1)
       select call, ${idColumn} from changed`
     const change: Change = { text, apart }
     return (...values: unknown[]): Promise<boolean> => this.wire.change(change, values)
@@ -141,10 +140,13 @@ class Statement {
 
   /** This insert, with the values after the first ones of each call. */
   #insertFrom(calls: string, before: number): string {
-    return this.text
+    return this.#ofCalls(before)
       .replace(' on conflict do nothing', '')
-      .replace(/\$(\d+)/g, (_, number: string) => `c${Number(number) + before}`)
       .replace(/ values \((.*)\)$/, ` select $1 from ${calls}`)
+  }
+
+  #ofCalls(before: number): string {
+    return this.text.replace(/\$(\d+)/g, (_, number: string) => `c${Number(number) + before}`)
   }
 }
 
