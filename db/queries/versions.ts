@@ -174,6 +174,7 @@ export const versionQueries = (db: DrizzleConnection) => {
           version: versions.version,
           scopes: versions.scopes,
           since,
+          appId: apps.id,
           slug: apps.slug,
           appName: apps.name,
           appStatus: apps.status,

@@ -30,15 +30,16 @@ export type Question<T extends TProperties = TProperties> = {
   readonly belongsTo?: string
   readonly says: ComponentChildren
   readonly counts?: readonly Affected[]
-  readonly button: string
+  /** Null if it cannot be done; the page says why. */
+  readonly button: string | null
   /** `harmless` if nothing ends and the step can be undone: the button is not red. */
   readonly tone?: 'ending' | 'harmless'
   /** Further fields, with what was sent before and why it was refused. */
   readonly fields?: (sent: Submission<T>['fields'] | null, error: PlatformError | null) => ComponentChildren
 }
 
-/** Where a confirmation page was opened, and where its result is shown. */
-type Place = { readonly href: string; readonly name: string }
+/** Where a confirmation page was opened, and where its result is shown. The page of what it belongs to needs no name. */
+type Place = { readonly href: string; readonly name?: string }
 
 type Confirmed<Path extends string, T extends TProperties> = {
   readonly area: Area
@@ -123,7 +124,7 @@ export const confirmed = <const Path extends string, T extends TProperties>(
             visit,
             section,
             href: place,
-            name: `Go to: ${back(params).name}`,
+            name: `Go to: ${back(params).name ?? 'the page that it was opened from'}`,
             ...(again === undefined ? {} : { message: again }),
           }),
       })

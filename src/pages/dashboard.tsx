@@ -60,11 +60,13 @@ export const ActivityTiles = ({ activity, activeInstalls, installsHref, webhooks
           {...(webhooksHref !== undefined && { href: webhooksHref })}
         />
       </StatTiles>
-      <p class="muted small">
-        The last 30 days (UTC), a few minutes old. Active users are people for whom an app got or refreshed a token that
-        day, or who opened it in a frame; each counts once a day for each app and environment. An access token and its
-        refresh token count as one.
-      </p>
+      <Details summary="The last 30 days (UTC). How this is counted">
+        <p class="muted">
+          The numbers are a few minutes old. An access token and its refresh token count as one. An active user is a
+          person for whom an app got or refreshed a token that day, or who opened the app in a frame. Each person counts
+          once a day for each app and environment.
+        </p>
+      </Details>
     </>
   )
 }
@@ -126,7 +128,7 @@ const AttentionWords = ({ item }: { readonly item: Attention }) => {
       return <>{`Version ${item.version} was rejected`}</>
     case 'secret_ending':
       return item.endsAt === null ? (
-        <>A secret waits for an operator’s confirmation</>
+        <>A secret is suspended until an operator confirms it</>
       ) : (
         <>A rotated secret expires soon</>
       )

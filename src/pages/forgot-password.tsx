@@ -52,7 +52,7 @@ const showForm = (door: Door, request: Request, email: string, error: PlatformEr
   return page(
     <Layout title="Forgot your password?" visit={{ platformName: door.platform.platformName }} width="narrow">
       <Problem error={error} />
-      <p>We send a link to your email address. With it you set a new password.</p>
+      <p>We send a link to your email address. It lets you set a new password.</p>
       <Form action={forgotPasswordPath} visit={{ tickets }}>
         <Field
           label="Email address"
@@ -75,7 +75,7 @@ const showForm = (door: Door, request: Request, email: string, error: PlatformEr
 const showNoMail = (door: Door): Response =>
   page(
     <Layout title="Forgot your password?" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <p>This server sends no mail. Ask its operator for a link with which you set a new password.</p>
+      <p>This server does not send email. Ask its operator for a link to set a new password.</p>
       <p>
         <a href="/sign-in">Back to sign-in</a>
       </p>

@@ -58,8 +58,8 @@ const waitingForOperators = async ({ door, waiting }: Visit) => {
         rows={tasks}
         empty={
           conditions.length === 0
-            ? 'Nothing waits for you, and the server has no problem.'
-            : 'No review or install waits.'
+            ? 'Nothing is waiting, and the server reports no problem.'
+            : 'No review or install is waiting.'
         }
         row={({ title, count, href }) => (
           <Row href={href} title={title} badge={<Count of={count} most={countedWaiting - 1} />} />

@@ -48,8 +48,7 @@ const showForm = async (door: Door, request: Request, link: string, error: Platf
         <Layout title="Set your password" visit={{ platformName: platform.platformName }} width="narrow">
           <Problem error={error} />
           <p>
-            You will sign in with <bdi>{user.email}</bdi> and this password. All your sessions end, and you sign in
-            again.
+            You then sign in with <bdi>{user.email}</bdi> and this password. All your sessions end.
           </p>
           <Form action={passwordLinkPath} visit={{ tickets }} bound={[link]}>
             {/* Tells password managers whose password this is. */}

@@ -20,6 +20,10 @@ export const installCountsInWords = (counts: AppOverview['installs']): string =>
 
 const sum = (counts: AppOverview['installs']): number => counts.reduce((total, { count }) => total + count, 0)
 
+/** What a slug is, beside the field for one. */
+export const slugHint =
+  'Used in addresses and commands. 1 to 63 characters: a-z, 0-9, and hyphens inside. It cannot be changed.'
+
 const units = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -40,6 +44,9 @@ export const durationInWords = (seconds: number): string => unitsOf(seconds).sli
 
 /** The same in its largest unit, rounded down: `3 days`. */
 export const roughDurationInWords = (seconds: number): string => unitsOf(seconds).slice(0, 1).join('')
+
+/** How long a call took: `250 ms`, `1.2 s`. */
+export const millisecondsInWords = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`)
 
 const unitsOf = (seconds: number): readonly string[] => {
   const words = units.flatMap(([unit, size], index) => {

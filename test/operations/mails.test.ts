@@ -336,7 +336,7 @@ describe('an announcement', () => {
     const caller = await sessionOf(platform, user)
     await deliverAll()
     await changePassword(platform, trace, caller, { current: user.password, next, repeated: next })
-    expect(await subjects()).toEqual([[user.email, 'A new password was set at App Platform']])
+    expect(await subjects()).toEqual([[user.email, 'Your password at App Platform was changed']])
     const to = `moved-${user.email}`
     await setUserEmail(platform, trace, operator, { email: user.email, to })
     const [mail, ...more] = await deliverAll()

@@ -36,6 +36,6 @@ test('without a mail server there is no form, and a form that is sent changes no
   const plain = await worldOfFile()
   const browser = await signedInBrowser(plain.server.url, plain.user)
   const { text } = await browser.get('/account/email')
-  expect(text).toContain('The operator sets it')
+  expect(text).toContain('Only the operator of this server can change it.')
   expect(text).not.toContain('name="email"')
 })

@@ -33,7 +33,12 @@ test('the page that disables a user counts what would end, and suspends their ap
   await appToken(world.server.url, app.development)
   const { text } = await desk.get(`${path}/disable`)
   expect(text).toMatch(/name="apps" value="suspend" checked/)
-  for (const count of ['1 session ends', '0 user tokens stop working', '1 own app', '1 app token of own apps']) {
+  for (const count of [
+    '1 session ends',
+    '0 user tokens stop working',
+    '1 app belongs to them',
+    '1 app token of these apps',
+  ]) {
     expect(words(text)).toContain(count)
   }
   expect((await desk.submit(path, `${path}/disable`)).headers.get('location')).toBe(`${path}?done=disable`)
@@ -69,7 +74,7 @@ test('the desk marks a deleted app, and restores it suspended', async () => {
   const path = `/desk/apps/${app.slug}`
   await deleteApp(world.platform, trace, commandLine, app.slug)
   const { text } = await desk.get(path)
-  expect(words(text)).toContain('Status Deleted')
+  expect(words(text)).toContain('Newsletter Deleted')
   expect([...text.matchAll(/(?:action|href)="(\/desk\/apps\/[^"]+)"/g)].map(([, to]) => to)).toEqual([
     `${path}/undelete`,
   ])

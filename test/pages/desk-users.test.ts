@@ -190,7 +190,7 @@ test('an operator cannot remove their own rights: no page has the form, and a fo
   for (const step of ['disable', 'withdraw-operator']) {
     const action = `${own}/${step}`
     const refused = await desk.post(action, { ticket: tickets.issue(action), typed: world.operator.email })
-    expect([refused.status, refused.text.includes('You cannot take your own rights away')]).toEqual([400, true])
+    expect([refused.status, refused.text.includes('You cannot remove your own operator rights')]).toEqual([400, true])
   }
   expect(await queries().users.byId(world.operator.id)).toMatchObject({ status: 'active', isOperator: true })
 })

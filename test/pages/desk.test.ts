@@ -212,7 +212,7 @@ test('the health page shows the state of the database, live tokens and sessions,
   expect(text).toMatch(/(SQLite|PostgreSQL)\s+\d+\.\d+/)
   expect(text).toMatch(/Running for\s+\d+ \w+/)
   expect(text).toMatch(/Purge of expired rows:\s+Up to date/)
-  expect(text).toMatch(/Removes what has expired, once a minute\s+purge\s+\w+/)
+  expect(text).toMatch(/Removes expired rows, once a minute\s+purge\s+\w+/)
   expect(text).toMatch(/Artifacts\s+\d+ bytes\s+\d+ files/)
 })
 

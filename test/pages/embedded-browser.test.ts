@@ -100,9 +100,9 @@ test(
     await stateIs(frame, 'Working 1')
     const other = await page.context().newPage()
     await other.goto('/installs')
-    await other.getByRole('link', { name: 'End this install' }).click()
+    await other.getByRole('link', { name: 'Uninstall' }).click()
     await other.locator('main button.primary').click()
-    await other.getByText('The install has ended.').waitFor()
+    await other.getByText('The app is uninstalled.').waitFor()
     await frame.getByRole('button', { name: 'Call again' }).click()
     await stateIs(frame, 'Stopped: invalid_token')
   },

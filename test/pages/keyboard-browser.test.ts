@@ -116,7 +116,7 @@ test('the console by keyboard: a developer creates an app, uploads a version, su
 test('the console by keyboard: a developer rolls back', async () => {
   const page = await openFor('user', `/console/${world.app.slug}/rollbacks`)
   await follow(page, 'Roll back')
-  await follow(page, 'Development instead')
+  await follow(page, 'Switch to development')
   await fill(page, 'Reason', 'It was too early')
   const [button = ''] = await page.getByRole('button', { name: /^Make .* the development head$/ }).allTextContents()
   await follow(page, button)
@@ -125,7 +125,7 @@ test('the console by keyboard: a developer rolls back', async () => {
 
 test('the desk by keyboard: an operator approves a version, and rejects an install', async () => {
   const page = await openFor('operator', '/desk/reviews')
-  await follow(page, '2.0.0')
+  await follow(page, 'Newsletter 2.0.0')
   await follow(page, 'Approve and make live')
   expect(await page.locator('main .badge.good').first().textContent()).toBe('Live')
   await page.goto('/desk/installs')

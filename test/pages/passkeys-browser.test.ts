@@ -113,6 +113,23 @@ describe('a passkey', () => {
     expect(await heading(other)).toBe('Confirm that it is you')
   })
 
+  test('alone is a second factor, which the account page names and an operator can reset', async () => {
+    const user = await addUser(world.platform)
+    const { page } = await enrolled(user)
+    await page.goto('/account')
+    expect(await page.getByRole('main').innerText()).toContain('Signing in needs a passkey.')
+    const boss = await addUser(world.platform)
+    await setOperator(world.platform, trace, operator, { userId: boss.id, isOperator: true })
+    const desk = await openBrowser(home)
+    await signInByForm(desk, boss)
+    await desk.goto(`/desk/users/${user.id}`)
+    expect(await desk.getByRole('main').innerText()).toMatch(/Second factors\s+1 passkey/)
+    await desk.getByRole('link', { name: 'Reset the second factors' }).click()
+    await desk.getByRole('button', { name: 'Reset the second factors' }).click()
+    expect(await desk.getByRole('main').innerText()).toContain('The second factors of the user are reset')
+    expect(await desk.getByRole('link', { name: 'Reset the second factors' }).count()).toBe(0)
+  })
+
   test('signs in without an address, a password and a code', async () => {
     const user = await addUser(world.platform, 'Grace Example')
     const { authenticator } = await enrolled(user)

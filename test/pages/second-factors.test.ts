@@ -223,7 +223,7 @@ test('an operator resets the factors of somebody else on the desk, not their own
   const desk = await signedInBrowser(url, boss)
   await addTotp(platform, user)
   const page = `/desk/users/${user.id}`
-  expect((await desk.get(page)).text).toContain('Authenticator app, set up')
+  expect((await desk.get(page)).text).toContain('Second factors</dt><dd>Authenticator app</dd>')
   expect((await desk.submit(page, `${page}/reset-factors`)).status).toBe(303)
   expect((await signedInBrowser(url, user)).cookies.has('session')).toBe(true)
   const own = `/desk/users/${boss.id}/reset-factors`

@@ -196,7 +196,7 @@ const liveInvitation = async (
   return offer
 }
 
-const deadInvitation = () => refuse('version_not_eligible', { message: 'This invitation does not work any more.' })
+const deadInvitation = () => refuse('version_not_eligible', { message: 'This invitation no longer works.' })
 const forAnother = 'This invitation is for another email address than that of your account.'
 
 const refusedUse = (id: string, error: PlatformError) =>

@@ -32,7 +32,7 @@ export const startBackup: Operation<Server & { readonly keep: number }, BegunWor
   { server, keep },
 ) => {
   if (!(Number.isInteger(keep) && keep >= keptBackups.least && keep <= keptBackups.most)) {
-    throw badInput('keep', `Give a number from ${keptBackups.least} to ${keptBackups.most}.`)
+    throw badInput('keep', `Enter a number from ${keptBackups.least} to ${keptBackups.most}.`)
   }
   const backups = backupsOf(platform)
   const lack = lackOfRoom(platform)
@@ -78,7 +78,7 @@ const finish = async (
   }
 }
 
-const unexplained = 'It failed. The log of the server says why.'
+const unexplained = 'It failed. The server log says why.'
 
 /**
  * Begins to check a backup and returns meanwhile: this reads every page of it.

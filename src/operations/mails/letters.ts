@@ -38,7 +38,7 @@ export const letterOf = async (
     platform,
     origin,
     email,
-    app: { name: app?.name ?? 'that was deleted', slug: app?.slug ?? '' },
+    app: { name: app?.name ?? '(deleted)', slug: app?.slug ?? '' },
     isRotation: event?.action === 'credential.rotated',
     circumstances: circumstancesOf(event, session?.session.agent ?? null),
   })
@@ -101,7 +101,7 @@ const contents: Readonly<Record<Exclude<MailKind, 'app_invitation'>, (of: Told) 
     after: ['If it was not you, end that session and change your password.'],
   }),
   password_changed: ({ platform, email, circumstances }) => ({
-    subject: `A new password was set at ${platform}`,
+    subject: `Your password at ${platform} was changed`,
     says: `A new password was set for ${email} on ${circumstances}. All earlier sessions have ended.`,
     link: null,
     after: [notYou(platform)],

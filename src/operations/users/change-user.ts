@@ -85,5 +85,5 @@ export const refusalIfLastOperator = async (q: Queries, userId: string): Promise
   return remaining.length > 0 ? null : badInput('user', lastOperator)
 }
 
-const ownRights = 'You cannot take your own rights away: ask another operator.'
+const ownRights = 'You cannot remove your own operator rights: ask another operator.'
 const lastOperator = 'This is the last operator who can sign in: make somebody else an operator first.'

@@ -76,7 +76,12 @@ export const inspectUser = async (platform: Platform, id: string) => {
   const q = platform.database.queries
   const user = await q.users.byId(id)
   if (user === null) throw refuse('route_not_found')
-  const apps = (await q.apps.listOwnedBy(id)).map(({ id: appId, slug, status }) => ({ appId, slug, status }))
+  const apps = (await q.apps.listOwnedBy(id)).map(({ id: appId, slug, name, status }) => ({
+    appId,
+    slug,
+    name,
+    status,
+  }))
   const issuers = (await q.identities.ofUser(id)).map(({ issuer }) => issuer)
   return { ...userSummary(user), apps, issuers, factors: await factorsOf(platform, id) }
 }

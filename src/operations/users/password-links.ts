@@ -162,7 +162,7 @@ const liveLink = async (q: Queries, secret: string, now: number, path: LinkPath)
 
 /** The refusal is counted, because anybody can send any number of texts that are no links. */
 const deadLink = () =>
-  new CountedRefusal(refuse('version_not_eligible', { message: 'This link does not work any more.' }), {
+  new CountedRefusal(refuse('version_not_eligible', { message: 'This link no longer works.' }), {
     actor: { kind: 'anonymous' },
     action: 'user.use_link',
   })

@@ -209,7 +209,7 @@ const untouched = {
 const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
   if (scopes.length === 0) return { kind: 'scopes', scopes: [] }
   return scopes.some((name) => name.includes(' '))
-    ? { kind: 'refused', code: 'invalid_scope', message: 'A scope has no space in it.' }
+    ? { kind: 'refused', code: 'invalid_scope', message: 'A scope cannot contain a space.' }
     : parseScope(scopes.join(' '))
 }
 

@@ -46,6 +46,7 @@ export const installPath = (slug: string, environment: Environment): string =>
 
 const tabs = [
   { path: accountPaths.overview, name: 'Overview', icon: 'user' },
+  { path: accountPaths.email, name: 'Email address', icon: 'mail' },
   { path: accountPaths.password, name: 'Password', icon: 'lock' },
   { path: accountPaths.factors, name: 'Second factors', icon: 'shield' },
   { path: accountPaths.sessions, name: 'Sessions', icon: 'screen' },

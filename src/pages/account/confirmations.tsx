@@ -35,6 +35,7 @@ import {
   revokeAppPath,
   revokeAuthorizationPath,
 } from './account-page.tsx'
+import { findConnectedApp } from './connected-apps.tsx'
 
 const connectedApps = () => ({ href: accountPaths.apps, name: 'Connected apps' })
 const sessions = () => ({ href: accountPaths.sessions, name: 'Sessions' })
@@ -113,12 +114,13 @@ export const accountConfirmations = (door: Door) =>
       confirmed(door, revokeAuthorizationPath(':clientId', ':grantId'), {
         area: accountArea,
         form: emptyForm,
-        back: ({ clientId }) => ({ href: connectedAppPath(clientId), name: 'The app' }),
+        back: ({ clientId }) => ({ href: connectedAppPath(clientId) }),
         ask: async (visit, { clientId, grantId }) => {
           const app = await connectedApp(visit, clientId)
           const since = await authorizedAt(door.platform, visit.session, clientId, grantId)
           return {
             title: 'Revoke this authorization?',
+            belongsTo: app.name,
             says: (
               <p>
                 It was given <Time at={since} />. On the device or browser where you gave it,{' '}
@@ -216,26 +218,24 @@ export const accountConfirmations = (door: Door) =>
           if (install.userId !== visit.userId) throw refuse('route_not_found')
           const isPending = endingStep(install) === 'withdraw'
           return {
-            title: isPending ? 'Withdraw this install?' : 'End this install?',
+            title: isPending ? 'Withdraw this install?' : 'Uninstall this app?',
             says: (
               <p>
                 <strong>
                   <bdi>{install.appName}</bdi>
                 </strong>{' '}
-                {isPending ? 'will not be installed' : 'loses its access through this install at once'} on your{' '}
-                {resourceKindInSentence(install.kind)} <code>{install.resource}</code>. You can install it again.
+                {isPending ? 'will not be installed on' : 'is removed at once from'} your{' '}
+                {resourceKindInSentence(install.kind)} <code>{install.resource}</code>
+                {isPending ? '' : ', and loses the access that this install gave it'}. You can install it again.
               </p>
             ),
-            button: isPending ? 'Withdraw' : 'End this install',
+            button: isPending ? 'Withdraw' : 'Uninstall',
           }
         },
         act: async ({ visit }, { id }, back) =>
           back(await endInstall(...asUser(visit, ownsInstall(visit.userId, id)), id)),
       }),
     )
-
-const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
-  (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
 const connectedApp = async (visit: Visit, clientId: string): Promise<ConnectedApp> => {
   const app = await findConnectedApp(visit, clientId)

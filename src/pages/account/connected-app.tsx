@@ -1,22 +1,16 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import {
-  type ConnectedApp,
-  type ConnectedGrant,
-  listAuthorizations,
-  listConnectedApps,
-} from '../../operations/connected-apps.ts'
+import { type ConnectedGrant, listAuthorizations } from '../../operations/connected-apps.ts'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Crumbs } from '../design/shell.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import { requireVisit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
-import { ConnectedAppBadges, ConnectedAppFacts, lastFetched } from './connected-apps.tsx'
+import { ConnectedAppBadges, ConnectedAppFacts, findConnectedApp, lastFetched } from './connected-apps.tsx'
 
 const notices = { 'revoked-one': 'This authorization is revoked. All its tokens have stopped working.' } as const
 
@@ -39,7 +33,7 @@ export const connectedAppRoutes = (door: Door) =>
             ? 'This app can do nothing until an operator activates it again.'
             : 'This app can act for you until you revoke its access.'
         }
-        above={<Crumbs links={[{ href: accountPaths.apps, name: 'Connected apps' }]} />}
+        badges={<ConnectedAppBadges app={app} />}
         actions={
           <a class="button" href={revokeAppPath(app.clientId)}>
             Revoke all its access
@@ -49,9 +43,6 @@ export const connectedAppRoutes = (door: Door) =>
         tab={accountPaths.apps}
         notices={notices}
       >
-        <p>
-          <ConnectedAppBadges app={app} />
-        </p>
         <ConnectedAppFacts app={app} />
         <h2>Permissions</h2>
         <ScopeList scopes={app.scopes} />
@@ -66,9 +57,6 @@ export const connectedAppRoutes = (door: Door) =>
       </AccountPage>,
     )
   })
-
-const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
-  (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
 type AuthorizationRowProps = {
   readonly clientId: string

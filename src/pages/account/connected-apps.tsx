@@ -7,10 +7,10 @@ import { EmptyState } from '../design/empty.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { FilterBar } from '../design/list-tools.tsx'
+import { FilterBar, manyRows } from '../design/list-tools.tsx'
 import { page } from '../page.ts'
-import { parameterOf } from '../query.ts'
-import { requireVisit } from '../visit.ts'
+import { parameterOf, sortOf, timeOrders } from '../query.ts'
+import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
 
 const notices = {
@@ -23,7 +23,11 @@ export const connectedAppsRoutes = (door: Door) =>
   new Elysia().get(accountPaths.apps, async ({ request }) => {
     const visit = await requireVisit(door, request)
     const apps = await listConnectedApps(door.platform, visit.session)
-    const part = parameterOf(visit, 'q').toLowerCase()
+    const part = parameterOf(visit, 'q')
+    const { order } = sortOf(request, orders, 'used')
+    const found = apps.filter(({ name, publisher }) =>
+      `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()),
+    )
     return page(
       <AccountPage
         title="Connected apps"
@@ -39,15 +43,17 @@ export const connectedAppsRoutes = (door: Door) =>
         tab={accountPaths.apps}
         notices={notices}
       >
-        {apps.length < manyApps ? null : (
+        {apps.length < manyRows ? null : (
           <FilterBar
             path={accountPaths.apps}
-            button="Search"
-            fields={[{ kind: 'search', name: 'q', label: 'Name of the app or its publisher', value: part }]}
+            fields={[
+              { kind: 'search', name: 'q', label: 'Name of the app or its publisher', value: part },
+              { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'used' },
+            ]}
           />
         )}
         <RowList
-          rows={apps.filter(({ name, publisher }) => `${name}\n${publisher}`.toLowerCase().includes(part))}
+          rows={found.toSorted(comparisons[order])}
           row={(app) => <ConnectedAppRow app={app} />}
           empty={
             part === '' ? (
@@ -56,7 +62,7 @@ export const connectedAppsRoutes = (door: Door) =>
                 you can revoke its access.
               </EmptyState>
             ) : (
-              'No connected app has this in its name or publisher.'
+              'Nothing matches. Change or clear the filters.'
             )
           }
         />
@@ -69,8 +75,15 @@ export const connectedAppsRoutes = (door: Door) =>
     )
   })
 
-/** So many apps that looking for one takes a search. */
-const manyApps = 6
+const orders = [['used', 'Last used'], ['name', 'Name'], ...timeOrders] as const
+
+/** The list is never long, so it is sorted in memory. It comes sorted by the last use. */
+const comparisons = {
+  used: () => 0,
+  name: (a: ConnectedApp, b: ConnectedApp) => a.name.localeCompare(b.name, 'en', { numeric: true }),
+  newest: (a: ConnectedApp, b: ConnectedApp) => b.since - a.since,
+  oldest: (a: ConnectedApp, b: ConnectedApp) => a.since - b.since,
+} as const
 
 const ConnectedAppRow = ({ app }: { readonly app: ConnectedApp }) => (
   <Row
@@ -98,6 +111,9 @@ const ConnectedAppRow = ({ app }: { readonly app: ConnectedApp }) => (
     <ScopeList class="inline" scopes={app.scopes} />
   </Row>
 )
+
+export const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
+  (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
 export const lastFetched = (at: number | null) =>
   at === null ? (

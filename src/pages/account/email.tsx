@@ -53,12 +53,17 @@ export const emailRoutes = (door: Door) =>
 const show = async (visit: Visit, email: string, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
   const user = await inspectUser(platform, visit.userId)
-  const setBy = user.externalId !== null ? 'The builder sets' : platform.mailer === null ? 'The operator sets' : null
+  const setBy =
+    user.externalId !== null
+      ? 'It comes from your account at the builder.'
+      : platform.mailer === null
+        ? 'Only the operator of this server can change it.'
+        : null
   return page(
-    <AccountPage title="Email address" visit={visit} tab={accountPaths.overview} notices={notices}>
+    <AccountPage title="Email address" visit={visit} tab={accountPaths.email} notices={notices}>
       <Problem error={error} />
       <p>
-        Your address is <bdi>{user.email}</bdi>.{setBy === null ? '' : ` ${setBy} it.`}
+        Your address is <bdi>{user.email}</bdi>. {setBy}
       </p>
       {setBy === null ? (
         <Form action={accountPaths.email} visit={visit} class="measure">

@@ -121,7 +121,7 @@ const TotpRow = ({ factors: { totp } }: FactorsProps) => (
     badge={totp === null ? undefined : <Badge tone="good">On</Badge>}
     facts={
       totp === null
-        ? ['Codes of six digits, from an app on your phone or from your password manager.']
+        ? ['Six-digit codes from an app on your phone or from your password manager.']
         : [
             <>
               Set up <Time at={totp.createdAt} />
@@ -199,12 +199,14 @@ const showSetUp = (visit: Visit, { totpKey, returnTo, error }: SetUpState): Resp
           totpKey={totpKey}
           error={error}
         />
-        <button type="submit" class="primary">
-          Turn it on
-        </button>{' '}
-        <a class="button" href={returnTo}>
-          Cancel
-        </a>
+        <div class="beside">
+          <button type="submit" class="primary">
+            Turn it on
+          </button>
+          <a class="button" href={returnTo}>
+            Cancel
+          </a>
+        </div>
       </Form>
     </AccountPage>,
     { refusal: error },

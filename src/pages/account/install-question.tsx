@@ -87,7 +87,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
         </li>
         <li>If a later version asks for more, you are asked again. Nothing changes until you agree.</li>
         <li>
-          You can end the install at any time, under <a href={accountPaths.installs}>Installs</a> in your account.
+          You can uninstall it at any time, under <a href={accountPaths.installs}>Installs</a> in your account.
         </li>
       </ul>
       <PlaceForm visit={visit} question={question} error={error} />

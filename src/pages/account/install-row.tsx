@@ -56,8 +56,8 @@ const NewScopes = ({ visit, install }: InstallRowProps) => {
       aria-label={`What ${install.appName} on the ${resourceKindInSentence(install.kind)} ${install.resource} asks for now`}
     >
       <p>
-        <strong>It asks for more now.</strong> It keeps its present permissions and gets new ones only if you agree to
-        all of these:
+        <strong>This app asks for more.</strong> It keeps its current permissions, and gets the new ones only if you
+        agree:
       </p>
       <ScopeList scopes={asked} agreed={scopes} />
       <Form action={agreePath(install.id)} visit={visit} bound={[formatScope(asked)]}>
@@ -91,7 +91,7 @@ const Actions = ({ visit, install }: InstallRowProps) => {
         </a>
       ) : null}
       <a class="button small" href={confirmPath(endInstallPath(install.id), visit)}>
-        {step === 'deactivate' ? 'End this install' : 'Withdraw'}
+        {step === 'deactivate' ? 'Uninstall' : 'Withdraw'}
         {named}
       </a>
     </>

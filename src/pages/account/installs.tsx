@@ -21,7 +21,7 @@ const notices = {
   pending: 'You agreed. The install now waits for an operator’s approval.',
   approved: 'The app is installed and can start to work.',
   withdraw: 'The install is withdrawn.',
-  deactivate: 'The install has ended. The app no longer has access through it.',
+  deactivate: 'The app is uninstalled. It no longer has the access that this install gave it.',
   agree: 'You agreed. The app can now use the new permissions.',
 } as const
 

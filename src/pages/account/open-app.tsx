@@ -4,7 +4,7 @@ import { takeShare } from '../../http/limits.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/issue-install-session-code.ts'
 import { embedScript } from '../assets.ts'
 import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
-import { Crumbs, Layout } from '../design/shell.tsx'
+import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
@@ -19,7 +19,7 @@ export const openAppRoutes = (door: Door) =>
       return page(
         <Layout
           title={opened.name}
-          above={<Crumbs links={[{ href: accountPaths.installs, name: 'Installs' }]} />}
+          crumbs={[{ href: accountPaths.installs, name: 'Installs' }]}
           avatarId={opened.appId}
           actions={
             <a class="button small" href={openInstallPath(id)}>

@@ -55,7 +55,7 @@ export const accountOverviewRoutes = (door: Door) =>
               {
                 href: accountPaths.email,
                 name: 'Email address',
-                icon: 'user',
+                icon: 'mail',
                 fact: 'You sign in with it and receive emails there.',
               },
               {
@@ -85,8 +85,10 @@ const installsSentence = 'The apps on your websites and stores, and the apps tha
 const noPasswordSentence = 'You have none here, because you sign in through another site.'
 const passwordSentence = 'Change it if somebody else may know it.'
 
-const factorsSentence = ({ totp }: Factors): string =>
-  totp === null ? 'Your password alone is enough to sign in.' : 'Signing in needs your authenticator app.'
+const factorsSentence = ({ totp, passkeys }: Factors): string => {
+  if (passkeys.length > 0) return `Signing in needs a passkey${totp === null ? '' : ' or your authenticator app'}.`
+  return totp === null ? 'Your password alone is enough to sign in.' : 'Signing in needs your authenticator app.'
+}
 
 const appsSentence = (count: number): string => {
   if (count === 0) return 'No app can act for you.'

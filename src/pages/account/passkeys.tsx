@@ -106,16 +106,16 @@ const showAdd = async (visit: Visit, name: string, error: PlatformError | null):
             input={{ required: true, maxLength: 200, value: name }}
           />
           <p class="muted">Your browser then asks you to choose where the passkey is kept.</p>
-          <button type="submit" class="primary">
-            Add the passkey
-          </button>
+          <div class="beside">
+            <button type="submit" class="primary">
+              Add the passkey
+            </button>
+            <a class="button" href={accountPaths.factors}>
+              Cancel
+            </a>
+          </div>
         </PasskeyForm>
       )}
-      <p>
-        <a class="button" href={accountPaths.factors}>
-          Back to your second factors
-        </a>
-      </p>
     </AccountPage>,
     { refusal: error },
   )

@@ -97,8 +97,8 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
     <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
       <Problem error={error} />
       <p>
-        This step needs a proof that it is you, no older than ten minutes. Afterwards your form is shown again. Send it
-        once more.
+        This step needs your confirmation, which then counts for ten minutes. Your form is shown again afterwards: send
+        it once more.
       </p>
       {byPassword ? (
         <Form action={provePath} visit={visit} hidden={{ kind: 'password', return_to: returnTo }}>
@@ -109,9 +109,14 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
             error={error}
             input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
           />
-          <button type="submit" class="primary">
-            Continue
-          </button>
+          <div class="beside">
+            <button type="submit" class="primary">
+              Continue
+            </button>
+            <a class="button" href={returnTo}>
+              Cancel
+            </a>
+          </div>
         </Form>
       ) : null}
       {factors.totp === null ? null : (
@@ -140,11 +145,13 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
               </a>
             </p>
           ))}
-      <p class="beside apart">
-        <a class="button" href={returnTo}>
-          Cancel
-        </a>
-      </p>
+      {byPassword ? null : (
+        <p class="beside apart">
+          <a class="button" href={returnTo}>
+            Cancel
+          </a>
+        </p>
+      )}
     </Layout>,
     { refusal: error },
   )

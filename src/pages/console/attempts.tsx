@@ -11,7 +11,7 @@ import { CodeBlock, Facts, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { readMoment } from '../words.ts'
+import { millisecondsInWords, readMoment } from '../words.ts'
 import { OutcomeBadge } from './endpoint-parts.tsx'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
@@ -49,7 +49,7 @@ const dayOf = (text: string, param: string): number | null => {
 
 const outcomeWords = {
   delivered: 'Delivered',
-  refused: 'Answered with another status',
+  refused: 'Other status',
   unanswered: 'No answer',
 } as const
 
@@ -94,19 +94,15 @@ export const webhookAttemptRoutes = (door: Door) =>
         app={app}
         tab="webhooks"
         title="Webhook attempt"
-        actions={
-          <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id)}>
-            The endpoint
-          </a>
-        }
+        crumbs={[{ href: consoleAppPath(app.slug, 'webhooks', endpoint.id), name: new URL(endpoint.url).host }]}
+        badges={<OutcomeBadge attempt={attempt} />}
       >
         <Facts
           of={{
-            Outcome: <OutcomeBadge attempt={attempt} />,
             Event: attempt.kind,
             'Event ID': <code>{attempt.eventId}</code>,
             Time: <Time at={attempt.at} />,
-            Duration: `${attempt.durationMs} ms`,
+            Duration: millisecondsInWords(attempt.durationMs),
             ID: <code>{attempt.id}</code>,
           }}
         />
@@ -122,7 +118,7 @@ export const webhookAttemptRoutes = (door: Door) =>
 const notSent: ReadonlySet<AttemptDetail['error']> = new Set(['no_secret', 'address_refused', 'not_resolved'])
 
 const Sent = ({ attempt: { url, sentHeaders, body, error } }: { readonly attempt: AttemptDetail }) => {
-  if (url === null) return <p class="muted">This attempt was made by an earlier release, which kept no requests.</p>
+  if (url === null) return <p class="muted">An earlier release made this attempt and stored no request.</p>
   return (
     <>
       {notSent.has(error) ? <p class="muted">Nothing was sent.</p> : null}

@@ -14,10 +14,11 @@ import { confirmed, type Question, secretShownBefore } from '../confirmation.tsx
 import { asMember, asUser, emptyForm, formOf, text } from '../form.ts'
 import { GraceField, hoursFrom } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
+import { secretName } from '../secret-row.tsx'
 import { showOnce } from '../shown-once.ts'
 import { onEndpoint, endpointPath, endpointSecretPath } from './endpoint.tsx'
 import { consoleArea, consoleAppPath, environmentField, ownAppOf } from './own-app.tsx'
-import { newSecretPath, secretName } from './secret-parts.tsx'
+import { newSecretPath } from './secret-parts.tsx'
 
 const credentialsOf = ({ slug }: Slug) => ({ href: consoleAppPath(slug, 'credentials'), name: 'Credentials' })
 const endpointOf = (at: Slug & { readonly id: string }) => ({ href: endpointPath(at), name: 'Webhook endpoint' })

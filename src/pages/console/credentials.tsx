@@ -14,7 +14,7 @@ import {
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { RowList } from '../design/row-list.tsx'
-import { Copyable, Secret, Time } from '../design/values.tsx'
+import { Copyable, ShownOnce, Time } from '../design/values.tsx'
 import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -28,7 +28,7 @@ import {
   OwnAppPage,
   requireOwnApp,
 } from './own-app.tsx'
-import { CreateSecret, LiveSecret, newSecretPath, type RefusedSecret, ShownBefore } from './secret-parts.tsx'
+import { CreateSecret, LiveSecret, newSecretPath, type RefusedSecret } from './secret-parts.tsx'
 
 const notices = { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' } as const
 
@@ -157,17 +157,18 @@ const NewSecretPage = ({ visit, app, created, secret, oldEndsAt }: NewSecretPage
     <p>
       Client ID <Copyable id="client-id" value={created.clientId} what="the client ID" />
     </p>
-    {secret === null ? <ShownBefore advice="create or rotate one" /> : <Secret label="Client secret" value={secret} />}
+    <ShownOnce
+      value={secret}
+      what="secret"
+      label="Client secret"
+      advice="create or rotate one"
+      back={{ href: consoleAppPath(app.slug, 'credentials'), name: 'the credentials' }}
+    />
     {oldEndsAt === null ? null : (
       <p>
         The previous secret expires <Time at={oldEndsAt} />.
       </p>
     )}
-    <p>
-      <a href={consoleAppPath(app.slug, 'credentials')}>
-        {secret === null ? 'Go to the credentials' : 'I have copied it: go back to the credentials'}
-      </a>
-    </p>
     {secret === null ? null : (
       <p>
         <a href={`${consoleAppPath(app.slug, 'first-call')}?environment=${created.environment}`}>

@@ -8,7 +8,8 @@ import { Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { parameterOf, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
-import { makerInWords, SecretHint } from './secret-parts.tsx'
+import { SecretHint } from '../secret-row.tsx'
+import { makerInWords } from './secret-parts.tsx'
 
 /** The secrets that were revoked or have expired. */
 export const endedSecretRoutes = (door: Door) =>
@@ -21,9 +22,6 @@ export const endedSecretRoutes = (door: Door) =>
     )
     return page(
       <OwnAppPage visit={visit} app={app} tab="credentials" title="Ended secrets">
-        <p>
-          <a href={consoleAppPath(app.slug, 'credentials')}>Back to the credentials</a>
-        </p>
         <SearchBar path={path} label="Label or ID" part={q} shown={secrets} />
         <Table
           label="Ended secrets"

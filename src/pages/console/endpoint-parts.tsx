@@ -5,8 +5,9 @@ import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
 import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
 import { Badge } from '../design/badge.tsx'
 import { Field, Form } from '../design/field.tsx'
-import { Table } from '../design/table.tsx'
+import { actionColumn, Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
+import { millisecondsInWords } from '../words.ts'
 import { addressOf } from '../query.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
@@ -47,9 +48,9 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
     </Step>
     <Form action={consoleAppPath(own.app.slug, 'webhooks', own.endpoint.id, 'resend-since')} visit={own.visit}>
       <Field
-        label="Send every event again since"
+        label="Send all events again since"
         name="since"
-        hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most thirty days ago."
+        hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most 30 days ago."
         error={refused?.error ?? null}
         input={{ value: refused?.value ?? '', required: true, autocomplete: 'off' }}
       />
@@ -112,8 +113,8 @@ export const AttemptTable = ({ visit, app, endpoint, attempts, empty }: AttemptT
       ),
       Event: ({ kind, eventId }) => <Lines of={[kind, <code class="small">{eventId}</code>]} />,
       Outcome: (attempt) => <OutcomeBadge attempt={attempt} />,
-      Duration: ({ durationMs }) => `${durationMs} ms`,
-      Action: ({ eventId }) => (
+      Duration: ({ durationMs }) => millisecondsInWords(durationMs),
+      [actionColumn]: ({ eventId }) => (
         <Form
           action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')}
           visit={visit}
@@ -131,10 +132,10 @@ export const AttemptTable = ({ visit, app, endpoint, attempts, empty }: AttemptT
 )
 
 const errorWords = {
-  no_secret: 'Not sent: there is no signing secret. Rotate it.',
-  address_refused: 'The host has an address that is not allowed',
-  not_resolved: 'The host has no address',
-  not_connected: 'No connection',
+  no_secret: 'Not sent: no signing secret. Rotate the secret.',
+  address_refused: 'The host resolves to an address that is not allowed',
+  not_resolved: 'The host name does not resolve',
+  not_connected: 'Could not connect',
   certificate_refused: 'The certificate is not valid for the host',
   timed_out: 'No answer within 15 seconds',
 } as const satisfies Record<NonNullable<AttemptRecord['error']>, string>

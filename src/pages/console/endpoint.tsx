@@ -125,6 +125,12 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       app={app}
       tab="webhooks"
       title="Webhook endpoint"
+      badges={
+        <>
+          <EnvironmentBadge environment={endpoint.environment} />
+          <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />
+        </>
+      }
       notices={notices}
       actions={
         hasRight(app.role, 'webhooks') ? (
@@ -141,7 +147,7 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
         </p>
       )}
       <EndpointFacts endpoint={endpoint} />
-      <h2>Test it</h2>
+      <h2>Test</h2>
       <Step visit={visit} app={app} endpoint={endpoint} step="ping" button="Send a ping">
         The ping is sent once, now. The answer appears below.
       </Step>
@@ -152,7 +158,7 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
         app={app}
         endpoint={endpoint}
         attempts={attempts.rows}
-        empty={isFiltered ? 'No attempt matches.' : 'Nothing was sent to it in the last thirty days.'}
+        empty={isFiltered ? 'No attempt matches.' : 'No deliveries in the last 30 days.'}
       />
       <Pager {...attempts} shown={attempts.rows.length} />
       <h2>Send again</h2>
@@ -161,7 +167,7 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       <Allowed app={app} right="webhooks">
         <RotateLink app={app} endpoint={endpoint} />
       </Allowed>
-      <h2>{endpoint.status === 'enabled' ? 'Disable or remove it' : 'Enable or remove it'}</h2>
+      <h2>{endpoint.status === 'enabled' ? 'Disable or remove' : 'Enable or remove'}</h2>
       <Allowed app={app} right="webhooks">
         <EndForms visit={visit} app={app} endpoint={endpoint} />
       </Allowed>
@@ -173,23 +179,10 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
 const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
   <Facts
     of={{
-      URL: (
-        <>
-          <code>{endpoint.url}</code> <EnvironmentBadge environment={endpoint.environment} />
-        </>
-      ),
-      Status: (
-        <>
-          <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />{' '}
-          {endpoint.failingSince === null ? null : (
-            <>
-              since <Time at={endpoint.failingSince} />
-            </>
-          )}
-        </>
-      ),
+      URL: <code>{endpoint.url}</code>,
+      'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
       Events: isEveryKind(endpoint.kinds) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
-      'Last thirty days': deliveriesInWords(endpoint.deliveries),
+      'Last 30 days': deliveriesInWords(endpoint.deliveries),
       ID: <code>{endpoint.id}</code>,
       Added: <Time at={endpoint.createdAt} />,
     }}

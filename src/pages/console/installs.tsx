@@ -55,7 +55,14 @@ export const appInstallRoutes = (door: Door) =>
           path={path}
           kept={{ status: query.status }}
           fields={[
-            { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: kind },
+            {
+              kind: 'choice',
+              name: 'kind',
+              label: 'Installed on',
+              all: 'Websites and stores',
+              options: kinds,
+              selected: kind,
+            },
             { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: 'newest' },
           ]}
         />

@@ -123,20 +123,21 @@ const leaving = (door: Door) =>
     back: members,
     ask: async (visit, { slug }) => {
       const { app } = await ownAppOf(visit, slug)
+      const isPublisher = app.ownerId === visit.userId
       return {
         title: 'Leave this app?',
         belongsTo: app.name,
-        says:
-          app.ownerId === visit.userId ? (
-            <p>
-              The publisher cannot leave. Transfer <bdi>{app.name}</bdi> first.
-            </p>
-          ) : (
-            <p>
-              You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
-            </p>
-          ),
-        button: 'Leave the app',
+        says: isPublisher ? (
+          <p>
+            The publisher of an app cannot leave it. <a href={consoleAppPath(slug, 'transfer')}>Transfer the app</a>{' '}
+            first.
+          </p>
+        ) : (
+          <p>
+            You lose access to <bdi>{app.name}</bdi> at once. To come back, you need a new invitation.
+          </p>
+        ),
+        button: isPublisher ? null : 'Leave the app',
       }
     },
     act: async ({ visit }, { slug }) => {

@@ -17,7 +17,7 @@ import { Badge } from '../design/badge.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList, StepLinks } from '../design/row-list.tsx'
-import { Secret, Time } from '../design/values.tsx'
+import { ShownOnce, Time } from '../design/values.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page } from '../page.ts'
 import { choiceParameter } from '../query.ts'
@@ -272,27 +272,22 @@ type LinkPageProps = OwnApp & {
 /** The only page that shows the link of an invitation. */
 const LinkPage = ({ visit, app, made, link, isMailed }: LinkPageProps) => (
   <OwnAppPage visit={visit} app={app} tab="members" title="Invitation">
-    {link === null || made === null ? (
-      <p>
-        There is no link to show. A link is shown once, right after the invitation is created. If you did not copy it,
-        invite the person again.
-      </p>
-    ) : (
-      <>
+    <ShownOnce
+      value={made === null ? null : link}
+      what="link"
+      label="Link"
+      advice="invite the person again"
+      back={{ href: consoleAppPath(app.slug, 'members'), name: 'the members' }}
+    >
+      {made === null ? null : (
         <p>
           Send this link to <bdi>{made.email}</bdi>. After signing in with that address, they can become{' '}
           {offerWords[made.role]} of <bdi>{app.name}</bdi>. The link works once, until <Time at={made.expiresAt} />.
         </p>
-        {isMailed ? (
-          <p>An email with another link is also on its way to them. Both links work until one of them is used.</p>
-        ) : null}
-        <Secret label="Link" value={link} />
-      </>
-    )}
-    <p>
-      <a href={consoleAppPath(app.slug, 'members')}>
-        {link === null ? 'Back to the members' : 'I have copied it: back to the members'}
-      </a>
-    </p>
+      )}
+      {isMailed ? (
+        <p>An email with another link is also on its way to them. Both links work until one of them is used.</p>
+      ) : null}
+    </ShownOnce>
   </OwnAppPage>
 )

@@ -9,8 +9,9 @@ import { always, answerForm, asUser, formOf, receiveFromUser, text, texts } from
 import { Layout } from '../design/shell.tsx'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
+import { consoleAppPath, newAppPath, yourApps } from './own-app.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
+import { slugHint } from '../words.ts'
 
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })
 
@@ -26,17 +27,7 @@ export const newAppRoutes = (door: Door) =>
 
 const showForm = (visit: Visit, values: NewAppValues, error: PlatformError | null): Response =>
   page(
-    <Layout
-      title="Create an app"
-      belongsTo="Console"
-      visit={visit}
-      section="console"
-      above={
-        <p class="crumbs">
-          <a href={consolePath}>Your apps</a>
-        </p>
-      }
-    >
+    <Layout title="Create an app" belongsTo="Console" visit={visit} section="console" crumbs={[yourApps]}>
       <div class="console">
         <Problem error={error} />
         <Form action={newAppPath} visit={visit}>
@@ -50,7 +41,7 @@ const showForm = (visit: Visit, values: NewAppValues, error: PlatformError | nul
           <Field
             label="Slug"
             name="slug"
-            hint="A short name for addresses and commands: 1 to 63 of a-z, 0-9 and inner hyphens. It cannot be changed."
+            hint={slugHint}
             error={error}
             input={{ value: values.slug, required: true, maxLength: 63, spellcheck: false }}
           />

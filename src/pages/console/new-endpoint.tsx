@@ -57,12 +57,11 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
       app={app}
       tab="webhooks"
       title={isNew ? 'Add a webhook endpoint' : 'Edit the webhook endpoint'}
+      badges={<EnvironmentBadge environment={environment} />}
       about={isNew ? undefined : 'The signing secret stays the same. Waiting events are sent to the new URL.'}
+      crumbs={isNew ? [] : [{ href: back, name: new URL(values.url).host }]}
     >
       <Problem error={error} />
-      <p>
-        <EnvironmentBadge environment={environment} />
-      </p>
       <Form
         action={isNew ? back : consoleAppPath(app.slug, 'webhooks', id, 'edit')}
         visit={visit}
@@ -164,7 +163,7 @@ const KindGroup = ({ group, chosen }: KindGroupProps) => {
         {groupWords[group][0]}
       </Choice>
       <Details
-        summary={`Choose ${groupWords[group][0].toLowerCase()} one by one`}
+        summary={`Choose individual ${groupWords[group][0].toLowerCase()}`}
         open={count > 0 && count < kinds.length}
       >
         {choices}

@@ -20,7 +20,7 @@ import { StatusRows } from './overview-status.tsx'
 import { Allowed, ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
-  app: 'Your app is registered. The list below leads to its first call.',
+  app: 'Your app is registered. The steps below lead to its first call.',
   name: 'The app is renamed.',
 } as const
 
@@ -57,11 +57,9 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
       tab=""
       title={app.name}
       notices={notices}
-      about={
-        <>
-          <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
-        </>
-      }
+      avatarId={app.id}
+      badges={<AppStatusBadge status={app.status} />}
+      about={<code>{app.slug}</code>}
     >
       {isNewApp(overview, steps) ? <SetUp steps={steps} /> : await dashboardOf({ visit, app }, overview)}
       <h2>Identity</h2>

@@ -9,7 +9,7 @@ import type { Area } from '../area.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Copyable } from '../design/values.tsx'
-import { type AreaNavigation, Crumbs, type FrameProps, Layout } from '../design/shell.tsx'
+import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
 import { requireVisit, type Visit } from '../visit.ts'
 
 /** The list of a developer's own apps. */
@@ -64,13 +64,7 @@ type OwnAppPageProps = OwnApp & FrameProps & { readonly tab: AppTab }
 
 /** The frame of every page of one app. */
 export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) => (
-  <Layout
-    {...frame}
-    belongsTo={app.name}
-    section="console"
-    above={<Crumbs links={[yourApps, { href: consoleAppPath(app.slug), name: app.name, avatarId: app.id }]} />}
-    nav={appNavigation(app, tabPath(app.slug, tab))}
-  >
+  <Layout {...frame} belongsTo={app.name} section="console" nav={appNavigation(app, tabPath(app.slug, tab))}>
     <div class="console">
       {app.status === 'suspended' ? (
         <p class="problem">
@@ -83,7 +77,7 @@ export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) =>
   </Layout>
 )
 
-const yourApps = { href: consolePath, name: 'Your apps' } as const
+export const yourApps = { href: consolePath, name: 'Your apps' } as const
 
 /** The pages of an app. */
 const appNavigation = (app: OwnApp['app'], current: string): AreaNavigation => ({
@@ -91,6 +85,7 @@ const appNavigation = (app: OwnApp['app'], current: string): AreaNavigation => (
   label: 'App',
   links: tabs.map(([key, name, icon]) => ({ path: tabPath(app.slug, key), name, icon })),
   current,
+  above: [yourApps, { href: consoleAppPath(app.slug), name: app.name, avatarId: app.id }],
 })
 
 export const consoleArea: Area = {

@@ -10,10 +10,10 @@ import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris
 import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Count, FilterBar, manyRows, Pager } from '../design/list-tools.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
 import { answerForm, asMember, formOf, optionalText, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { addressOf, backTo, listPath, type ListPart, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
+import { UriList } from '../uri-list.tsx'
 import type { Visit } from '../visit.ts'
 import {
   Allowed,
@@ -92,11 +92,13 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
             {environmentNames[environment]} <Count of={redirectUris[environment].length} />
           </h2>
           <UriList
-            visit={visit}
-            app={app}
-            environment={environment}
             uris={parts[environment].rows}
-            isSearched={part !== ''}
+            removal={
+              hasRight(app.role, 'settings')
+                ? (uri) => confirmPath(listPath(`${path}/remove`, { environment, uri }), visit)
+                : null
+            }
+            empty={part === '' ? noUri : 'No redirect URI matches.'}
           />
           <Pager
             {...parts[environment]}
@@ -132,47 +134,10 @@ const partOf = async (
   return await readList(visit, place, async (window) => pageInMemory(found, window, positionOf))
 }
 
+const noUri = 'None yet. Users cannot return to this app, so they cannot give it access here.'
+
 /** A whole URI can be too long for a cursor. */
 const positionOf = (uri: string): string => Bun.hash(uri).toString(36)
-
-type UriListProps = OwnApp & {
-  readonly environment: Environment
-  readonly uris: readonly string[]
-  readonly isSearched: boolean
-}
-
-const UriList = ({ visit, app, environment, uris, isSearched }: UriListProps) =>
-  uris.length === 0 ? (
-    <p class="muted">
-      {isSearched
-        ? 'No redirect URI matches.'
-        : 'None yet. Users cannot return to this app, so they cannot give it access here.'}
-    </p>
-  ) : (
-    <RowList
-      rows={uris}
-      row={(uri) => (
-        <Row
-          key={uri}
-          title={<code>{uri}</code>}
-          actions={
-            hasRight(app.role, 'settings') ? (
-              <a
-                class="button small"
-                href={confirmPath(
-                  listPath(consoleAppPath(app.slug, 'redirect-uris', 'remove'), { environment, uri }),
-                  visit,
-                )}
-                aria-label={`Remove ${uri}`}
-              >
-                Remove
-              </a>
-            ) : undefined
-          }
-        />
-      )}
-    />
-  )
 
 type AddUriProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedUri | null }
 
@@ -208,7 +173,7 @@ const Rules = () => (
         Written as browsers write it: the host in lower case, no default port, no <code>..</code> in the path.
       </li>
       <li>No code, state, iss or error in the query, because the answer adds them.</li>
-      <li>{`Only for this app and this environment, and at most ${maximumRedirectUris} in each environment.`}</li>
+      <li>{`Each URI belongs to one app and one environment. At most ${maximumRedirectUris} for each environment.`}</li>
     </ul>
     <p class="muted">
       When you remove a URI, sign-ins that are in progress with it fail, and codes that were sent to it are invalid.

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import { visibleJson } from '../../domain/text.ts'
 import { versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
@@ -10,11 +9,12 @@ import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/roll-back-version.ts'
 import type { VersionRecord } from '../../operations/versions/version-record.ts'
 import { sentBefore } from '../confirmation.tsx'
-import { Badge, environmentNames, VersionStatusBadge } from '../design/badge.tsx'
+import { VersionStatusBadge } from '../design/badge.tsx'
 import { Diff } from '../design/diff.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'
+import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { answerForm, asMember, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
@@ -91,7 +91,7 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
       about={abouts[environment]}
       actions={
         <a class="button" href={`${pathOf(app.slug)}?environment=${others[environment]}`}>
-          {environmentNames[others[environment]]} instead
+          Switch to {others[environment]}
         </a>
       }
     >
@@ -112,7 +112,7 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
 const titles = { production: 'Roll back production', development: 'Move the development head' } as const
 const abouts = {
   production: 'Users get an earlier live version again. It replaces the current one at once.',
-  development: 'Development credentials get another version. Users do not notice.',
+  development: 'Development credentials get another version. Nothing changes for users.',
 } as const
 const others = { production: 'development', development: 'production' } as const
 const nothing = {
@@ -150,7 +150,7 @@ type PreviewProps = OwnApp & {
 }
 
 const Preview = ({ visit, app, asked: { environment, reason, error }, preview }: PreviewProps) => {
-  const { from, to, activeInstalls } = preview
+  const { from, to, activeInstalls, newScopes, droppedScopes } = preview
   return (
     <>
       <section aria-labelledby="before-after">
@@ -178,7 +178,11 @@ const Preview = ({ visit, app, asked: { environment, reason, error }, preview }:
       </section>
       <section aria-labelledby="scopes">
         <h2 id="scopes">Scopes</h2>
-        <ScopeChanges preview={preview} />
+        {to.scopes.length === 0 && droppedScopes.length === 0 ? (
+          <p class="muted">Neither version asks for a scope.</p>
+        ) : (
+          <ScopeChanges scopes={to.scopes} added={newScopes} dropped={droppedScopes} />
+        )}
       </section>
       <section aria-labelledby="manifest">
         <h2 id="manifest">Manifest</h2>
@@ -213,27 +217,6 @@ const reachOf = (installs: number): string =>
   installs === 0
     ? 'No install is active. New installs get it.'
     : `${installs === 1 ? 'One active install gets' : `${installs} active installs get`} it at once.`
-
-/** What it asks for after the rollback, and what it no longer asks for. */
-const ScopeChanges = ({ preview: { to, newScopes, droppedScopes } }: Pick<PreviewProps, 'preview'>) => {
-  if (to.scopes.length === 0 && droppedScopes.length === 0)
-    return <p class="muted">Neither version requests a scope.</p>
-  const marked = (scope: ScopeName) => (newScopes.includes(scope) ? <Badge tone="waiting">New</Badge> : null)
-  return (
-    <ul class="scope-changes">
-      {to.scopes.map((scope) => (
-        <li key={scope}>
-          {scopeCatalogue[scope].words} <code>{scope}</code> {marked(scope)}
-        </li>
-      ))}
-      {droppedScopes.map((scope) => (
-        <li key={scope}>
-          {scopeCatalogue[scope].words} <code>{scope}</code> <Badge>No longer requested</Badge>
-        </li>
-      ))}
-    </ul>
-  )
-}
 
 /** A manifest can have megabytes when it is indented, which would make the page unusable. */
 const longestCompared = 100_000

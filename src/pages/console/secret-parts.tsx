@@ -2,11 +2,9 @@ import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
 import { hasRight, rightOverSecrets } from '../../domain/member.ts'
 import type { PlatformError } from '../../domain/errors.ts'
-import type { CredentialRecord, ListedSecret } from '../../operations/credentials/list-credentials.ts'
-import { Badge } from '../design/badge.tsx'
+import type { ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Field, Form } from '../design/field.tsx'
-import { Row } from '../design/row-list.tsx'
-import { LastUsed, Time } from '../design/values.tsx'
+import { secretName, SecretRow } from '../secret-row.tsx'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
@@ -44,36 +42,13 @@ export const CreateSecret = ({ visit, app, environment, refused, children }: Sec
 /** Where a new secret is shown once. */
 export const newSecretPath = (slug: string, id: string): string => consoleAppPath(slug, 'credentials', id, 'secret')
 
-/** Instead of a secret that was shown before. */
-export const ShownBefore = ({ advice }: { readonly advice: string }) => (
-  <p>
-    There is no new secret to show. A secret is shown once, right after it is created, because only its hash is stored.
-    If you did not copy it, {advice}.
-  </p>
-)
-
-export const secretName = ({ label }: Pick<CredentialRecord, 'label'>): string => label ?? 'Secret without a label'
-
 type LiveSecretProps = OwnApp & { readonly secret: ListedSecret }
 
-/** A secret that has not ended. Everything is shown except the secret itself. */
+/** A secret that has not ended. */
 export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
-  <Row
-    title={<bdi>{secretName(secret)}</bdi>}
-    badge={<StatusBadge secret={secret} />}
-    facts={[
-      <>
-        Ends with <SecretHint secret={secret} />
-      </>,
-      <>
-        Created <Time at={secret.createdAt} /> by {makerInWords(visit, secret)}
-      </>,
-      <LastUsed at={secret.lastUsedAt} />,
-      <>
-        Expires <Time at={secret.expiresAt} otherwise="never, unless you rotate or revoke it" />
-      </>,
-      <code>{secret.id}</code>,
-    ]}
+  <SecretRow
+    secret={secret}
+    maker={makerInWords(visit, secret)}
     actions={
       hasRight(app.role, rightOverSecrets(secret.environment)) ? (
         <a class="button small" href={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')}>
@@ -92,12 +67,8 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
         confirms it: <code>app-platform credential confirm {secret.id}</code>. You can rotate it instead.
       </p>
     ) : null}
-  </Row>
+  </SecretRow>
 )
-
-/** The end of a secret, to compare with a copy of it. */
-export const SecretHint = ({ secret: { hint } }: Pick<LiveSecretProps, 'secret'>) =>
-  hint === null ? <span class="muted">Not recorded</span> : <code>…{hint}</code>
 
 /** Who made a secret, in the middle of a sentence. Operators are not named. */
 export const makerInWords = ({ userId }: Visit, { createdBy }: ListedSecret): string => {
@@ -105,16 +76,6 @@ export const makerInWords = ({ userId }: Visit, { createdBy }: ListedSecret): st
   if (createdBy.id === userId) return 'you'
   return createdBy.kind === 'user' ? 'another member' : 'an operator'
 }
-
-const StatusBadge = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, 'secret'>) => {
-  if (status === 'live' && expiresAt !== null) return <Badge tone="waiting">Active until it expires (rotated)</Badge>
-  return <Badge tone={status === 'live' ? 'good' : 'bad'}>{statusWords[status]}</Badge>
-}
-
-const statusWords = { live: 'Active', suspended: 'Suspended', ended: 'Ended' } as const satisfies Record<
-  CredentialRecord['status'],
-  string
->
 
 /** What stays open after a removal, and the way to end it. */
 export const KeepsSecrets = ({ slug }: { readonly slug: string }) => {

@@ -87,7 +87,7 @@ export const appTrailRoutes = (door: Door) =>
               options: outcomes,
               selected: fields.outcome,
             },
-            { kind: 'date', name: 'since', label: 'Since (UTC)', value: fields.since },
+            { kind: 'date', name: 'since', label: 'From (UTC)', value: fields.since },
             { kind: 'date', name: 'until', label: 'Before (UTC)', value: fields.until },
             {
               kind: 'choice',

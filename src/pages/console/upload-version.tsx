@@ -212,7 +212,7 @@ const ask = ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Response
 }
 
 const aboutNew =
-  'A new version is a draft and the development head. Users do not notice it until it is reviewed and live.'
+  'A new version is a draft and becomes the development head. Users get it after a review, when it is made live.'
 const aboutEdit = 'The content of the draft is replaced, and its revision goes up by one.'
 const fileHint = 'A ZIP archive of your app, with its manifest app.json at the top. At most 10 MiB.'
 const keptHint = (draft: VersionRecord | null): string =>

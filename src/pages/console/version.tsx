@@ -68,14 +68,16 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
       tab="versions"
       title={`Version ${version.version}`}
       notices={notices}
+      badges={
+        <>
+          <VersionStatusBadge status={version.status} />
+          {version.current.development ? <Badge>Development head</Badge> : null}
+        </>
+      }
+      about={meanings[version.status]}
       actions={<Actions app={app} version={version} />}
     >
       <Problem error={error} />
-      <p>
-        <VersionStatusBadge status={version.status} />{' '}
-        {version.current.development ? <Badge>Development head</Badge> : null}
-      </p>
-      <p>{meanings[version.status]}</p>
       <Rejection rejection={version.rejection} />
       <MoveForm visit={visit} app={app} version={version} liveId={live?.id ?? null} />
       <h2>Details</h2>
@@ -92,9 +94,6 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
       <Artifact artifact={version.artifact} href={consoleAppPath(app.slug, 'versions', version.version, 'artifact')} />
       <h2>Manifest</h2>
       <Manifest manifest={version.manifest} />
-      <p>
-        <a href={consoleAppPath(app.slug, 'versions')}>All versions</a>
-      </p>
     </OwnAppPage>,
     { refusal: error },
   )
@@ -132,10 +131,10 @@ const Actions = ({ app, version }: ActionsProps) => {
 const meanings = {
   draft: 'Users do not see it. Edit it, or submit it for review.',
   submitted: 'An operator is reviewing it. Its content cannot change now.',
-  approved: 'It passed the review. It goes live when an operator makes it live.',
+  approved: 'It passed the review, and waits until an operator makes it live.',
   active: 'This is what users get.',
   superseded: 'It was live before. A production rollback can make it live again.',
-  rejected: 'It cannot change any more. Upload a corrected version under a new version number.',
+  rejected: 'It can no longer change. Upload a corrected version with a new number.',
 } as const satisfies Record<VersionStatus, string>
 
 /** Why an operator rejected the version; nothing for any other version. */

@@ -135,9 +135,6 @@ export const rollbackRoutes = (door: Door) =>
           </a>
         }
       >
-        <p>
-          <a href={consoleAppPath(app.slug, 'versions')}>Back to the versions</a>
-        </p>
         <FilterBar
           path={path}
           fields={[

@@ -6,7 +6,7 @@ import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/en
 import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { SearchBar } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { Secret } from '../design/values.tsx'
+import { ShownOnce } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { Allowed, consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
@@ -71,8 +71,8 @@ const kindsInWords = (kinds: EndpointRecord['kinds']): string => {
 
 const reasonWords = {
   by_hand: 'Disabled',
-  gone: 'Disabled: it answered 410',
-  failing: 'Disabled: it accepted nothing for five days',
+  gone: 'Disabled: answered 410 Gone',
+  failing: 'Disabled: failed for five days',
 } as const
 
 /** Whether events are sent to an endpoint, and why not. */
@@ -93,24 +93,18 @@ export const EndpointSecretPage = ({ visit, app, endpoint, secret }: EndpointSec
     <p>
       <EnvironmentBadge environment={endpoint.environment} /> <code>{endpoint.url}</code>
     </p>
-    {secret === null ? (
+    <ShownOnce
+      value={secret}
+      what="secret"
+      label="Signing secret"
+      hint="Copy it now. It cannot be shown again."
+      advice="rotate it"
+      back={{ href: consoleAppPath(app.slug, 'webhooks', endpoint.id), name: 'the endpoint' }}
+    >
       <p>
-        There is no new secret to show. A secret is shown once, right after it is created. If you did not copy it,
-        rotate it.
+        Your backend needs it to verify each delivery before it trusts the content. The Standard Webhooks libraries do
+        that in one line.
       </p>
-    ) : (
-      <>
-        <Secret label="Signing secret" value={secret} hint="Copy it now. It cannot be shown again." />
-        <p>
-          Your backend needs it to verify each delivery before it trusts the content. The Standard Webhooks libraries do
-          that in one line.
-        </p>
-      </>
-    )}
-    <p>
-      <a href={consoleAppPath(app.slug, 'webhooks', endpoint.id)}>
-        {secret === null ? 'Go to the endpoint' : 'I have copied it: go to the endpoint and test it'}
-      </a>
-    </p>
+    </ShownOnce>
   </OwnAppPage>
 )

@@ -24,11 +24,12 @@ type ConfirmationPageProps = {
   readonly typeName?: string | null
   /** Further fields of the form. */
   readonly fields?: ComponentChildren
-  readonly button: string
+  /** Null if it cannot be done: the page only says why. */
+  readonly button: string | null
   /** `harmless` if nothing ends and the step can be undone: the button is not red. */
   readonly tone?: 'ending' | 'harmless'
-  /** The page that the person came from. */
-  readonly back: { readonly href: string; readonly name: string }
+  /** The page that the person came from; without a name it is that of what the page belongs to. */
+  readonly back: { readonly href: string; readonly name?: string | undefined }
   /** The address of this page, which also takes the form. */
   readonly action: string
   readonly error?: PlatformError | null
@@ -49,11 +50,7 @@ export const ConfirmationPage = ({
     section={question.section}
     nav={question.nav}
     width="narrow"
-    above={
-      <p class="crumbs">
-        <a href={question.back.href}>{question.back.name}</a>
-      </p>
-    }
+    crumbs={[{ href: question.back.href, name: question.back.name ?? question.belongsTo ?? 'Back' }]}
   >
     <Problem error={error} />
     <div class="confirmation">
@@ -85,11 +82,13 @@ export const ConfirmationPage = ({
         </>
       )}
       <div class="beside">
-        <button type="submit" class={tone === 'ending' ? 'danger primary' : 'primary'}>
-          {question.button}
-        </button>
+        {question.button === null ? null : (
+          <button type="submit" class={tone === 'ending' ? 'danger primary' : 'primary'}>
+            {question.button}
+          </button>
+        )}
         <a class="button" href={question.back.href}>
-          Cancel
+          {question.button === null ? 'Go back' : 'Cancel'}
         </a>
       </div>
     </Form>

@@ -30,6 +30,26 @@ export const ScopeList = ({ scopes, agreed = null, class: name }: ScopeListProps
     </ul>
   )
 
+type ScopeChangesProps = {
+  readonly scopes: readonly ScopeName[]
+  /** Those of them that are new. */
+  readonly added: readonly ScopeName[]
+  readonly dropped: readonly ScopeName[]
+}
+
+/** What a version asks for in the place of another one: what is new, what stays, and what it no longer asks for. */
+export const ScopeChanges = ({ scopes, added, dropped }: ScopeChangesProps) => (
+  <ul>
+    {[...added, ...scopes.filter((scope) => !added.includes(scope)), ...dropped].map((scope) => (
+      <li key={scope}>
+        {scopeCatalogue[scope].words} <code>{scope}</code>{' '}
+        {added.includes(scope) ? <Badge tone="waiting">New</Badge> : null}
+        {dropped.includes(scope) ? <Badge>No longer requested</Badge> : null}
+      </li>
+    ))}
+  </ul>
+)
+
 type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error: FormErrors }
 
 type Entry = readonly [name: string, entry: (typeof scopeCatalogue)[ScopeName]]

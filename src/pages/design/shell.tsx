@@ -20,10 +20,12 @@ type LayoutProps = {
   readonly belongsTo?: string
   /** The pages of the area or of the app that this page belongs to. */
   readonly nav?: AreaNavigation
-  /** Above the heading: breadcrumbs. */
-  readonly above?: ComponentChildren
+  /** The pages above this one that its area does not name, from the outermost. */
+  readonly crumbs?: readonly Crumb[]
   /** The ID of what the heading names, for its avatar. */
   readonly avatarId?: string
+  /** Short words about the state of what the heading names, beside it. */
+  readonly badges?: ComponentChildren
   /** Links and buttons on the right of the heading. */
   readonly actions?: ComponentChildren
   /** One sentence below the heading. */
@@ -38,7 +40,7 @@ type LayoutProps = {
 /** What the frame of an area leaves to its pages. */
 export type FrameProps = Pick<
   LayoutProps,
-  'title' | 'notices' | 'children' | 'above' | 'avatarId' | 'actions' | 'about'
+  'title' | 'notices' | 'children' | 'crumbs' | 'avatarId' | 'badges' | 'actions' | 'about'
 > & {
   readonly visit: Visit
 }
@@ -61,6 +63,8 @@ export type AreaNavigation = {
   readonly current: string
   /** Above the links on a wide window: what they belong to. */
   readonly head?: ComponentChildren
+  /** The pages above the area. */
+  readonly above?: readonly Crumb[]
 }
 
 /** The frame of every page: header, navigation, one heading and one main part. */
@@ -69,8 +73,9 @@ export const Layout = (props: LayoutProps) => {
     title,
     belongsTo,
     nav,
-    above,
+    crumbs = [],
     avatarId,
+    badges,
     actions,
     about,
     visit,
@@ -105,13 +110,16 @@ export const Layout = (props: LayoutProps) => {
           {isSignedIn ? <Who visit={visit} /> : null}
         </header>
         <main id="main" class={width} tabIndex={-1}>
-          {above}
+          <Crumbs links={crumbsOf(nav, crumbs, isSignedIn ? visit.call.path : '')} />
           <div class="page-head">
             {avatarId === undefined ? null : <Avatar id={avatarId} name={title} />}
             <div class="page-title">
-              <h1>
-                <bdi>{title}</bdi>
-              </h1>
+              <div class="page-heading">
+                <h1>
+                  <bdi>{title}</bdi>
+                </h1>
+                {badges}
+              </div>
               {about === undefined ? null : <p class="about">{about}</p>}
             </div>
             {actions === undefined || actions === null ? null : <div class="page-actions">{actions}</div>}
@@ -229,33 +237,32 @@ export const Tabs = ({ label, links, current }: AreaNavigation) => (
   </nav>
 )
 
-type CrumbsProps = {
-  /** The pages above this one, from the outermost. */
-  readonly links: readonly { readonly href: string; readonly name: string; readonly avatarId?: string }[]
-  /** What this page is about; the heading repeats it or says more. */
-  readonly children?: ComponentChildren
+/** A page above another one. */
+export type Crumb = { readonly href: string; readonly name: string; readonly avatarId?: string }
+
+/** The way back from a page: what is above its area, the page of the area that it is below, and what it names itself. */
+const crumbsOf = (nav: AreaNavigation | undefined, named: readonly Crumb[], path: string): readonly Crumb[] => {
+  const current = nav?.links.find((link) => link.path === nav.current)
+  const all = [...(nav?.above ?? []), ...(current === undefined ? [] : [{ href: current.path, name: current.name }])]
+  return [...all.filter(({ href }) => named.every((crumb) => crumb.href !== href)), ...named].filter(
+    ({ href }) => href !== path,
+  )
 }
 
-/** The way back to the pages above this one. */
-export const Crumbs = ({ links, children }: CrumbsProps) => (
-  <p class="crumbs">
-    {links.map(({ href, name, avatarId }, index) => (
-      <>
-        {index === 0 ? null : <Slash />}
-        {avatarId === undefined ? null : <Avatar id={avatarId} name={name} small />}
-        <a href={href}>
-          <bdi>{name}</bdi>
-        </a>
-      </>
-    ))}
-    {children === undefined ? null : (
-      <>
-        <Slash />
-        <bdi>{children}</bdi>
-      </>
-    )}
-  </p>
-)
+const Crumbs = ({ links }: { readonly links: readonly Crumb[] }) =>
+  links.length === 0 ? null : (
+    <p class="crumbs">
+      {links.map(({ href, name, avatarId }, index) => (
+        <>
+          {index === 0 ? null : <Slash />}
+          {avatarId === undefined ? null : <Avatar id={avatarId} name={name} small />}
+          <a href={href}>
+            <bdi>{name}</bdi>
+          </a>
+        </>
+      ))}
+    </p>
+  )
 
 const Slash = () => (
   <span class="slash" aria-hidden="true">

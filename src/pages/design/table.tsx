@@ -19,6 +19,9 @@ type TableProps<Row> = {
   readonly empty?: ComponentChildren
 }
 
+/** The column with the buttons of a row. Only screen readers are told its name. */
+export const actionColumn = 'Action'
+
 /**
  * Rows under named columns. On a phone each row becomes a list of labelled values. A wide table scrolls inside its own region,
  * which the keyboard can reach.
@@ -45,7 +48,7 @@ export const Table = <Row,>({ label, rows, columns, rowHeader, sort = {}, class:
                     {show(row)}
                   </th>
                 ) : (
-                  <td data-label={column}>{show(row)}</td>
+                  <td data-label={column === actionColumn ? undefined : column}>{show(row)}</td>
                 ),
               )}
             </tr>
@@ -62,7 +65,7 @@ type ColumnHeadingProps = {
 
 const ColumnHeading = ({ column, sort }: ColumnHeadingProps) =>
   sort === undefined ? (
-    <th scope="col">{column}</th>
+    <th scope="col">{column === actionColumn ? <span class="unseen">{column}</span> : column}</th>
   ) : (
     <th scope="col" aria-sort={sort.direction ?? 'none'}>
       <SortLink {...sort}>{column}</SortLink>

@@ -78,7 +78,7 @@ export const Facts = ({ of }: { readonly of: Readonly<Record<string, ComponentCh
 type SecretProps = { readonly label: string; readonly value: string; readonly hint?: string }
 
 /** A secret that is shown once. It is in an input so that it can be selected as a whole without the script. */
-export const Secret = ({ label, value, hint = onlyHash }: SecretProps) => (
+const Secret = ({ label, value, hint = onlyHash }: SecretProps) => (
   <div class="secret">
     <label for="secret">{label}</label>
     <div class="beside">
@@ -92,6 +92,39 @@ export const Secret = ({ label, value, hint = onlyHash }: SecretProps) => (
 )
 
 const onlyHash = 'Copy it now. Only its hash is stored, so it cannot be shown again.'
+
+type ShownOnceProps = Omit<SecretProps, 'value'> & {
+  /** Null when it was shown before. */
+  readonly value: string | null
+  readonly what: 'secret' | 'link' | 'key'
+  /** What to do without it. */
+  readonly advice: string
+  readonly back: { readonly href: string; readonly name: string }
+  /** What it is for. */
+  readonly children?: ComponentChildren
+}
+
+/** The content of a page that shows a new secret once, and the way on from there. */
+export const ShownOnce = ({ value, what, advice, back, children, ...secret }: ShownOnceProps) => (
+  <>
+    {value === null ? (
+      <p>
+        There is no new {what} to show. A {what} is shown once, right after it is created. If you did not copy it,{' '}
+        {advice}.
+      </p>
+    ) : (
+      <>
+        {children}
+        <Secret {...secret} value={value} />
+      </>
+    )}
+    <p>
+      <a class="button" href={back.href}>
+        {value === null ? `Go to ${back.name}` : `I have copied it: go to ${back.name}`}
+      </a>
+    </p>
+  </>
+)
 
 type CopyableProps = { readonly id: string; readonly value: string; readonly what: string }
 

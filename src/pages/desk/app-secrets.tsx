@@ -9,12 +9,13 @@ import {
   listLiveCredentials,
   type NewCredentialRecord,
 } from '../../operations/credentials/list-credentials.ts'
-import { Badge, environmentNames } from '../design/badge.tsx'
+import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem, SelectField } from '../design/field.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
-import { Copyable, LastUsed, Secret, Time } from '../design/values.tsx'
+import { RowList } from '../design/row-list.tsx'
+import { Copyable, ShownOnce } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page } from '../page.ts'
+import { secretName, SecretRow } from '../secret-row.tsx'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskAppPage, undeletedApp } from './app.tsx'
@@ -59,26 +60,22 @@ export const showSecret = (visit: Visit, slug: string, { clientSecret }: NewCred
 
 const showNew = async (visit: Visit, app: InspectedApp): Promise<Response> => {
   const { value, cookies } = takeShown(visit)
-  const back = credentialsPath(app.slug)
   return page(
     <DeskAppPage title="New secret" app={app} part="credentials" visit={visit}>
-      {value === null ? (
-        <p>
-          There is no new secret to show. A secret is shown once, right after it is created. If nobody copied it, revoke
-          it and create another one.
-        </p>
-      ) : (
-        <>
+      <ShownOnce
+        value={value}
+        what="secret"
+        label="Client secret"
+        advice="revoke it and create another one"
+        back={{ href: credentialsPath(app.slug), name: 'the credentials' }}
+      >
+        {value === null ? null : (
           <p>
             Give the secret to the developer over a channel that you trust. The client ID is{' '}
             <Copyable id="client" value={app.clientIds[environmentOf(value)]} what="the client ID" />.
           </p>
-          <Secret label="Client secret" value={value} />
-        </>
-      )}
-      <p>
-        <a href={back}>{value === null ? 'Go to the credentials' : 'I have copied it: go to the credentials'}</a>
-      </p>
+        )}
+      </ShownOnce>
     </DeskAppPage>,
     { cookies },
   )
@@ -148,24 +145,12 @@ const show = async (visit: Visit, app: InspectedApp, refused: Refused | null): P
 type LiveSecretProps = { readonly visit: Visit; readonly app: InspectedApp; readonly secret: ListedSecret }
 
 const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => {
-  const { id, label, status, hint, createdAt, lastUsedAt } = secret
-  const name = label ?? 'Secret without a label'
+  const { id, status } = secret
+  const name = secretName(secret)
   return (
-    <Row
-      title={<bdi>{name}</bdi>}
-      badge={<SecretStatus secret={secret} />}
-      facts={[
-        hint === null ? null : (
-          <>
-            Ends with <code>…{hint}</code>
-          </>
-        ),
-        <>
-          Created <Time at={createdAt} /> by <Maker visit={visit} app={app} secret={secret} />
-        </>,
-        <LastUsed at={lastUsedAt} />,
-        <code>{id}</code>,
-      ]}
+    <SecretRow
+      secret={secret}
+      maker={<Maker visit={visit} app={app} secret={secret} />}
       actions={
         <>
           {status === 'suspended' ? (
@@ -179,16 +164,6 @@ const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => {
         </>
       }
     />
-  )
-}
-
-const SecretStatus = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, 'secret'>) => {
-  if (status === 'suspended') return <Badge tone="bad">Suspended</Badge>
-  if (expiresAt === null) return <Badge tone="good">Active</Badge>
-  return (
-    <Badge tone="waiting">
-      Active until <Time at={expiresAt} />
-    </Badge>
   )
 }
 

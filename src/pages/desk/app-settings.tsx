@@ -6,12 +6,13 @@ import type { Door } from '../../http/door.ts'
 import { changeAppScopes, renameApp } from '../../operations/apps/change-app.ts'
 import type { InspectedApp } from '../../operations/apps/overview.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
-import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { environmentNames } from '../design/badge.tsx'
 import { Field, Form, Problem, SelectField } from '../design/field.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
-import { Table } from '../design/table.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { listPath } from '../query.ts'
+import { UriList } from '../uri-list.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskAppPage, undeletedApp } from './app.tsx'
 import { deskAppPath, onTheDesk } from './desk-page.tsx'
@@ -83,7 +84,6 @@ type Typed = {
 const show = async (visit: Visit, app: InspectedApp, { error, name, scopes, uri }: Typed): Promise<Response> => {
   const { slug } = app
   const { redirectUris } = await listRedirectUris(visit.door.platform, slug)
-  const uris = environments.flatMap((environment) => redirectUris[environment].map((uri) => ({ environment, uri })))
   return page(
     <DeskAppPage title="Settings" app={app} part="settings" visit={visit} notices={notices}>
       <Problem error={error} />
@@ -99,21 +99,16 @@ const show = async (visit: Visit, app: InspectedApp, { error, name, scopes, uri 
         <button type="submit">Save the name</button>
       </Form>
       <h2>Redirect URIs</h2>
-      <Table
-        label="Redirect URIs"
-        rows={uris}
-        rowHeader="Redirect URI"
-        columns={{
-          'Redirect URI': (row) => <code>{row.uri}</code>,
-          Environment: (row) => <EnvironmentBadge environment={row.environment} />,
-          Action: (row) => (
-            <a class="button small" href={removalPath(slug, row)} aria-label={`Remove ${row.uri}`}>
-              Remove
-            </a>
-          ),
-        }}
-        empty="None yet. Users cannot return to this app, so they cannot give it access."
-      />
+      {environments.map((environment) => (
+        <section key={environment} aria-labelledby={`uris-${environment}`}>
+          <h3 id={`uris-${environment}`}>{environmentNames[environment]}</h3>
+          <UriList
+            uris={redirectUris[environment]}
+            removal={(uri) => listPath(settingsPath(slug, 'redirect-uris', 'remove'), { environment, uri })}
+            empty="None yet. Users cannot return to this app, so they cannot give it access."
+          />
+        </section>
+      ))}
       <Form action={settingsPath(slug, 'redirect-uris')} visit={visit} class="measure">
         <Field
           label="New redirect URI"
@@ -147,6 +142,3 @@ const show = async (visit: Visit, app: InspectedApp, { error, name, scopes, uri 
     { refusal: error ?? null },
   )
 }
-
-const removalPath = (slug: string, { environment, uri }: RedirectUri): string =>
-  `${settingsPath(slug, 'redirect-uris', 'remove')}?${new URLSearchParams({ environment, uri }).toString()}`

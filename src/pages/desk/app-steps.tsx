@@ -25,7 +25,7 @@ import { environmentChoice } from './app-settings.tsx'
 import { deskArea, deskAppPath, onTheDesk } from './desk-page.tsx'
 
 type Named = { readonly slug: string }
-const overview = ({ slug }: Named) => ({ href: deskAppPath(slug), name: 'The app' })
+const overview = ({ slug }: Named) => ({ href: deskAppPath(slug) })
 const credentials = ({ slug }: Named) => ({ href: deskAppPath(slug, 'credentials'), name: 'Credentials' })
 const settings = ({ slug }: Named) => ({ href: deskAppPath(slug, 'settings'), name: 'Settings' })
 
@@ -45,7 +45,7 @@ const accessOf = async ({ platform }: Door, { id }: InspectedApp): Promise<reado
     [reach.users, 'user has allowed this app', 'users have allowed this app'],
     [reach.grants, 'grant ends', 'grants end'],
     [await appTokensOf(platform, { apps: [id] }), 'app token ends', 'app tokens end'],
-    [reach.embeddedSessions, 'page of this app ends', 'pages of this app end'],
+    [reach.embeddedSessions, 'open page of this app closes', 'open pages of this app close'],
   ]
 }
 

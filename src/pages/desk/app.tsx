@@ -12,7 +12,7 @@ import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, Badge } from '../design/badge.tsx'
 import { ButtonForm, Problem } from '../design/field.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
-import { Crumbs, type FrameProps, Tabs } from '../design/shell.tsx'
+import { type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -87,16 +87,7 @@ export const DeskAppPage = ({ app, part, children, ...frame }: DeskAppPageProps)
       {...frame}
       belongsTo={app.name}
       tab={deskPaths.apps}
-      above={
-        <Crumbs
-          links={[
-            { href: deskPaths.apps, name: 'Apps' },
-            ...(part === 'overview' ? [] : [{ href: paths.overview, name: app.name, avatarId: app.id }]),
-          ]}
-        >
-          {part === 'overview' ? <code>{app.slug}</code> : frame.title}
-        </Crumbs>
-      }
+      crumbs={[{ href: paths.overview, name: app.name, avatarId: app.id }]}
     >
       {app.deletedAt === null ? (
         <Tabs
@@ -120,7 +111,16 @@ const show = async (visit: Visit, slug: string, error: PlatformError | null): Pr
   const use = await artifactUse(platform, app.id)
   const members = await listMembers(platform, slug)
   return page(
-    <DeskAppPage title={app.name} app={app} part="overview" visit={visit} notices={notices}>
+    <DeskAppPage
+      title={app.name}
+      avatarId={app.id}
+      badges={<AppStatusBadge status={app.status} deletedAt={app.deletedAt} />}
+      about={<code>{app.slug}</code>}
+      app={app}
+      part="overview"
+      visit={visit}
+      notices={notices}
+    >
       <Problem error={error} />
       <AppFacts app={app} use={use} />
       <h2>Members</h2>
@@ -211,7 +211,6 @@ const AppFacts = ({ app, use }: AppFactsProps) => (
   <Facts
     of={{
       ...mixedScriptsFact(app.name),
-      Status: <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />,
       Owner: <Owner owner={app.owner} />,
       Registered: <Time at={app.createdAt} />,
       'Scopes it may ask for': app.scopes.length === 0 ? 'None' : <code>{app.scopes.join(' ')}</code>,

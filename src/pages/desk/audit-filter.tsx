@@ -92,13 +92,13 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
     <search aria-label="Events">
       <form method="get" action={deskPaths.audit} class="event-filter">
         {text('app', 'App', 'Slug', 63)}
-        {text('actor', 'Actor', 'Email, user ID or client ID', 254)}
+        {text('actor', 'Actor', 'Email or ID', 254)}
         {choice('kind', 'Kind of actor', kindWords)}
         {choice('action', 'Event', groupsWith(fields.action, 'operators'))}
         {choice('outcome', 'Outcome', outcomeWords)}
         {text('request', 'Request ID', 'req_…', 100)}
-        {text('since', 'Since (UTC)', '2026-08-01T12:00', 40)}
-        {text('until', 'Until (UTC)', '2026-08-02', 40)}
+        {text('since', 'From (UTC)', '2026-08-01T12:00', 40)}
+        {text('until', 'Before (UTC)', '2026-08-02', 40)}
         <div class="field">
           <Choices name="sort" label="Order" options={timeOrders} selected={orderOf(fields)} />
         </div>

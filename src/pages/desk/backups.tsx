@@ -7,7 +7,7 @@ import { type BackupState, readBackups } from '../../operations/backups/read-bac
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
-import { Table } from '../design/table.tsx'
+import { actionColumn, Table } from '../design/table.tsx'
 import { CodeBlock, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -86,7 +86,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
           value={state.lastBackupAt === null ? 'None yet' : `${ageInWords(state.lastBackupAt, now)} ago`}
           change="By this page or the command line"
         />
-        <StatTile label="Backups here" value={state.files.length} change={bytesInWords(sizeOf(state.files))} />
+        <StatTile label="Backups kept" value={state.files.length} change={bytesInWords(sizeOf(state.files))} />
         <StatTile label="Database" value={bytesInWords(state.databaseBytes)} />
       </StatTiles>
       <Work state={state} now={now} />
@@ -118,7 +118,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
           Made: ({ madeAt }) => <Time at={madeAt} />,
           Size: ({ sizeBytes }) => bytesInWords(sizeBytes),
           'Last check': ({ checked }) => <Checked outcome={checked} />,
-          Action: ({ name }) => (
+          [actionColumn]: ({ name }) => (
             <ButtonForm action={`${deskPaths.backups}/${name}/check`} visit={visit} look="small">
               Check <span class="unseen">{name}</span>
             </ButtonForm>

@@ -23,7 +23,7 @@ import { newLinkPath } from './new-user.tsx'
 import { rejectionRoutes } from './decisions.tsx'
 
 const installs = () => ({ href: deskPaths.installs, name: 'Installs' })
-const userOf = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
+const userOf = ({ id }: { readonly id: string }) => ({ href: userPath(id) })
 const sessionsEnd = ['session ends', 'sessions end'] as const
 
 /** Everything that an operator can end, and what gives or takes rights. */
@@ -92,7 +92,7 @@ const suspension = (door: Door) =>
   confirmed(door, '/desk/apps/:slug/suspend', {
     area: deskArea,
     form: emptyForm,
-    back: ({ slug }) => ({ href: deskAppPath(slug), name: 'The app' }),
+    back: ({ slug }) => ({ href: deskAppPath(slug) }),
     ask: async (_, { slug }) => {
       const app = await inspectApp(door.platform, slug)
       const { users, userTokens } = await reachOf(door.platform, { kind: 'app', appId: app.id })
@@ -132,7 +132,7 @@ const disableForm = formOf({ apps: optionalText, to: optionalText })
 const choices = [
   { apps: 'suspend', label: 'Suspend their apps', about: 'They stop working until an operator activates them.' },
   { apps: 'keep', label: 'Keep their apps', about: 'They keep working without an active owner.' },
-  { apps: 'transfer', label: 'Give their apps to', about: 'Another active user becomes the owner.' },
+  { apps: 'transfer', label: 'Transfer their apps', about: 'Another active user becomes the owner.' },
 ] as const
 
 /** The operator decides about the user's apps in the same step, because nothing else would stop them. */
@@ -166,11 +166,11 @@ const disabling = (door: Door) =>
           [await liveSessionsOf(platform, id), ...sessionsEnd],
           [reach.apps, 'app can no longer act for them', 'apps can no longer act for them'],
           [reach.userTokens, 'user token stops working', 'user tokens stop working'],
-          [user.apps.length, 'own app', 'own apps'],
+          [user.apps.length, 'app belongs to them', 'apps belong to them'],
           [
             await appTokensOf(platform, { apps: user.apps.map(({ appId }) => appId) }),
-            'app token of own apps',
-            'app tokens of own apps',
+            'app token of these apps',
+            'app tokens of these apps',
           ],
         ],
         button: 'Disable the user',
@@ -195,7 +195,7 @@ type AppsOfUserProps = {
 }
 
 const AppsOfUser = ({ chosen = 'suspend', to = '', error }: AppsOfUserProps) => (
-  <ChoiceSet legend="Own apps" name="apps">
+  <ChoiceSet legend="Their apps" name="apps">
     {choices.map(({ apps, label, about }) => (
       <Choice key={apps} type="radio" name="apps" value={apps} checked={apps === chosen} about={about}>
         {label}
@@ -246,7 +246,7 @@ const resetLink = (door: Door) =>
 const rights = {
   'make-operator': {
     title: 'Make this user an operator?',
-    says: 'They will be able to do everything that you can do here: review, suspend, disable, and make other operators.',
+    says: 'They can then do everything that you can do here: review versions, suspend apps, disable users, and make other operators.',
     button: 'Make them an operator',
   },
   'withdraw-operator': {

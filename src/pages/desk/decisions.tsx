@@ -33,7 +33,7 @@ export const Decisions = ({ visit, review }: DecisionsProps) => {
         ) : (
           <>
             <Step visit={visit} review={review} step="approve" title="Approve">
-              The version passes the review and stays as it is. It goes live when an operator makes it live.
+              The version passes the review. It goes live later, when an operator makes it live.
             </Step>
             <Step visit={visit} review={review} step="publish" title="Approve and make live">
               The version passes the review, and users get it at once. {supersedes(review)}
@@ -58,7 +58,7 @@ const rejectPath = ({ app, version, seen }: Review): string =>
   `${reviewPath(app.slug, version.version, 'reject')}?${new URLSearchParams({ seen: seenField(seen) }).toString()}`
 
 const supersedes = ({ live }: Review): string =>
-  live === null ? 'Nothing is live now.' : `Version ${live.version}, which is live now, is superseded.`
+  live === null ? 'Nothing is live now.' : `It replaces ${live.version}, which is live now.`
 
 type StepProps = DecisionsProps & {
   readonly step: 'approve' | 'publish' | 'activate'

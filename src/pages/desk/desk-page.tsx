@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
@@ -62,8 +61,6 @@ type DeskPageProps = FrameProps & {
   readonly tab: (typeof tabs)[number]['path']
   /** The subject of the page, for the title of the window. */
   readonly belongsTo?: string
-  /** Above the heading: breadcrumbs. */
-  readonly above?: ComponentChildren
 }
 
 /** The tabs, with what waits behind them. */

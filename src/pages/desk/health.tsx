@@ -117,11 +117,11 @@ const serverColumns: Columns<PlatformHealth['sharedBy'][number]> = {
 
 /** What each job does, by its name. */
 const jobWords: Readonly<Record<string, string>> = {
-  purge: 'Removes what has expired, once a minute',
+  purge: 'Removes expired rows, once a minute',
   'keep-time': 'Stores the trusted time, once a minute',
   'announce-deprecations': 'Announces deprecated API versions, once an hour',
   'tell-refusals': 'Adds repeated refusals to the audit log',
-  'watch-conditions': 'Notices problems that a person has to solve',
+  'watch-conditions': 'Looks for problems that an operator has to solve',
   'share-limits': 'Shares rate limits with the other servers',
   'send-mails': 'Sends mails',
   webhooks: 'Delivers webhooks',

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { OperatorStep } from '../../domain/install.ts'
-import { scopeCatalogue } from '../../domain/scope.ts'
+import { formatScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import {
   countInstalls,
@@ -147,11 +147,18 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
           ...(query.user === ''
             ? []
             : [{ kind: 'text', name: 'user', label: 'Address of a user', value: query.user } as const]),
-          { kind: 'choice', name: 'kind', label: 'Installed on', all: 'Both', options: kinds, selected: search.kind },
+          {
+            kind: 'choice',
+            name: 'kind',
+            label: 'Installed on',
+            all: 'Websites and stores',
+            options: kinds,
+            selected: search.kind,
+          },
           { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: usualOrder },
         ]}
       />
-      <p class="muted">{aboutSegment[segment]}</p>
+      {aboutSegment[segment] === '' ? null : <p class="muted">{aboutSegment[segment]}</p>}
       <RowList
         label="Installs"
         rows={installs.rows}
@@ -168,7 +175,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
 const nothingWaits = 'No install is waiting. It appears here when a user installs an app on a website or store.'
 
 const aboutSegment: Readonly<Record<InstallSegment, string>> = {
-  all: 'Every install, in every state.',
+  all: '',
   waiting:
     'If you approve an install, the app can work for this user at once. Rejecting is final for this install, but the user can install the app again.',
   active: 'Deactivating an install is final. The app loses access to this user’s data at once.',
@@ -201,14 +208,11 @@ const InstallRow = ({ visit, install }: InstallProps) => (
     time={install.approval === 'pending' ? ['Requested', install.createdAt] : ['Changed', install.updatedAt]}
     actions={stepsOf(install).length === 0 ? undefined : <StepForms visit={visit} install={install} />}
   >
-    {install.approval === 'pending' ? <p class="row-facts">It may: {scopesInWords(install)}</p> : null}
+    {install.approval === 'pending' ? (
+      <p class="row-facts">{install.scopes.length === 0 ? 'No scopes' : `Scopes: ${formatScope(install.scopes)}`}</p>
+    ) : null}
   </Row>
 )
-
-const scopesInWords = ({ scopes }: DescribedInstall): string =>
-  scopes.length === 0
-    ? 'Only learn an ID that stands for the user'
-    : scopes.map((name) => scopeCatalogue[name].words).join(' · ')
 
 /** The decisions that are possible now; none for an install that has ended. */
 const StepForms = ({ visit, install }: InstallProps) => (

@@ -5,12 +5,12 @@ import type { Door } from '../../http/door.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
-import { Crumbs } from '../design/shell.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { deskAppPath, DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
+import { slugHint } from '../words.ts'
 
 const newAppForm = formOf({ owner: text, name: text, slug: text, scopes: texts })
 
@@ -43,12 +43,7 @@ export const deskNewAppRoutes = (door: Door) =>
 
 const showForm = (visit: Visit, values: Values, error: PlatformError | null): Response =>
   page(
-    <DeskPage
-      title="Create an app"
-      visit={visit}
-      tab={deskPaths.apps}
-      above={<Crumbs links={[{ href: deskPaths.apps, name: 'Apps' }]}>New</Crumbs>}
-    >
+    <DeskPage title="Create an app" visit={visit} tab={deskPaths.apps}>
       <Problem error={error} />
       <Form action={deskPaths.newApp} visit={visit} class="measure">
         <Field
@@ -68,7 +63,7 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
         <Field
           label="Slug"
           name="slug"
-          hint="A short name for addresses and commands: 1 to 63 of a-z, 0-9 and inner hyphens. It cannot be changed."
+          hint={slugHint}
           error={error}
           input={{ value: values.slug, required: true, maxLength: 63, spellcheck: false, autocomplete: 'off' }}
         />

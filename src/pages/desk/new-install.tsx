@@ -5,7 +5,6 @@ import { resourceKinds } from '../../domain/resource.ts'
 import type { Door } from '../../http/door.ts'
 import { createInstall } from '../../operations/installs/create-install.ts'
 import { Field, Form, Problem, SelectField } from '../design/field.tsx'
-import { Crumbs } from '../design/shell.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
@@ -42,7 +41,6 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
       about="The install waits for approval, unless installs are approved automatically. The user is not asked."
       visit={visit}
       tab={deskPaths.installs}
-      above={<Crumbs links={[{ href: deskPaths.installs, name: 'Installs' }]}>New</Crumbs>}
     >
       <Problem error={error} />
       <Form action={deskPaths.newInstall} visit={visit} class="measure">
@@ -60,7 +58,7 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
           input={{ type: 'email', value: values.user, required: true, maxLength: 254, autocomplete: 'off' }}
         />
         <SelectField
-          label="Install on a"
+          label="Kind"
           name="kind"
           error={error}
           options={resourceKinds.map((kind) => [kind, resourceKindWords[kind]])}
@@ -69,7 +67,7 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
         <Field
           label="Slug of the website or store"
           name="resource"
-          hint="An existing one of this user."
+          hint="It must belong to this user."
           error={error}
           input={{ value: values.resource, required: true, maxLength: 200, spellcheck: false, autocomplete: 'off' }}
         />

@@ -4,8 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
 import { inviteUser } from '../../operations/users/password-links.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
-import { Crumbs } from '../design/shell.tsx'
-import { Secret } from '../design/values.tsx'
+import { ShownOnce } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -31,12 +30,7 @@ export const newUserRoutes = (door: Door) =>
 
 const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | null): Response =>
   page(
-    <DeskPage
-      title="Invite a user"
-      above={<Crumbs links={[{ href: deskPaths.users, name: 'Users' }]}>New</Crumbs>}
-      visit={visit}
-      tab={deskPaths.users}
-    >
+    <DeskPage title="Invite a user" visit={visit} tab={deskPaths.users}>
       <Problem error={error} />
       <Form action={deskPaths.newUser} visit={visit} class="measure">
         <Field
@@ -88,29 +82,28 @@ type NewLinkPageProps = {
 
 /** The only page that shows a link to set a password. */
 const NewLinkPage = ({ visit, user, link }: NewLinkPageProps) => (
-  <DeskPage title="Link to set a password" belongsTo={user.email} visit={visit} tab={deskPaths.users}>
-    {link === null ? (
+  <DeskPage
+    title="Link to set a password"
+    belongsTo={user.email}
+    crumbs={[{ href: userPath(user.id), name: user.name, avatarId: user.id }]}
+    visit={visit}
+    tab={deskPaths.users}
+  >
+    <ShownOnce
+      value={link}
+      what="link"
+      label="Link"
+      advice="create another one on the page of the user"
+      back={{ href: userPath(user.id), name: 'the user' }}
+    >
       <p>
-        There is no link to show. A link is shown once, right after it is created. If you did not copy it, create
-        another one on the page of the user.
+        Send this link to <bdi>{user.name}</bdi> over a channel that you trust. It lets them set a password and then
+        sign in with {user.email}. It works once, for 24 hours.
       </p>
-    ) : (
-      <>
-        <p>
-          Send this link to <bdi>{user.name}</bdi> over a channel that you trust. It lets them set a password and then
-          sign in with {user.email}. It works once, for 24 hours.
-        </p>
-        {visit.door.platform.mailer === null ? null : (
-          <p>
-            An email with another link is also on its way to {user.email}. Both links work until one of them is used.
-          </p>
-        )}
-        <Secret label="Link" value={link} />
-      </>
-    )}
-    <p>
-      <a href={userPath(user.id)}>{link === null ? 'Go to the user' : 'I have copied it: go to the user'}</a>
-    </p>
+      {visit.door.platform.mailer === null ? null : (
+        <p>An email with another link is also on its way to {user.email}. Both links work until one of them is used.</p>
+      )}
+    </ShownOnce>
   </DeskPage>
 )
 

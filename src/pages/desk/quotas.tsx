@@ -5,10 +5,9 @@ import type { Door } from '../../http/door.ts'
 import { readQuotaUse } from '../../operations/health/quotas.ts'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { Table } from '../design/table.tsx'
-import { Lines } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
-import { AppLink, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** Apps and accounts that the page shows: those that use most. */
 const shownRows = 50
@@ -40,7 +39,14 @@ export const quotaRoutes = (door: Door) =>
           rows={artifactsOfApps ?? []}
           rowHeader="App"
           columns={{
-            App: ({ slug, name }) => <Lines of={[<bdi>{name}</bdi>, <AppLink slug={slug} />]} />,
+            App: ({ slug, name }) => (
+              <>
+                <a href={deskAppPath(slug)}>
+                  <bdi>{name}</bdi>
+                </a>{' '}
+                <code class="small">{slug}</code>
+              </>
+            ),
             Used: ({ name, bytes }) => (
               <Use of={`artifacts of ${name}`} used={bytes} most={quotas.artifactBytes}>
                 {bytesInWords(bytes)} of {bytesInWords(quotas.artifactBytes)}
@@ -57,14 +63,14 @@ export const quotaRoutes = (door: Door) =>
           rowHeader="Account"
           columns={{
             Account: ({ id, email, name }) => (
-              <Lines
-                of={[
-                  <bdi>{name}</bdi>,
-                  <a href={userPath(id)}>
-                    <bdi>{email}</bdi>
-                  </a>,
-                ]}
-              />
+              <>
+                <a href={userPath(id)}>
+                  <bdi>{name}</bdi>
+                </a>{' '}
+                <span class="row-facts">
+                  <bdi>{email}</bdi>
+                </span>
+              </>
             ),
             Used: ({ email, apps }) => (
               <Use of={`apps of ${email}`} used={apps} most={quotas.apps}>

@@ -1,49 +1,31 @@
-import type { ComponentChildren } from 'preact'
 import type { ManifestChange } from '../../domain/manifest-difference.ts'
-import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Review } from '../../operations/versions/read-review.ts'
-import { Badge, type BadgeWords, StateBadge } from '../design/badge.tsx'
+import { type BadgeWords, StateBadge } from '../design/badge.tsx'
+import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
 import { reviewPath } from './desk-page.tsx'
 
-/** The scopes of a version in the words that users read. New scopes come first and are marked. */
-export const ScopeChanges = ({ review }: { readonly review: Review }) => {
+/** The scopes of a version, compared with those of the live one. */
+export const ReviewedScopes = ({ review }: { readonly review: Review }) => {
   const { version, live, newScopes, droppedScopes } = review
-  const kept = version.scopes.filter((scope) => !newScopes.includes(scope))
   return (
     <section aria-labelledby="scopes">
       <h2 id="scopes">Scopes</h2>
       <p class="muted">{scopeSentence(review)}</p>
-      <ul class="scope-changes">
-        {newScopes.map((scope) => (
-          <Scope key={scope} scope={scope} mark={live === null ? null : <Badge tone="waiting">New</Badge>} />
-        ))}
-        {kept.map((scope) => (
-          <Scope key={scope} scope={scope} mark={null} />
-        ))}
-        {droppedScopes.map((scope) => (
-          <Scope key={scope} scope={scope} mark={<Badge>No longer requested</Badge>} />
-        ))}
-      </ul>
+      <ScopeChanges scopes={version.scopes} added={live === null ? [] : newScopes} dropped={droppedScopes} />
     </section>
   )
 }
 
-const Scope = ({ scope, mark }: { readonly scope: ScopeName; readonly mark: ComponentChildren }) => (
-  <li>
-    {scopeCatalogue[scope].words} <code>{scope}</code> {mark}
-  </li>
-)
-
 const scopeSentence = ({ version, live, newScopes, droppedScopes }: Review): string => {
-  if (version.scopes.length === 0 && droppedScopes.length === 0) return 'It requests no scopes.'
+  if (version.scopes.length === 0 && droppedScopes.length === 0) return 'It asks for no scopes.'
   if (live === null) return 'Nothing is live yet, so all of them are new.'
-  if (live.id === version.id) return 'This is what the live version asks for.'
+  if (live.id === version.id) return 'This is the live version.'
   if (newScopes.length > 0) {
-    return `It asks for ${newScopes.length === 1 ? 'a scope' : `${newScopes.length} scopes`} that the live version ${live.version} does not have.`
+    return `${newScopes.length === 1 ? 'One new scope' : `${newScopes.length} new scopes`}, compared with the live version ${live.version}.`
   }
-  return `It asks for nothing that the live version ${live.version} does not have.`
+  return `No new scopes, compared with the live version ${live.version}.`
 }
 
 /** Longer values and manifests are cut here. The complete manifest has its own page. */
@@ -60,24 +42,24 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
       <ChangeTable changes={changes} />
       {moreChanges === 0 ? null : (
         <p class="problem">
-          {moreChanges} more changes are not shown here. Compare the whole manifests before you decide.
+          {moreChanges} more changes are not shown here. Compare the complete manifests before you decide.
         </p>
       )}
       <details open={live === null}>
-        <summary>The manifest of {version.version}</summary>
+        <summary>Show the manifest</summary>
         <pre tabIndex={0} role="region" aria-label={`The manifest of ${version.version}`}>
           {cut(visibleJson(version.manifest), longestManifest)}
         </pre>
       </details>
       <p class="beside apart">
         <a class="button small" href={reviewPath(app.slug, version.version, 'manifest')}>
-          The whole manifest of {version.version}
+          Complete manifest of {version.version}
         </a>
         {live === null || live.id === version.id ? null : (
           <>
             {' '}
             <a class="button small" href={reviewPath(app.slug, live.version, 'manifest')}>
-              The whole manifest of {live.version}
+              Complete manifest of {live.version}
             </a>
           </>
         )}
@@ -88,10 +70,10 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
 
 const manifestSentence = ({ version, live, changes, moreChanges }: Review): string => {
   if (live === null) return 'Nothing is live yet, so there is nothing to compare it with.'
-  if (live.id === version.id) return 'This is the manifest of the live version.'
+  if (live.id === version.id) return 'This is the live version.'
   const count = changes.length + moreChanges
-  if (count === 0) return `It is the same as that of the live version ${live.version}.`
-  return `${count === 1 ? 'One change' : `${count} changes`} against the live version ${live.version}.`
+  if (count === 0) return `The same as in the live version ${live.version}.`
+  return `${count === 1 ? 'One change' : `${count} changes`}, compared with the live version ${live.version}.`
 }
 
 const marks = {

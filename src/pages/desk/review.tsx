@@ -6,7 +6,6 @@ import { approveAndActivate, moveVersion } from '../../operations/versions/move-
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { Crumbs } from '../design/shell.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
@@ -23,7 +22,7 @@ import {
   Owner,
   reviewPath,
 } from './desk-page.tsx'
-import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
+import { ManifestChanges, ReviewedScopes } from './review-changes.tsx'
 
 const notices = {
   approved: 'The version is approved. It is not live yet.',
@@ -82,7 +81,7 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
     <DeskPage
       title={`Version ${review.version.version}`}
       belongsTo={review.app.name}
-      above={<Crumbs links={[{ href: deskPaths.reviews, name: 'Reviews' }]}>{review.app.name}</Crumbs>}
+      badges={<VersionStatusBadge status={review.version.status} />}
       visit={visit}
       tab={deskPaths.reviews}
       notices={notices}
@@ -91,7 +90,7 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
       {review.owner.id === visit.userId ? <OwnAppNotice /> : null}
       <ReviewFacts review={review} />
       <Rejection review={review} />
-      <ScopeChanges review={review} />
+      <ReviewedScopes review={review} />
       <ManifestChanges review={review} />
       <Decisions visit={visit} review={review} />
     </DeskPage>,
@@ -118,7 +117,6 @@ const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly revie
       ),
       ...mixedScriptsFact(app.name),
       Owner: <Owner owner={owner} />,
-      Status: <VersionStatusBadge status={version.status} />,
       Submitted: (
         <>
           <Time at={version.submittedAt} otherwise="Not submitted" />
@@ -173,10 +171,13 @@ const Rejection = ({ review: { version } }: { readonly review: Review }) =>
 
 /** The complete manifest. */
 const ManifestPage = ({ visit, review: { app, version } }: { readonly visit: Visit; readonly review: Review }) => (
-  <DeskPage title={`Manifest of version ${version.version}`} belongsTo={app.name} visit={visit} tab={deskPaths.reviews}>
-    <p>
-      <bdi>{app.name}</bdi> · <a href={reviewPath(app.slug, version.version)}>Back to version {version.version}</a>
-    </p>
+  <DeskPage
+    title={`Manifest of version ${version.version}`}
+    belongsTo={app.name}
+    crumbs={[{ href: reviewPath(app.slug, version.version), name: `${app.name} ${version.version}` }]}
+    visit={visit}
+    tab={deskPaths.reviews}
+  >
     <p class="muted">Invisible characters are shown as escapes.</p>
     <pre tabIndex={0} role="region" aria-label={`The manifest of ${version.version}`}>
       {visibleJson(version.manifest)}

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { type Columns, Table } from '../design/table.tsx'
-import { Time } from '../design/values.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { page, seeOther } from '../page.ts'
 import { parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -28,18 +28,18 @@ export const reviewsRoutes = (door: Door) =>
         <DeskPage title="Reviews" visit={visit} tab={path}>
           <FilterBar path={path} fields={[{ kind: 'search', name: 'q', label: 'Name or slug of the app', value: q }]} />
           <h2>Waiting for review</h2>
-          <Table
+          <RowList
             label="Versions that wait for review"
             rows={review.rows}
-            columns={columns('Submitted')}
+            row={(of) => <QueueRow of={of} since="Submitted" />}
             empty={noMatch(review, isFiltered, nothingToReview)}
           />
           <Pager {...review} shown={review.rows.length} label="Pages of versions that wait for review" />
           <h2>Approved, not live yet</h2>
-          <Table
+          <RowList
             label="Approved versions"
             rows={activation.rows}
-            columns={columns('Approved')}
+            row={(of) => <QueueRow of={of} since="Approved" />}
             empty={noMatch(activation, isFiltered, 'No approved version is waiting to go live.')}
           />
           <Pager {...activation} shown={activation.rows.length} label="Pages of approved versions" />
@@ -54,17 +54,18 @@ const queueOf = async (visit: Visit, what: 'review' | 'activation', q: string) =
     listQueue(visit.door.platform, what, part, q),
   )
 
-const columns = (since: string): Columns<QueuedVersion> => ({
-  Version: ({ slug, version }) => <a href={reviewPath(slug, version)}>{version}</a>,
-  App: ({ appName, appStatus, slug }) => (
-    <>
-      <bdi>{appName}</bdi> {appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
-      <br />
-      <small>
-        <code>{slug}</code>
-      </small>
-    </>
-  ),
-  [since]: ({ since: at }) => <Time at={at} />,
-  Owner: ({ ownerEmail }) => <bdi>{ownerEmail}</bdi>,
-})
+const QueueRow = ({ of, since }: { readonly of: QueuedVersion; readonly since: string }) => (
+  <Row
+    key={of.id}
+    href={reviewPath(of.slug, of.version)}
+    avatar={<Avatar id={of.appId} name={of.appName} />}
+    title={
+      <>
+        <bdi>{of.appName}</bdi> {of.version}
+      </>
+    }
+    badge={of.appStatus === 'active' ? undefined : <AppStatusBadge status="suspended" />}
+    facts={[<code>{of.slug}</code>, <bdi>{of.ownerEmail}</bdi>]}
+    time={[since, of.since]}
+  />
+)

@@ -12,7 +12,7 @@ import { deskArea, onTheDesk, serviceKeyPath } from './desk-page.tsx'
 import { Time } from '../design/values.tsx'
 import { serviceKeyOf, showNewKey } from './service-keys.tsx'
 
-const back = ({ id }: { readonly id: string }) => ({ href: serviceKeyPath(id), name: 'The key' })
+const back = ({ id }: { readonly id: string }) => ({ href: serviceKeyPath(id) })
 const rotateForm = formOf({ graceHours: text })
 
 /** What ends a service key, or lets it work again. Each step asks first. */

@@ -13,8 +13,7 @@ import { Badge } from '../design/badge.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
-import { Crumbs } from '../design/shell.tsx'
-import { Facts, LastUsed, Secret, Time } from '../design/values.tsx'
+import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
@@ -25,7 +24,6 @@ import { auditPath, DeskPage, deskPaths, onTheDesk, serviceKeyPath } from './des
 const pattern = '/desk/service-keys/:id'
 const createForm = formOf({ name: text, rights: texts, networks: text, expiresInDays: text })
 const notices = {
-  rotated: 'The key is rotated. The old key ends when you chose.',
   revoked: 'The key is revoked. Calls with it are refused from now on.',
   confirmed: 'The key works again.',
 } as const
@@ -150,12 +148,7 @@ const emptyValues: Values = { name: '', rights: [], networks: '', expiresInDays:
 
 const showForm = (visit: Visit, values: Values, error: PlatformError | null): Response =>
   page(
-    <DeskPage
-      title="Create a service key"
-      above={<Crumbs links={[{ href: deskPaths.serviceKeys, name: 'Service keys' }]}>New</Crumbs>}
-      visit={visit}
-      tab={deskPaths.serviceKeys}
-    >
+    <DeskPage title="Create a service key" visit={visit} tab={deskPaths.serviceKeys}>
       <Problem error={error} />
       <Form action={deskPaths.newServiceKey} visit={visit} class="measure">
         <Field
@@ -189,7 +182,7 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
         <Field
           label="Days until it expires"
           name="expiresInDays"
-          hint={`Optional. 1 to ${maximumKeyDays}; without a number it works until you rotate or revoke it.`}
+          hint={`Optional: 1 to ${maximumKeyDays}. Without it, the key works until you rotate or revoke it.`}
           error={error}
           input={{ value: values.expiresInDays, autocomplete: 'off' }}
         />
@@ -205,24 +198,25 @@ const showForm = (visit: Visit, values: Values, error: PlatformError | null): Re
 const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response => {
   const { value, cookies } = takeShown(visit)
   return page(
-    <DeskPage title="New service key" belongsTo={name} visit={visit} tab={deskPaths.serviceKeys}>
-      {value === null ? (
+    <DeskPage
+      title="New service key"
+      belongsTo={name}
+      crumbs={[{ href: serviceKeyPath(id), name }]}
+      visit={visit}
+      tab={deskPaths.serviceKeys}
+    >
+      <ShownOnce
+        value={value}
+        what="key"
+        label="Service key"
+        advice="rotate the key and copy the new one"
+        back={{ href: serviceKeyPath(id), name: 'the key' }}
+      >
         <p>
-          There is no new key to show. A key is shown once, right after it is created. If nobody copied it, rotate the
-          key and copy the new one.
+          Store it where the backend of your builder keeps its secrets. The backend sends it as{' '}
+          <code>Authorization: Bearer apok_…</code>.
         </p>
-      ) : (
-        <>
-          <p>
-            Store it where the backend of your builder keeps its secrets. The backend sends it as{' '}
-            <code>Authorization: Bearer apok_…</code>.
-          </p>
-          <Secret label="Service key" value={value} />
-        </>
-      )}
-      <p>
-        <a href={serviceKeyPath(id)}>{value === null ? 'Go to the key' : 'I have copied it: go to the key'}</a>
-      </p>
+      </ShownOnce>
     </DeskPage>,
     { cookies },
   )
@@ -241,14 +235,13 @@ const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
     <DeskPage
       title={name}
       belongsTo="Service key"
-      above={<Crumbs links={[{ href: deskPaths.serviceKeys, name: 'Service keys' }]}>{name}</Crumbs>}
+      badges={<KeyStatus status={status} expiresAt={expiresAt} />}
       visit={visit}
       tab={deskPaths.serviceKeys}
       notices={notices}
     >
       <Facts
         of={{
-          Status: <KeyStatus status={status} expiresAt={expiresAt} />,
           Rights: (
             <ul>
               {rights.map((right) => (
@@ -266,8 +259,8 @@ const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
           ID: <code>{id}</code>,
           Events: (
             <>
-              <a href={auditPath({ actor: id })}>What it did</a> ·{' '}
-              <a href={auditPath({ target: id })}>What was done to it</a>
+              <a href={auditPath({ actor: id })}>Events by this key</a> ·{' '}
+              <a href={auditPath({ target: id })}>Changes to this key</a>
             </>
           ),
         }}

@@ -9,7 +9,7 @@ import { confirmed } from '../confirmation.tsx'
 import { emptyForm } from '../form.ts'
 import { deskArea, onTheDesk, userPath } from './desk-page.tsx'
 
-const user = ({ id }: { readonly id: string }) => ({ href: userPath(id), name: 'The user' })
+const user = ({ id }: { readonly id: string }) => ({ href: userPath(id) })
 
 const ownAccess = 'You cannot end your own access here: see Account, Sessions and Connected apps.'
 
@@ -47,7 +47,7 @@ export const userSteps = (door: Door) =>
             counts: [
               [await liveSessionsOf(door.platform, id), 'session ends', 'sessions end'],
               [reach.apps, 'app loses its access to their data', 'apps lose their access to their data'],
-              [reach.embeddedSessions, 'page of an app ends', 'pages of apps end'],
+              [reach.embeddedSessions, 'open page of an app closes', 'open pages of apps close'],
             ],
             button: 'End all access',
           }
@@ -106,8 +106,8 @@ export const userSteps = (door: Door) =>
                   that the request comes from them.
                 </p>
                 <p>
-                  Their authenticator app and recovery codes stop working, and their sessions end. They can sign in with
-                  their password alone. If a second factor is required of them, they set up a new one then.
+                  Their authenticator app, passkeys and recovery codes stop working, and their sessions end. They can
+                  sign in with their password alone. If a second factor is required of them, they set up a new one then.
                 </p>
               </>
             ),

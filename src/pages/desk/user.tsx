@@ -5,26 +5,27 @@ import type { Door } from '../../http/door.ts'
 import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
+import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { Details } from '../design/details.tsx'
 import { ButtonForm, Field, Form, Problem } from '../design/field.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
-import { Crumbs } from '../design/shell.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
+import { auditPath, deskAppPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
+import { counted } from '../words.ts'
 import { UserBadges } from './users.tsx'
 
 const notices = {
   renamed: 'The user has the new name.',
   email: 'The user signs in with the new address from now on.',
-  disable: 'The user is disabled and signed out. The audit log has what ended.',
+  disable: 'The user is disabled and signed out. The audit log lists what ended.',
   'disable-transfer':
     'The user is disabled and signed out. Their apps have a new owner. The previous owner may know the secrets of these apps: ask the new owner to rotate them.',
   enable: 'The user is enabled and can sign in again. Suspended apps stay suspended.',
-  'end-access': 'All access of the user has ended. The audit log says what ended.',
+  'end-access': 'All access of the user has ended. The audit log lists what ended.',
   'make-operator': 'The user is now an operator.',
   'withdraw-operator': 'The user is no longer an operator.',
   'confirm-password': 'The password works again.',
@@ -76,7 +77,8 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
     <DeskPage
       title={user.name}
       about={user.email}
-      above={<Crumbs links={[{ href: deskPaths.users, name: 'Users' }]}>{user.email}</Crumbs>}
+      avatarId={user.id}
+      badges={<UserBadges user={user} />}
       belongsTo={user.email}
       visit={visit}
       tab={deskPaths.users}
@@ -120,19 +122,19 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
 const UserFacts = ({ user, ways }: { readonly user: InspectedUser; readonly ways: readonly string[] }) => (
   <Facts
     of={{
-      Status: <UserBadges user={user} />,
-      'Signs in': ways.length === 0 ? 'Cannot sign in: no way is open to them' : ways.join(', '),
+      'Signs in': ways.length === 0 ? 'Cannot sign in: no method is available to them' : ways.join(', '),
       'ID in the builder': user.externalId && <code>{user.externalId}</code>,
       Password: user.passwordSuspendedAt && (
         <>
           Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost.
         </>
       ),
-      'Second factor': user.factors.totp && (
-        <>
-          Authenticator app, set up <Time at={user.factors.totp.createdAt} />
-        </>
-      ),
+      'Second factors': hasFactors(user)
+        ? [
+            ...(user.factors.totp === null ? [] : ['Authenticator app']),
+            ...(user.factors.passkeys.length === 0 ? [] : [counted(user.factors.passkeys.length, 'passkey')]),
+          ].join(', ')
+        : null,
       Created: <Time at={user.createdAt} />,
       ID: <code>{user.id}</code>,
       Events: <a href={auditPath({ actor: user.id })}>User audit log</a>,
@@ -153,8 +155,15 @@ const waysOf = (
 /** More than these are folded. */
 const shownApps = 10
 
-const OwnAppRow = ({ slug, status }: InspectedUser['apps'][number]) => (
-  <Row key={slug} title={<AppLink slug={slug} />} badge={<AppStatusBadge status={status} />} />
+const OwnAppRow = ({ appId, slug, name, status }: InspectedUser['apps'][number]) => (
+  <Row
+    key={slug}
+    href={deskAppPath(slug)}
+    avatar={<Avatar id={appId} name={name} />}
+    title={<bdi>{name}</bdi>}
+    badge={<AppStatusBadge status={status} />}
+    facts={[<code>{slug}</code>]}
+  />
 )
 
 type OwnAppsProps = { readonly user: InspectedUser; readonly mostApps: number }
@@ -163,7 +172,7 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
   <section aria-labelledby="own-apps">
     <h2 id="own-apps">Own apps</h2>
     <p class="muted">
-      {user.apps.length} of at most {mostApps}.
+      {user.apps.length} of {mostApps} apps.
     </p>
     <RowList rows={user.apps.slice(0, shownApps)} row={OwnAppRow} />
     {user.apps.length <= shownApps ? null : (
@@ -192,6 +201,8 @@ const steps = {
   disable: ['disable', 'Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
 } as const satisfies Record<string, StepLink>
 
+const hasFactors = ({ factors: { totp, passkeys } }: InspectedUser): boolean => totp !== null || passkeys.length > 0
+
 /** Only for people who may use one. */
 const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => {
   if (user.status !== 'active' || !mayUsePassword(rules, user.isOperator)) return []
@@ -201,7 +212,7 @@ const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly StepLi
 const stepsFor = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => [
   ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
   ...passwordSteps(rules, user),
-  ...(user.factors.totp === null ? [] : [steps.factors]),
+  ...(hasFactors(user) ? [steps.factors] : []),
   steps.end,
   user.isOperator ? steps.withdraw : steps.make,
   ...(user.status === 'active' ? [steps.disable] : []),
@@ -217,16 +228,7 @@ const showEdit = (visit: Visit, user: InspectedUser, refused: Refused | null): R
     <DeskPage
       title="Change name or address"
       belongsTo={user.email}
-      above={
-        <Crumbs
-          links={[
-            { href: deskPaths.users, name: 'Users' },
-            { href: userPath(user.id), name: user.name, avatarId: user.id },
-          ]}
-        >
-          Change
-        </Crumbs>
-      }
+      crumbs={[{ href: userPath(user.id), name: user.name, avatarId: user.id }]}
       visit={visit}
       tab={deskPaths.users}
     >

@@ -151,7 +151,7 @@ const withheldFrom = ({ scopes }: Consent): readonly string[] => {
 const Terms = ({ request, lifetimes }: Pick<ConsentPageProps, 'request' | 'lifetimes'>) => (
   <ul>
     <li>
-      Whatever you decide, you are sent to <strong class="whole">{new URL(request.redirectUri).host}</strong> next.
+      After you decide, you go on to <strong class="whole">{new URL(request.redirectUri).host}</strong>.
     </li>
     <li>
       Access lasts {lifetimeInWords(lifetimes.accessToken)} and is renewed while the app uses it. If it is not used, it

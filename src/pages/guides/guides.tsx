@@ -4,7 +4,7 @@ import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { type GuideApps, listGuideApps } from '../../operations/apps/lists.ts'
 import { FilterBar } from '../design/list-tools.tsx'
-import { Crumbs, Layout } from '../design/shell.tsx'
+import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { findVisit } from '../visit.ts'
@@ -102,12 +102,7 @@ export const guideRoutes = (door: Door) => {
           : null
       const text = isForOperators ? guide.text : withAddress(guide.text, door.platform.publicUrl)
       return page(
-        <Layout
-          title={guide.title}
-          belongsTo="Guides"
-          above={<Crumbs links={[{ href: path, name: 'Guides' }]} />}
-          visit={visit}
-        >
+        <Layout title={guide.title} belongsTo="Guides" crumbs={[{ href: path, name: 'Guides' }]} visit={visit}>
           <div class="guide">
             {apps === null ? null : <OwnApp path={`${path}/${topic}`} {...apps} />}
             <Markdown text={apps === null ? text : text.replaceAll(placeholder, () => apps.clientId)} />
