@@ -238,7 +238,7 @@ export const Tabs = ({ label, links, current }: AreaNavigation) => (
 )
 
 /** A page above another one. */
-export type Crumb = { readonly href: string; readonly name: string; readonly avatarId?: string }
+type Crumb = { readonly href: string; readonly name: string; readonly avatarId?: string }
 
 /** The way back from a page: what is above its area, the page of the area that it is below, and what it names itself. */
 const crumbsOf = (nav: AreaNavigation | undefined, named: readonly Crumb[], path: string): readonly Crumb[] => {
