@@ -92,19 +92,22 @@ const operationOf = ({ path, hooks }: DocumentedRoute, models: Models, refusals:
     description: `${String(detail['description'])} Errors: ${errorsIn(codes)}.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isJsonObject(body) ? { requestBody: { required: true, content: { [media]: contentOf(body, models) } } } : {}),
-    responses: mapObject(answers, (schema, status) =>
-      schema['codes'] === undefined
-        ? answerOf(schema, status, own, models)
-        : referenceToRefusal(schema, status, models, refusals),
+    responses: Object.fromEntries(
+      Object.entries(answers).flatMap(([status, answer]) => {
+        if (!isJsonObject(answer)) return []
+        if (answer['codes'] === undefined) return [[status, answerOf(answer, status, own, models)]]
+        const key = usualRefusals.has(status) ? 'default' : status
+        return [[key, referenceToRefusal(answer, key, models, refusals)]]
+      }),
     ),
     'x-error-codes': codes,
   }
 }
 
-/** Such as `400 invalid_request, 401 invalid_client`; what every endpoint may answer at any time is left out. */
+/** Such as `400 invalid_request, 401 invalid_client`; the usual ones are left out. */
 const errorsIn = (codes: JsonObject): string =>
   Object.entries(codes)
-    .filter(([status]) => !['410', '429', '500', '503'].includes(status))
+    .filter(([status]) => !usualRefusals.has(status))
     .flatMap(([status, ofStatus]) =>
       (Array.isArray(ofStatus) ? ofStatus : []).map((code) => `${status} \`${String(code)}\``),
     )
@@ -139,10 +142,10 @@ const answerOf = (schema: JsonObject, status: string, own: readonly string[], mo
   }
 }
 
-/** All operations share one refusal of each status; which codes it can have is said by the operation. */
+/** All operations share one refusal of each status, and one of all usual statuses; the operation has the codes of each. */
 const referenceToRefusal = (given: JsonObject, status: string, models: Models, refusals: Models): JsonObject => {
   const { codes: _, ...schema } = given
-  const [word = `Status${status}`, description = `Status ${status}.`, ...own] = refusalWords[status] ?? []
+  const [word, description, ...own] = refusalWords[status] ?? [`Status${status}`, `Status ${status}.`]
   const name = schema['title'] === 'StandardError' ? `Standard${word}` : word
   refusals.set(name, {
     description,
@@ -164,18 +167,20 @@ const contentOf = (schema: JsonObject, models: Models): JsonObject => {
 const contractHeaders = ['X-Service-Api-Version', 'Deprecation', 'Sunset'] as const
 const refusalWords: Readonly<Record<string, readonly [name: string, description: string, ...headers: string[]]>> = {
   400: ['BadRequest', 'The request is malformed or asks for what is not possible.'],
-  401: ['Unauthorized', 'Who calls cannot be told.', 'WWW-Authenticate'],
+  401: ['Unauthorized', 'The credentials are missing, wrong or no longer valid.', 'WWW-Authenticate'],
   403: ['Forbidden', 'The caller may not do this.', 'WWW-Authenticate'],
-  404: ['NotFound', 'There is no such thing for the caller.'],
+  404: ['NotFound', 'The caller has no such record.'],
   409: ['Conflict', 'The present state does not allow it.'],
-  410: ['Gone', 'The API version has been retired.'],
-  413: ['PayloadTooLarge', 'The body is too large.'],
-  415: ['UnsupportedMediaType', 'The body has another media type or encoding.'],
   422: ['UnprocessableContent', 'The idempotency key belongs to another request.'],
-  429: ['TooManyRequests', 'The limit is used up for now.', 'RateLimit-Policy', 'Retry-After'],
-  500: ['InternalServerError', 'Something went wrong on our side.'],
-  503: ['ServiceUnavailable', 'Try again later.', 'Retry-After'],
+  default: [
+    'Error',
+    'Every other error, with the same body. 410: the API version has been retired. 413: the body is too large. 415: it has another media type or encoding. 429: the limit is used up for now. 500: something went wrong on our side. 503: try again later.',
+    'RateLimit-Policy',
+    'Retry-After',
+  ],
 }
+/** What an endpoint may answer whatever it does, by its place or by its body, is described once, as `default`. */
+const usualRefusals: ReadonlySet<string> = new Set(['410', '413', '415', '429', '500', '503'])
 
 const header = (description: string, schema: JsonObject, example: string | number) => ({
   description,
@@ -195,7 +200,7 @@ const headers = {
     '"read";r=599;t=60',
   ),
   'RateLimit-Policy': header('The limit: how many calls in how many seconds.', { type: 'string' }, '"read";q=600;w=60'),
-  'Retry-After': header('In how many seconds to try again.', { type: 'integer', minimum: 1 }, 5),
+  'Retry-After': header('In how many seconds to try again; with 429 and 503.', { type: 'integer', minimum: 1 }, 5),
   'WWW-Authenticate': header(
     'How to authenticate (RFC 6750 section 3).',
     { type: 'string' },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import Ajv from 'ajv'
 import { join } from 'node:path'
 import { formPaths } from '../../src/http/paths.ts'
 import { isErrorCode, statusOf } from '../../src/domain/errors.ts'
@@ -19,20 +18,13 @@ import {
   refreshBody,
   signIn,
 } from '../support/world.ts'
+import { codesOf, createPromises, responseTo } from '../support/promised-answers.ts'
 import { withoutReferences } from '../support/without-references.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { contractPath, send } from './support/send.ts'
 
 /** The document as it was agreed. After a change that is meant: UPDATE_GOLDEN=1 bun test test/flows/openapi.test.ts */
 const golden = join(import.meta.dir, 'openapi.golden.json')
-
-const ajv = new Ajv({ strict: false, formats: { 'date-time': true } })
-const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
-/** How a value breaks a schema, which many operations share; null when it does not. */
-const misfit = (schema: Json, value: unknown): string | null => {
-  const check = compiled.getOrInsertComputed(JSON.stringify(schema), () => ajv.compile(schema))
-  return check(value) ? null : ajv.errorsText(check.errors)
-}
 
 const world = await worldOfFile()
 const { url } = world.server
@@ -43,6 +35,7 @@ const documentOf = async (base: string): Promise<Json> =>
   )
 const document = await documentOf(url)
 const complete = withoutReferences(document)
+const promises = createPromises(complete)
 
 const short = (value: unknown): string => JSON.stringify(value).slice(0, 200)
 
@@ -74,9 +67,6 @@ const schemasOf = ({ told }: Operation): readonly (readonly [place: string, sche
     Object.entries<Json>(response.content ?? {}).map(([type, media]) => [`${status} ${type}`, media.schema] as const),
   ),
 ]
-/** The codes that an operation names for a status. */
-const codesOf = ({ told }: Operation, status: string): readonly string[] => told['x-error-codes'][status] ?? []
-
 describe('the document', () => {
   test('is valid OpenAPI 3.0', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
@@ -172,7 +162,7 @@ describe('the document', () => {
       [told.requestBody, ...Object.values<Json>(told.responses)].flatMap((part: Json) =>
         Object.values<Json>(part?.content ?? {}).flatMap(({ schema, examples }) => {
           if (schema.type === 'string' || Object.keys(schema.properties ?? {}).length === 0) return [] // metrics, metadata
-          const fault = misfit(schema, examples?.whole?.value)
+          const fault = promises.misfit(schema, examples?.whole?.value)
           return fault === null ? [] : [`${name}: ${fault}`]
         }),
       ),
@@ -193,11 +183,16 @@ describe('the document', () => {
   test('names every error code of every operation under its own status', () => {
     for (const operation of operations()) {
       if (formPaths.includes(operation.path)) continue // in the format of RFC 6749
-      const errors = Object.keys(operation.told.responses).filter((status) => Number(status) >= 400)
-      expect([operation.name, errors.includes('500')]).toEqual([operation.name, true])
+      const errors = Object.keys(operation.told['x-error-codes'])
+      const described = Object.keys(operation.told.responses).filter((status) => Number(status) >= 400)
+      expect([operation.name, errors]).toEqual([operation.name, expect.arrayContaining([...described, '429', '500'])])
       for (const status of errors) {
-        const codes = codesOf(operation, status)
-        expect(codes.length).toBeGreaterThan(0)
+        const codes = codesOf(operation.told, status)
+        expect([operation.name, codes.length > 0, responseTo(operation.told, status)?.content]).toEqual([
+          operation.name,
+          true,
+          { 'application/json': expect.anything() },
+        ])
         for (const code of codes) expect(isErrorCode(code) ? String(statusOf(code)) : code).toBe(status)
       }
     }
@@ -217,28 +212,11 @@ describe('the document', () => {
   })
 })
 
-/** A schema that takes no field which it does not name, so that an answer with one more than agreed is noticed. */
-const closed = (schema: Json): Json => {
-  if (typeof schema !== 'object' || schema === null) return schema
-  if (Array.isArray(schema)) return schema.map(closed)
-  const entries = Object.entries<Json>(schema).map(([key, value]) => [key, closed(value)])
-  const copy = Object.fromEntries(entries)
-  return copy.properties !== undefined && copy.type === 'object' && copy.additionalProperties === undefined
-    ? { ...copy, additionalProperties: false }
-    : copy
-}
-
 /** How an answer differs from what the document promises; null when it does not. */
-const faultOf = (method: string, path: string, answer: Answer): string | null => {
+const faultOf = (method: string, path: string, { status, body }: Answer): string | null => {
   const [plain = ''] = path.split('?')
-  const told = complete.paths[plain.startsWith('~') ? plain.slice(1) : contractPath + plain]?.[method.toLowerCase()]
-  const name = `${method} ${path} ${answer.status} ${answer.body?.error?.code ?? ''}`
-  const response = told?.responses[String(answer.status)]
-  if (response === undefined) return `${name} is not in the document`
-  const schema = response.content?.['application/json']?.schema
-  if (schema === undefined) return null
-  const fault = misfit(closed(schema), answer.body)
-  return fault === null ? null : `${name} is not as promised: ${fault}`
+  const fault = promises.faultOf(method, plain.startsWith('~') ? plain.slice(1) : contractPath + plain, status, body)
+  return fault === null ? null : `${method} ${path}: ${fault}`
 }
 
 /** What a page of an app in a frame sends with every call. */

@@ -1,5 +1,5 @@
-import Ajv, { type ValidateFunction } from 'ajv'
 import type { Json } from '../../support/call.ts'
+import { createPromises } from '../../support/promised-answers.ts'
 import type { Draft } from './draft.ts'
 import { canary } from './hostile-values.ts'
 import type { WireAnswer } from './wire.ts'
@@ -28,7 +28,9 @@ const standardErrors = new Set([
 ])
 
 export const createOracle = (document: Json): Oracle => {
-  const promised = createPromises(document)
+  const promises = createPromises(document)
+  const promiseFault = ({ method, path }: Draft, { status, text }: WireAnswer): string | null =>
+    promises.knows(method, path) ? promises.faultOf(method, path, status, parse(text)) : null
   return (draft, secrets, answer) => {
     if (answer === null) return 'The connection was closed without an answer.'
     if (answer.status === 431 && headCharacters(draft) > bunsMostCharacters) return null // Bun's own answer, without a body
@@ -38,7 +40,7 @@ export const createOracle = (document: Json): Oracle => {
       errorFault(draft, answer) ??
       authorityFault(draft, secrets, answer) ??
       leakFault(secrets, answer) ??
-      (draft.isOnPath ? promised(draft, answer) : null)
+      (draft.isOnPath ? promiseFault(draft, answer) : null)
     )
   }
 }
@@ -113,37 +115,6 @@ const leakFault = (secrets: readonly SentSecret[], { status, headers, text }: Wi
   const isPage = headers.get('content-type')?.startsWith('text/html') === true
   if (secrets.some(({ value, isHead }) => (isHead || !isPage) && all.includes(value))) return 'It repeats a secret.'
   return all.includes(canary) && headers.get('content-type') === 'application/json' ? 'It repeats a value.' : null
-}
-
-/** Answers that the document promises, by their schema and without a field more. */
-const createPromises = (document: Json) => {
-  const ajv = new Ajv({ strict: false, formats: { 'date-time': true } })
-  const checks = new Map<string, ValidateFunction>()
-  return ({ method, path }: Draft, { status, text }: WireAnswer): string | null => {
-    const told = document.paths[path]?.[method.toLowerCase()]
-    if (told === undefined) return null
-    const response = told.responses[String(status)]
-    if (response === undefined) return `The document knows no ${status} of it.`
-    const schema = response.content?.['application/json']?.schema
-    if (schema === undefined) return null
-    const key = `${method} ${path} ${status}`
-    const check = checks.get(key) ?? ajv.compile(closed(schema))
-    checks.set(key, check)
-    const body = parse(text)
-    return check(body)
-      ? null
-      : `It is not as promised (${status} ${body?.error?.code ?? ''}): ${ajv.errorsText(check.errors)}`
-  }
-}
-
-/** A schema that takes no field which it does not name. */
-const closed = (schema: Json): Json => {
-  if (typeof schema !== 'object' || schema === null) return schema
-  if (Array.isArray(schema)) return schema.map(closed)
-  const copy = Object.fromEntries(Object.entries<Json>(schema).map(([key, value]) => [key, closed(value)]))
-  return copy.properties !== undefined && copy.type === 'object' && copy.additionalProperties === undefined
-    ? { ...copy, additionalProperties: false }
-    : copy
 }
 
 const parse = (text: string): Json => {
