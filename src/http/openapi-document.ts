@@ -117,10 +117,11 @@ const errorsIn = (codes: JsonObject): string =>
 const queryParameters = (query: JsonObject, models: Models): readonly JsonObject[] => {
   const { required } = query
   return Object.entries(objectIn(query, 'properties')).map(([name, field]) => {
-    const { description, ...told } = isJsonObject(field) ? openApiSchema(field, models) : {}
+    if (!isJsonObject(field)) return {}
+    const { description = field['description'], ...told } = openApiSchema(field, models)
     const [only] = Array.isArray(told['allOf']) ? told['allOf'] : []
     const schema = only ?? told
-    const example = isJsonObject(field) ? exampleOf(field) : undefined
+    const example = exampleOf(field)
     return {
       name,
       in: 'query',

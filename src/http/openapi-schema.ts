@@ -2,7 +2,7 @@
  * TypeBox schemas in the words of OpenAPI 3.0.3: no `null` type and no `const`. Two keywords of ours say how a
  * schema is documented: `title` makes it a named model, to which others refer, and `documented` has keywords that describe
  * it better than what is checked, or is `false` for a field that is left out. With `shared`, the description of a model of values,
- * each field that has such a value keeps a description of its own.
+ * each field that has such a value keeps a description of its own, if that says more.
  */
 type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json | undefined }
@@ -44,8 +44,13 @@ export const openApiSchema = (schema: JsonObject, models: Models): JsonObject =>
   if (typeof title !== 'string') return written
   if (typeof shared === 'string') {
     const { description, ...rest } = written
-    return { description, allOf: [openApiSchema({ ...rest, title, description: shared }, models)] }
+    const reference = named(title, { ...rest, description: shared }, models)
+    return description === undefined || description === shared ? reference : { description, allOf: [reference] }
   }
+  return named(title, written, models)
+}
+
+const named = (title: string, written: JsonObject, models: Models): JsonObject => {
   const known = models.get(title)
   if (known !== undefined && !Bun.deepEquals(known, written)) throw new Error(`Two schemas are named ${title}.`)
   models.set(title, written)

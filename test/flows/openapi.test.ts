@@ -176,6 +176,20 @@ describe('the document', () => {
       (name) => !text.includes(`"#/components/schemas/${name}"`),
     )
     expect(unused).toEqual([])
+    const bodies = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+      Object.entries<Json>(item).flatMap(([method, { requestBody, responses }]) =>
+        [requestBody, ...Object.values<Json>(responses)].flatMap((part: Json) =>
+          Object.values<Json>(part?.content ?? {}).map(({ schema }) => [`${method} ${path}`, schema] as const),
+        ),
+      ),
+    )
+    const unnamed = bodies.filter(([, { $ref, anyOf = [{ $ref }] }]) =>
+      anyOf.some((one: Json) => one.$ref === undefined),
+    )
+    const plain = ['post /oauth/revoke', 'get /metrics'] // an empty object, and text
+    expect(new Set(unnamed.map(([name]) => name).filter((name) => !name.includes('well-known')))).toEqual(
+      new Set(plain),
+    )
     expect(Object.keys(document.components.schemas)).toContainValues(['Version', 'Resource', 'Error', 'UserTokens'])
     expect(text).not.toMatch(/"(?:activate|publish|submit)":/) // fields that an upload must not have
   })

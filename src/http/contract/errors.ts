@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { errorCodes, type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
 import { formPaths, isContractPath } from '../paths.ts'
 import { standardErrorOf } from '../standard-refusal.ts'
-import { object, recordId, text } from './fields.ts'
+import { jsonObject, object, recordId, text } from './fields.ts'
 
 /** Codes of every endpoint, and further codes of every endpoint of the contract (contract section 1). */
 const everywhere = ['invalid_request', 'rate_limited', 'internal_error', 'unavailable'] as const
@@ -16,10 +16,7 @@ const envelope = {
     requestId: recordId('req', 'ID of this request; also in the X-Request-Id header.'),
     param: Type.Optional(text('The field at fault.', 'scope')),
     details: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Facts for programs; which ones depends on the code.',
-        examples: [{ allowed: ['site', 'store'] }],
-      }),
+      jsonObject('Facts for programs; which ones depends on the code.', { allowed: ['site', 'store'] }),
     ),
   }),
 }

@@ -2,6 +2,8 @@
 import { type StringOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { environments } from '../../domain/app.ts'
 import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
+import { userStatuses } from '../../domain/user.ts'
+import { versionStatuses } from '../../domain/version.ts'
 
 export const text = (description: string, example: string, rules: StringOptions = {}) =>
   Type.String({ description, examples: [example], ...rules })
@@ -21,6 +23,8 @@ const namedValues = new Map<readonly string[], { readonly title: string; readonl
   [environments, { title: 'Environment', shared: 'An environment of an app.' }],
   [resourceKinds, { title: 'ResourceKind', shared: 'Website or store.' }],
   [resourceStatuses, { title: 'ResourceStatus', shared: 'Whether visitors can see a website or store.' }],
+  [userStatuses, { title: 'UserStatus', shared: 'Whether the person can sign in and their tokens work.' }],
+  [versionStatuses, { title: 'VersionStatus', shared: 'Where the version stands in its life.' }],
 ])
 export const oneOf = <const T extends string>(values: readonly T[], description: string, example = values[0]) =>
   Type.Union(
@@ -39,22 +43,42 @@ export const nullable = <T extends TSchema>(schema: T, description: string) =>
 /** Null, or a text; the description is that of both. */
 export const nullableText = (description: string, example: string) =>
   nullable(Type.String({ examples: [example] }), description)
+export const nullableTime = (description: string) =>
+  Type.Union([time(description), Type.Null()], {
+    description,
+    title: 'TimeOrNull',
+    shared: 'A time, or null while there is none.',
+  })
+export const jsonObject = (description: string, example: object) =>
+  Type.Record(Type.String(), Type.Unknown(), {
+    description,
+    title: 'JsonObject',
+    shared: 'Any JSON object.',
+    examples: [example],
+  })
 
-export const clientId = someText('Client ID of the app in one environment.', 'apc_dev_0HqT3vXk9LmP2aZ7RwYb1c')
-export const clientSecret = someText('Client secret. Only ever sent by the backend of the app.', '<CLIENT_SECRET>')
+export const clientId = someText('Client ID of the app in one environment.', 'apc_dev_0HqT3vXk9LmP2aZ7RwYb1c', {
+  title: 'ClientId',
+})
+export const clientSecret = someText('Client secret. Only ever sent by the backend of the app.', '<CLIENT_SECRET>', {
+  title: 'ClientSecret',
+})
 export const scope = text(
   'Space-separated scope names; order and repeats do not matter, answers are sorted.',
   'site:read store:read',
+  { title: 'Scope' },
 )
 export const environment = oneOf(environments, 'Environment of the credential.')
 export const tokenType = Type.Literal('Bearer', {
-  description: 'How to present the token.',
+  description: 'How to present the token: always Bearer (RFC 6750).',
   title: 'TokenType',
-  shared: 'Always Bearer (RFC 6750).',
   examples: ['Bearer'],
 })
 export const expiresAt = time('When the presented token expires.')
-export const nextCursor = nullableText('Cursor of the next page; null on the last one. Opaque.', 'MTI')
+export const nextCursor = Type.Union([Type.String({ examples: ['MTI'] }), Type.Null()], {
+  description: 'Cursor of the next page; null on the last one. Opaque.',
+  title: 'NextCursor',
+})
 
 /** How a parameter is documented that is text in the URL. */
 export const integer = (minimum: number, maximum: number, example: number) => ({

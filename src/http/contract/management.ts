@@ -8,9 +8,11 @@ import {
   count,
   flag,
   integer,
+  jsonObject,
   nextCursor,
   nullable,
   nullableText,
+  nullableTime,
   oneOf,
   pageQuery,
   recordId,
@@ -116,7 +118,7 @@ export const managedResource = model('ManagedResource', 'The website or store.',
   status: resourceStatus,
   createdAt: time('When it was created.'),
   updatedAt: time('When it last changed.'),
-  publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),
+  publishedAt: nullableTime('When it was published, if it was.'),
 })
 
 export const managedResourceList = model('ManagedResourceList', 'A page of websites or stores.', {
@@ -165,8 +167,7 @@ export const installListQuery = Type.Object({
   ...pageQuery,
 })
 
-const rows = (description: string) =>
-  Type.Array(Type.Record(Type.String(), Type.Unknown()), { description, examples: [[]] })
+const rows = (description: string) => Type.Array(jsonObject('Any JSON object.', {}), { description, examples: [[]] })
 
 export const personalData = model('PersonalData', 'Everything that is stored about a person.', {
   user: managedUser,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
-import { nextCursor, nullable, oneOf, pageQuery, text, time, model } from './fields.ts'
+import { nextCursor, nullableTime, oneOf, pageQuery, text, time, model } from './fields.ts'
 
 /** `kind` is checked by the endpoint, which answers with the allowed values. */
 export const resourceListQuery = Type.Object({
@@ -16,7 +16,7 @@ export const resourceList = model('ResourceList', 'A page of resources.', {
       status: oneOf(resourceStatuses, 'Whether it can be seen by visitors.', 'published'),
       createdAt: time('When it was created.'),
       updatedAt: time('When it last changed.'),
-      publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),
+      publishedAt: nullableTime('When it was published, if it was.'),
     }),
     { description: 'Resources of the signed-in user, by slug.' },
   ),

@@ -26,13 +26,12 @@ export const tokenForm = model('StandardTokenRequest', 'The fields of RFC 6749, 
   scope: Type.Optional(scope),
   resource: Type.Optional(text('This API, if stated (RFC 8707).', 'https://platform.example/api/app-platform')),
 })
-const tokenToAskAbout = {
+/** RFC 7009 section 2.1 and RFC 7662 section 2.1. */
+export const tokenInQuestion = model('StandardTokenInQuestion', 'The token to revoke or to ask about.', {
+  ...clientFields,
   token: text('The token.', '<ACCESS_TOKEN>'),
   token_type_hint: Type.Optional(text('Accepted and not needed: a token says what it is.', 'access_token')),
-}
-const tokenFields = { ...clientFields, ...tokenToAskAbout }
-export const revocationForm = model('StandardRevocation', 'The token to revoke.', tokenFields)
-export const introspectionForm = model('IntrospectionRequest', 'The token in question.', tokenFields)
+})
 
 /** RFC 7662 section 2.2. */
 export const introspectionAnswer = model('Introspection', 'What is known of the token; of a dead one nothing.', {

@@ -4,9 +4,11 @@ import {
   count,
   environment,
   flag,
+  jsonObject,
   nextCursor,
   nullable,
   nullableText,
+  nullableTime,
   object,
   oneOf,
   pageQuery,
@@ -18,8 +20,7 @@ import {
 } from './fields.ts'
 
 const semanticVersion = someText('Semantic version (SemVer 2.0), unique in the app.', '1.4.0', { maxLength: 64 })
-const manifest = (description: string) =>
-  Type.Record(Type.String(), Type.Unknown(), { description, examples: [{ name: 'Newsletter' }] })
+const manifest = (description: string) => jsonObject(description, { name: 'Newsletter' })
 const status = oneOf(versionStatuses, 'Where the version stands in its life.')
 
 export const versionRecord = model('Version', 'A version of the app.', {
@@ -61,9 +62,9 @@ export const versionRecord = model('Version', 'A version of the app.', {
   ),
   createdAt: time('When the version was created.'),
   updatedAt: time('When it last changed.'),
-  submittedAt: nullable(time('When it was submitted.'), 'When it was submitted, if it was.'),
-  reviewedAt: nullable(time('When it was approved or rejected.'), 'When it was reviewed, if it was.'),
-  activatedAt: nullable(time('When it last became live.'), 'When it last became live, if it did.'),
+  submittedAt: nullableTime('When it was submitted, if it was.'),
+  reviewedAt: nullableTime('When it was reviewed, if it was.'),
+  activatedAt: nullableTime('When it last became live, if it did.'),
 })
 
 export const versionListQuery = Type.Object({ ...pageQuery, status: Type.Optional(status) })

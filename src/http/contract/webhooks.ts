@@ -8,7 +8,7 @@ import {
   model,
   nextCursor,
   nullable,
-  object,
+  nullableTime,
   oneOf,
   pageQuery,
   recordId,
@@ -38,7 +38,7 @@ const webhookEndpoint = model('WebhookEndpoint', 'A webhook endpoint of the app,
   }),
   status: oneOf(endpointStatuses, 'Whether events are sent to it.'),
   reason: nullable(oneOf(disabledReasons, 'Why it is disabled.'), 'Why it is disabled; null if it is not.'),
-  failingSince: nullable(time('Since when every attempt failed.'), 'Since when every attempt failed, if they do.'),
+  failingSince: nullableTime('Since when every attempt failed, if they do.'),
   createdAt: time('When it was registered.'),
   updatedAt: time('When it last changed.'),
 })
@@ -57,7 +57,7 @@ export const pingResult = model('WebhookPing', 'What became of a ping.', {
 })
 
 export const attemptQuery = Type.Object(pageQuery)
-const webhookAttempt = object('One call of an endpoint.', {
+const webhookAttempt = model('WebhookAttempt', 'One call of an endpoint.', {
   id: recordId('att', 'The attempt.'),
   eventId: recordId('evt', 'The event that was sent.'),
   kind,

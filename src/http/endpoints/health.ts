@@ -2,16 +2,17 @@ import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import { readConditions } from '../../operations/health/conditions.ts'
 import { readFigures } from '../../operations/health/figures.ts'
+import { model } from '../contract/fields.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
 
-const health = <const T extends string>(word: T, description: string) =>
-  Type.Object({ status: Type.Literal(word, { description, examples: [word] }) }, { description })
+const health = <const T extends string>(name: string, word: T, description: string) =>
+  model(name, description, { status: Type.Literal(word, { description, examples: [word] }) })
 
 /** For monitors and proxies (contract section 6): no version header, no credentials. */
 export const isAlive = endpoint({
   method: 'GET',
   path: '/healthz',
-  answers: { 200: health('alive', 'The process answers.') },
+  answers: { 200: health('Alive', 'alive', 'The process answers.') },
   details: {
     id: 'isAlive',
     summary: 'Is the process alive?',
@@ -34,7 +35,7 @@ export const isReady = endpoint({
   method: 'GET',
   path: '/readyz',
   query: queryOf(readinessQuery),
-  answers: { 200: health('ready', 'Migrated, and the store takes writes.') },
+  answers: { 200: health('Ready', 'ready', 'Migrated, and the store takes writes.') },
   details: {
     id: 'isReady',
     summary: 'Does the store take writes?',

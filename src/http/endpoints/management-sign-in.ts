@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { answerSignIn } from '../../operations/sessions/handover.ts'
 import type { Door } from '../door.ts'
-import { text, model } from '../contract/fields.ts'
+import { flag, model, text } from '../contract/fields.ts'
 import { jsonBody } from '../endpoint.ts'
 import { managed } from '../management.ts'
 
@@ -16,16 +16,18 @@ const whereTo = model('BrowserRedirect', 'Where to send the browser.', {
     '<URL>',
   ),
 })
-const externalId = text("The builder's own ID of the person.", '42')
-const reason = text('Why, in a sentence for the person; up to 200 characters.', 'Your plan has no apps.')
-
-const reauthenticated = Type.Optional(
-  Type.Boolean({
-    description:
-      'Whether the builder has asked the person for their password or another proof since this request was made, as `prompt=login` asks it to. Without it, a person who confirms that it is them is refused.',
-    default: false,
-  }),
-)
+const acceptance = model('SignInAcceptance', 'Who has signed in.', {
+  externalId: text("The builder's own ID of the person.", '42'),
+  reauthenticated: Type.Optional(
+    flag(
+      'Whether the builder has asked the person for their password or another proof since this request was made, as `prompt=login` asks it to; false if it is missing. Without it, a person who confirms that it is them is refused.',
+      true,
+    ),
+  ),
+})
+const rejection = model('SignInRejection', 'Why nobody signs in.', {
+  reason: text('Why, in a sentence for the person; up to 200 characters.', 'Your plan has no apps.'),
+})
 
 const serverKeyOf = ({ serverKey }: Door) => serverKey
 const errors = ['record_not_found', 'operator_protected', 'version_not_eligible'] as const
@@ -34,7 +36,7 @@ export const acceptSignIn = managed({
   method: 'POST',
   path: '/sign-in-requests/:id/accept',
   right: 'sign-in',
-  body: jsonBody(Type.Object({ externalId, reauthenticated })),
+  body: jsonBody(acceptance),
   answers: { 200: whereTo },
   errors,
   id: 'acceptSignIn',
@@ -52,7 +54,7 @@ export const rejectSignIn = managed({
   method: 'POST',
   path: '/sign-in-requests/:id/reject',
   right: 'sign-in',
-  body: jsonBody(Type.Object({ reason })),
+  body: jsonBody(rejection),
   answers: { 200: whereTo },
   errors,
   id: 'rejectSignIn',

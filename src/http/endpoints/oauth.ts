@@ -129,7 +129,11 @@ export const identifyUser = endpoint({
   path: `${contractPath}/oauth/me`,
   caller: bearer('userToken', 'embeddedSession'),
   share: 'read',
-  answers: { 200: Type.Union([userIdentity, embeddedIdentity]) },
+  answers: {
+    200: Type.Union([userIdentity, embeddedIdentity], {
+      description: 'The signed-in user, as far as the scopes allow.',
+    }),
+  },
   details: {
     id: 'identifyUser',
     summary: 'Identity of the signed-in user',

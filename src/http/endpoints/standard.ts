@@ -9,7 +9,7 @@ import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import { introspect, introspectForBuilder, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
 import { withClientLimits } from '../limits.ts'
-import { introspectionAnswer, introspectionForm, revocationForm, tokenAnswer, tokenForm } from '../contract/standard.ts'
+import { introspectionAnswer, tokenAnswer, tokenForm, tokenInQuestion } from '../contract/standard.ts'
 import { endpoint, formBody, type Guard } from '../endpoint.ts'
 import {
   authorizationPath,
@@ -118,7 +118,7 @@ export const standardRevocation = endpoint({
     summary: 'Revoke a token (RFC 7009)',
     description: 'A refresh token ends its whole grant. Unknown and dead tokens are answered alike.',
     tag: 'Standard OAuth',
-    otherBody: { type: 'application/x-www-form-urlencoded', schema: revocationForm },
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
   },
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -146,7 +146,7 @@ export const standardIntrospection = endpoint({
     description:
       'For the app that the token belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
     tag: 'Standard OAuth',
-    otherBody: { type: 'application/x-www-form-urlencoded', schema: introspectionForm },
+    otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
   },
   isHot: true,
   run: async (door, call, { body: parameters }) => {
