@@ -1,5 +1,5 @@
 /** `bun run build:client`: the client library as an npm package, in dist/client. */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
@@ -97,32 +97,48 @@ const declarationsIn = (text: string): readonly string[] =>
 const nameIn = (declaration: string): string =>
   /^(?:declare )?(?:const|type|class|function|interface) (\w+)/m.exec(declaration)?.[1] ?? ''
 
-/** One file of declarations with everything that the package exports, and what that depends on. */
+/** The types of the domain that the client names, written out. */
+const domain = {
+  'api-version.ts': `export declare const currentApiVersion: ${JSON.stringify(currentApiVersion)};\n`,
+  'errors.ts': `export type ErrorCode = ${unionOfTexts(errorCodes)};\n`,
+  'webhook-event.ts': `export type WebhookKind = ${unionOfTexts(webhookKinds)};\n`,
+}
+
+/**
+ * One file of declarations with everything that the package exports, and what that depends on. The compiler sees a copy of the
+ * library in which the types of the contract are written out: from schemas, it would spell out each type wherever it is used.
+ */
 const declarationsOf = async (folder: string): Promise<string> => {
+  const copy = join(folder, 'src/client')
+  const contract = await contractDeclarations()
+  cpSync(source, copy, { recursive: true })
+  writeFileSync(join(copy, 'contract-types.ts'), contract)
+  mkdirSync(join(folder, 'src/domain'))
+  for (const [file, text] of Object.entries(domain)) writeFileSync(join(folder, 'src/domain', file), text)
   const settings = join(folder, 'tsconfig.json')
   const compilerOptions = {
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    outDir: folder,
-    rootDir: root,
+    outDir: join(folder, 'made'),
+    rootDir: folder,
     typeRoots: [join(root, 'node_modules')],
   }
   const project = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions,
-    files: [join(source, 'index.ts')],
+    files: [join(copy, 'index.ts')],
     include: [],
   }
   writeFileSync(settings, JSON.stringify(project))
   await Bun.$`${process.execPath} ${join(root, 'node_modules/typescript/lib/tsc.js')} -p ${settings}`.quiet()
-  const made = join(folder, 'src/client')
+  const made = join(folder, 'made/src/client')
   const texts = readdirSync(made)
     .filter((file) => file !== 'index.d.ts' && file !== 'contract-types.d.ts')
     .map((file) => readFileSync(join(made, file), 'utf8'))
-  const contract = await contractDeclarations()
-  const domain = `declare const currentApiVersion: ${JSON.stringify(currentApiVersion)};\ntype ErrorCode = ${unionOfTexts(errorCodes)};\ntype WebhookKind = ${unionOfTexts(webhookKinds)};\n`
-  const all = new Map([...texts, contract, domain].flatMap(declarationsIn).map((part) => [nameIn(part), part]))
+  const all = new Map(
+    [...texts, contract, ...Object.values(domain)].flatMap(declarationsIn).map((part) => [nameIn(part), part]),
+  )
 
   const listed = [...readFileSync(join(made, 'index.d.ts'), 'utf8').matchAll(/^export (type )?\{([^}]*)\}/gm)]
   const exported = listed
