@@ -202,7 +202,7 @@ describe('names', () => {
     }
   })
 
-  test('the guide to wire formats names every call of apps that the description of the API has, and no other', async () => {
+  test('the guide to wire formats names every call that the description of the API for apps has, and no other', async () => {
     const { paths } = await Bun.file(join(root, 'test/flows/openapi.golden.json')).json()
     const described = Object.keys(paths)
       .filter((path) => /^\/(api\/app-platform|oauth|\.well-known)\//.test(path))

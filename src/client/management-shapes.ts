@@ -47,10 +47,17 @@ export const isPersonalData = recordOf<contract.PersonalData>({
   identities: isRows,
   sessions: isRows,
   knownBrowsers: isRows,
+  authenticatorApps: isRows,
+  passkeys: isRows,
+  passwordLinks: isRows,
+  mails: isRows,
+  recoveryCodes: isRows,
   grants: isRows,
   resources: isRows,
   installs: isRows,
   apps: isRows,
+  memberships: isRows,
+  invitations: isRows,
   audit: isRows,
 })
 

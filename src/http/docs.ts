@@ -16,29 +16,57 @@ const scopesOf = (caller: 'app' | 'user') =>
 /** Swagger UI receives the authorization code here. */
 const redirectPath = '/docs/oauth2-redirect.html'
 
-const infoFor = (publicUrl: string): DocumentInfo => ({
-  info: {
+/** What only the builder and the people who run the server call. */
+const ofTheBuilder: ReadonlySet<string> = new Set(['Management', 'Operations'])
+
+/**
+ * Two documents, by reader: an app cannot call what needs a service key, and its generated client should not have it. What the
+ * builder asks about the tokens of apps is in both.
+ */
+const documents = {
+  apps: {
+    path: '/openapi.json',
+    page: '/docs/api',
     title: 'App platform API',
-    version: currentApiVersion,
     description:
-      'Credentials, OAuth 2.0 with PKCE, versions and builder resources for registered apps. Every answer carries an X-Request-Id; every error has the same body.',
+      'Credentials, OAuth 2.0 with PKCE, versions and builder resources for registered apps. Every answer carries an X-Request-Id; every error has the same body. What the builder calls is described in /openapi-builder.json.',
+    has: (tag: string) => !ofTheBuilder.has(tag),
+  },
+  builder: {
+    path: '/openapi-builder.json',
+    page: '/docs/api/builder',
+    title: 'App platform API for the builder',
+    description:
+      'Users, websites and stores, installs, sign-in and the audit log, with a service key; checks of the tokens that apps present to your API; and what monitors read. Every answer carries an X-Request-Id; every error has the same body. What apps call is described in /openapi.json.',
+    has: (tag: string) => ofTheBuilder.has(tag) || tag === 'Token checks',
+  },
+} as const
+type ApiDocument = (typeof documents)[keyof typeof documents]
+
+const tags = [
+  { name: 'App tokens', description: 'An app by itself.' },
+  { name: 'OAuth', description: 'Consent, tokens and identity of users.' },
+  { name: 'Standard OAuth', description: 'The same in the wire format of the RFCs, for client libraries.' },
+  { name: 'Versions', description: 'Versions of the calling app.' },
+  { name: 'Webhooks', description: 'Webhook endpoints of the calling app in development.' },
+  { name: 'Resources', description: 'Websites and stores of the signed-in user.' },
+  { name: 'Session', description: 'Sessions of people, and of apps in frames.' },
+  { name: 'Management', description: 'For the builder, with a service key.' },
+  { name: 'Token checks', description: 'Whether a token that an app presents to another API is live.' },
+  { name: 'Operations', description: 'For monitors and proxies.' },
+]
+
+const infoFor = (publicUrl: string, { title, description, has }: ApiDocument): DocumentInfo => ({
+  info: {
+    title,
+    version: currentApiVersion,
+    description,
     contact: { name: 'The operators of this server', url: publicUrl },
     license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
   },
   servers: [{ url: publicUrl, description: 'This server.' }],
   externalDocs: { url: `${publicUrl}/docs/guides`, description: 'Guides' },
-  tags: [
-    { name: 'App tokens', description: 'An app by itself.' },
-    { name: 'OAuth', description: 'Consent, tokens and identity of users.' },
-    { name: 'Standard OAuth', description: 'The same in the wire format of the RFCs, for client libraries.' },
-    { name: 'Versions', description: 'Versions of the calling app.' },
-    { name: 'Webhooks', description: 'Webhook endpoints of the calling app in development.' },
-    { name: 'Resources', description: 'Websites and stores of the signed-in user.' },
-    { name: 'Session', description: 'Sessions of people, and of apps in frames.' },
-    { name: 'Token checks', description: "For the builder's own API." },
-    { name: 'Management', description: 'For the builder, with a service key.' },
-    { name: 'Operations', description: 'For monitors and proxies.' },
-  ],
+  tags: tags.filter(({ name }) => has(name)),
   components: {
     securitySchemes: {
       oauth2: {
@@ -111,19 +139,19 @@ const docsPageAnswer = (content: string): Response =>
     },
   })
 
-/** `/openapi.json`, made from all routes of the app at the first request for it, and `/docs/api`, a page that shows it. */
+/** The documents, each made from all routes of the app at the first request for it, and the pages that show them. */
 export const docsRoutes = (publicUrl: string): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
-  let document: Promise<string> | null = null
-  // Pages for people are not part of the API and have no operation ID.
-  const documented = () => plugin.allRoutes().filter(({ hooks }) => hooks.detail?.operationId !== undefined)
-  const makeDocument = async () => {
+  const makeDocument = async (document: ApiDocument) => {
     const { openApiDocument } = await import('./openapi-document.ts') // imported at first use: it is large, and few ask for it
-    return JSON.stringify(await openApiDocument(documented(), infoFor(publicUrl)))
+    // Pages for people are not part of the API and have no operation ID.
+    const described = plugin
+      .allRoutes()
+      .filter(({ hooks: { detail } }) => detail?.operationId !== undefined && document.has(String(detail.tags)))
+    return JSON.stringify(await openApiDocument(described, infoFor(publicUrl, document)))
   }
 
   const files = {
-    '/openapi.json': textFile(async () => await (document ??= makeDocument()), 'application/json', 'no-cache'),
     '/docs/oauth2-redirect.js': embeddedFile(redirectScript),
     '/docs/swagger-ui.css': embeddedFile(stylesheet, 'text/css; charset=utf-8'),
     '/docs/swagger-ui-bundle.js': embeddedFile(bundle),
@@ -132,21 +160,26 @@ export const docsRoutes = (publicUrl: string): Elysia => {
   for (const [path, answer] of Object.entries(files)) {
     plugin.get(path, async ({ request }) => await answer(request), hidden)
   }
+  for (const document of Object.values(documents)) {
+    let made: Promise<string> | null = null
+    const answer = textFile(async () => await (made ??= makeDocument(document)), 'application/json', 'no-cache')
+    plugin.get(document.path, async ({ request }) => await answer(request), hidden)
+    plugin.get(document.page, () => docsPageAnswer(docsPage(document)), hidden)
+  }
   plugin
-    .get('/docs', () => docsPageAnswer(docsPage), hidden) // the path in the contract
-    .get('/docs/api', () => docsPageAnswer(docsPage), hidden)
+    .get('/docs', () => docsPageAnswer(docsPage(documents.apps)), hidden) // the path in the contract
     .get(redirectPath, () => docsPageAnswer(redirectPage), hidden)
   return plugin
 }
 
 /** No inline script, and nothing from another server. The dark look of the reference needs a class, which the script sets. */
-const docsPage = `<!doctype html>
+const docsPage = ({ path, page, title }: ApiDocument): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <title>API reference</title>
+    <title>${title}</title>
     <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%233451d1'/%3E%3Cpath d='M9 9h6v6H9zM17 17h6v6h-6zM9 17h6v6H9z' fill='%23fff'/%3E%3Cpath d='M20 7l5 5-5 5-5-5z' fill='%23b9c5ff'/%3E%3C/svg%3E" />
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
     <style>
@@ -166,16 +199,20 @@ const docsPage = `<!doctype html>
     <header>
       <a href="/">Home</a>
       <a href="/docs/guides">Guides</a>
-      <a href="/docs/api" aria-current="page">API reference</a>
-      <a href="/openapi.json">OpenAPI document</a>
+      ${navigationTo(documents.apps, 'API reference', page)}
+      ${navigationTo(documents.builder, 'For the builder', page)}
+      <a id="openapi" href="${path}">OpenAPI document</a>
     </header>
     <div id="swagger-ui"></div>
-    <noscript>This page needs scripts. The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <noscript>This page needs scripts. The document itself is at <a href="${path}">${path}</a>.</noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>
     <script src="/docs/start.js"></script>
   </body>
 </html>
 `
+
+const navigationTo = (document: ApiDocument, words: string, current: string): string =>
+  `<a href="${document.page}"${document.page === current ? ' aria-current="page"' : ''}>${words}</a>`
 
 /** It hands the authorization code to the page that has opened it. */
 const redirectPage = `<!doctype html>
@@ -197,7 +234,7 @@ dark.addEventListener('change', follow)
 follow()
 // No validator: the page calls no other server.
 SwaggerUIBundle({
-  url: '/openapi.json',
+  url: document.getElementById('openapi').getAttribute('href'),
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,

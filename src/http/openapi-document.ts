@@ -28,15 +28,21 @@ export const openApiDocument = async (routes: readonly DocumentedRoute[], info: 
   const document: unknown = await response.json()
   if (!response.ok || !isJsonObject(document)) throw new Error('The OpenAPI document cannot be made.')
   const answers: Models = new Map()
+  const paths = shareAnswers(objectIn(document, 'paths'), answers)
+  const responses = { ...inOrder(refusals), ...inOrder(answers) }
+  const text = JSON.stringify([paths, responses])
+  const referenced = (kind: string, all: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)))
+  const schemes = Object.entries(objectIn(objectIn(document, 'components'), 'securitySchemes'))
   return {
     ...document,
-    paths: shareAnswers(objectIn(document, 'paths'), answers),
+    paths,
     components: {
-      ...objectIn(document, 'components'),
+      securitySchemes: Object.fromEntries(schemes.filter(([name]) => text.includes(`{"${name}":[]}`))),
       schemas: inOrder(models),
-      parameters: headerParameters,
-      responses: { ...inOrder(refusals), ...inOrder(answers) },
-      headers,
+      parameters: referenced('parameters', headerParameters),
+      responses,
+      headers: referenced('headers', headers),
     },
   }
 }

@@ -16,7 +16,7 @@ test('METRICS_LISTEN serves the metrics on that port only, and nothing else ther
     expect([path, (await fetch(new URL(path, metricsUrl))).status]).toEqual([path, 404])
   }
   expect((await fetch(metricsUrl, { method: 'POST', body: 'x' })).status).toBe(405)
-  expect(await (await fetch(`${server.url}/openapi.json`)).json()).not.toHaveProperty(['paths', '/metrics'])
+  expect(await (await fetch(`${server.url}/openapi-builder.json`)).json()).not.toHaveProperty(['paths', '/metrics'])
   expect(await server.stop()).toBe(0)
   await expect(fetch(metricsUrl)).rejects.toThrow()
 })

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
+import { documentPaths } from '../support/api-documents.ts'
 import { type Answer, call } from '../support/call.ts'
 import { type Canary, findCanaries, type Haystack } from '../support/needles.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -241,11 +242,13 @@ describe('a secret is only in the answer that issued it:', () => {
     })
     const metrics = await call(world.server.url, 'GET', '~/metrics')
     expect(metrics.status).toBe(200)
-    const document = await call(world.server.url, 'GET', '~/openapi.json')
+    const documents = await Promise.all(
+      documentPaths.map(async (path) => text(path, (await call(world.server.url, 'GET', `~${path}`)).text)),
+    )
     const haystacks = [
       ...told,
       text('metrics', metrics.text),
-      text('document', document.text),
+      ...documents,
       text('log', world.server.log()),
       text('stdout', world.server.output()),
       ...printed.map((output, index) => text(`command ${index}`, output)),

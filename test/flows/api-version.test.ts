@@ -61,7 +61,7 @@ describe('the version header', () => {
   })
 
   test('is not needed beside the contract', async () => {
-    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']) {
+    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/openapi-builder.json', '/docs']) {
       expect((await sendLines(url, [`GET ${path} HTTP/1.1`])).status).toBe(200)
     }
     expect((await sendLines(url, ['GET /api/session HTTP/1.1'])).status).toBe(401)

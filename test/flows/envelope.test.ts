@@ -127,6 +127,7 @@ describe('the request ID', () => {
       '~/metrics',
       '~/docs',
       '~/openapi.json',
+      '~/openapi-builder.json',
       '~/docs/start.js',
       '~/api/session',
     ]

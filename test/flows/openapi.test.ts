@@ -6,6 +6,7 @@ import { isErrorCode, statusOf } from '../../src/domain/errors.ts'
 import { manifestDifference } from '../../src/domain/manifest-difference.ts'
 import { type Answer, call, type Json } from '../support/call.ts'
 import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
+import { documentPaths } from '../support/api-documents.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addApp,
@@ -18,29 +19,34 @@ import {
   refreshBody,
   signIn,
 } from '../support/world.ts'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { operator, trace } from '../support/operator.ts'
 import { codesOf, createPromises, responseTo } from '../support/promised-answers.ts'
 import { withoutReferences } from '../support/without-references.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { contractPath, send } from './support/send.ts'
 
-/** The document as it was agreed. After a change that is meant: UPDATE_GOLDEN=1 bun test test/flows/openapi.test.ts */
-const golden = join(import.meta.dir, 'openapi.golden.json')
+/** The documents as they were agreed. After a change that is meant: UPDATE_GOLDEN=1 bun test test/flows/openapi.test.ts */
+const goldenOf = (path: string): string => join(import.meta.dir, path.replace('.json', '.golden.json'))
 
 const world = await worldOfFile()
 const { url } = world.server
 /** With a fixed host in the place of the test server's. */
-const documentOf = async (base: string): Promise<Json> =>
-  JSON.parse(
-    (await send(base, 'GET', '~/openapi.json')).text.replaceAll(/http:\/\/localhost:\d+/g, 'https://platform.example'),
-  )
-const document = await documentOf(url)
-const complete = withoutReferences(document)
+const documentOf = async (base: string, path: string): Promise<Json> => {
+  const { text } = await send(base, 'GET', `~${path}`)
+  return JSON.parse(text.replaceAll(/http:\/\/localhost:\d+/g, 'https://platform.example'))
+}
+const documents = await Promise.all(
+  documentPaths.map(async (path) => ({ path, document: await documentOf(url, path) }) as const),
+)
+const complete = { paths: Object.assign({}, ...documents.map(({ document }) => withoutReferences(document).paths)) }
 const promises = createPromises(complete)
 
 const short = (value: unknown): string => JSON.stringify(value).slice(0, 200)
 
-/** The places where the document is not as agreed, such as `removed paths["/healthz"].get: {…}`; key order is no difference. */
-const differencesFrom = (agreed: Json): readonly string[] =>
+/** The places where a document is not as agreed, such as `removed paths["/healthz"].get: {…}`; key order is no difference. */
+const differences = (agreed: Json, document: Json): readonly string[] =>
   Array.from(manifestDifference(agreed, document), (change) => {
     const place = `${change.kind} ${change.path}`
     if (change.kind === 'added') return `${place}: ${short(change.after)}`
@@ -49,8 +55,8 @@ const differencesFrom = (agreed: Json): readonly string[] =>
   })
 
 type Operation = { readonly name: string; readonly path: string; readonly method: string; readonly told: Json }
-const operations = (): readonly Operation[] =>
-  Object.entries<Json>(complete.paths).flatMap(([path, item]) =>
+const operations = (paths: Json = complete.paths): readonly Operation[] =>
+  Object.entries<Json>(paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, told]) => ({
       name: `${method.toUpperCase()} ${path}`,
       path,
@@ -67,7 +73,8 @@ const schemasOf = ({ told }: Operation): readonly (readonly [place: string, sche
     Object.entries<Json>(response.content ?? {}).map(([type, media]) => [`${status} ${type}`, media.schema] as const),
   ),
 ]
-describe('the document', () => {
+
+describe.each(documents)('the document $path', ({ path, document }) => {
   test('is valid OpenAPI 3.0', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
     expect(errors ?? []).toEqual([])
@@ -76,19 +83,54 @@ describe('the document', () => {
   })
 
   test('matches the golden document', async () => {
-    if (process.env['UPDATE_GOLDEN'] === '1') await Bun.write(golden, `${JSON.stringify(document, null, 2)}\n`)
-    expect(differencesFrom(await Bun.file(golden).json())).toEqual([])
+    if (process.env['UPDATE_GOLDEN'] === '1') await Bun.write(goldenOf(path), `${JSON.stringify(document, null, 2)}\n`)
+    expect(differences(await Bun.file(goldenOf(path)).json(), document)).toEqual([])
   })
 
   test('is the same on a server that has handled other requests before', async () => {
     const other = await createWorld()
     await grantTokens(other)
     await appToken(other.server.url, other.app.development)
-    expect(await documentOf(other.server.url)).toEqual(document)
+    expect(await documentOf(other.server.url, path)).toEqual(document)
     await endWorld(other)
   })
 
-  test('has every endpoint of the contract and every one beside it', () => {
+  test('has models with names for every body, and each is used', () => {
+    const text = JSON.stringify(document)
+    const unused = Object.keys(document.components.schemas).filter(
+      (name) => !text.includes(`"#/components/schemas/${name}"`),
+    )
+    expect(unused).toEqual([])
+    const bodies = operations(document.paths).flatMap(({ name, told }) =>
+      [told.requestBody, ...Object.values<Json>(told.responses)].flatMap((part: Json) =>
+        Object.values<Json>(part?.content ?? {}).map(({ schema }) => [name, schema.anyOf ?? [schema]] as const),
+      ),
+    )
+    const unnamed = bodies.filter(([, schemas]) => schemas.some(({ $ref }: Json) => $ref === undefined))
+    const plain = new Set(['POST /oauth/revoke', 'GET /metrics']) // an empty object, and text
+    expect(unnamed.map(([name]) => name).filter((name) => !plain.has(name) && !name.includes('well-known'))).toEqual([])
+    expect(text).not.toMatch(/"(?:activate|publish|submit)":/) // fields that an upload must not have
+  })
+
+  test('has operations that its readers can call, and no security scheme that none of them takes', () => {
+    const schemes = new Set(operations(document.paths).flatMap(({ told }) => told.security.flatMap(Object.keys)))
+    expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([...schemes].toSorted())
+    expect(schemes.has('serviceKey')).toBe(true) // introspection, in both
+    const onlyForTheBuilder = operations(document.paths).filter(({ told }) =>
+      told.security.every((way: object) => Object.hasOwn(way, 'serviceKey')),
+    )
+    expect(onlyForTheBuilder.length > 0).toBe(path === '/openapi-builder.json')
+  })
+
+  test('names no other host', () => {
+    const hosts = [...JSON.stringify(document).matchAll(/https?:\/\/([\w.-]+)/g)].map(([, host = '']) => host)
+    const others = hosts.filter((host) => !/(?:^|\.)example(?:\.com)?$/.test(host))
+    expect([...new Set(others)]).toEqual(['opensource.org']) // the licence
+  })
+})
+
+describe('the two documents', () => {
+  test('have every endpoint of the contract and every one beside it', () => {
     const beside = [
       'POST /api/session',
       'GET /api/session',
@@ -138,7 +180,7 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('describes every field', () => {
+  test('describe every field', () => {
     const faults: string[] = []
     const visit = (place: string, field: Json): void => {
       if (typeof field.description !== 'string' || field.description === '') faults.push(`${place} has no description`)
@@ -157,7 +199,7 @@ describe('the document', () => {
     expect(faults).toEqual([])
   })
 
-  test('gives a whole example of every body, which fits its schema', () => {
+  test('give a whole example of every body, which fits its schema', () => {
     const faults = operations().flatMap(({ name, told }) =>
       [told.requestBody, ...Object.values<Json>(told.responses)].flatMap((part: Json) =>
         Object.values<Json>(part?.content ?? {}).flatMap(({ schema, examples }) => {
@@ -170,31 +212,12 @@ describe('the document', () => {
     expect(faults).toEqual([])
   })
 
-  test('has models with names for every body, and each is used', () => {
-    const text = JSON.stringify(document)
-    const unused = Object.keys(document.components.schemas).filter(
-      (name) => !text.includes(`"#/components/schemas/${name}"`),
-    )
-    expect(unused).toEqual([])
-    const bodies = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-      Object.entries<Json>(item).flatMap(([method, { requestBody, responses }]) =>
-        [requestBody, ...Object.values<Json>(responses)].flatMap((part: Json) =>
-          Object.values<Json>(part?.content ?? {}).map(({ schema }) => [`${method} ${path}`, schema] as const),
-        ),
-      ),
-    )
-    const unnamed = bodies.filter(([, { $ref, anyOf = [{ $ref }] }]) =>
-      anyOf.some((one: Json) => one.$ref === undefined),
-    )
-    const plain = ['post /oauth/revoke', 'get /metrics'] // an empty object, and text
-    expect(new Set(unnamed.map(([name]) => name).filter((name) => !name.includes('well-known')))).toEqual(
-      new Set(plain),
-    )
-    expect(Object.keys(document.components.schemas)).toContainValues(['Version', 'Resource', 'Error', 'UserTokens'])
-    expect(text).not.toMatch(/"(?:activate|publish|submit)":/) // fields that an upload must not have
+  test('name the models that people look for', () => {
+    const names = documents.flatMap(({ document }) => Object.keys(document.components.schemas))
+    expect(names).toContainValues(['Version', 'Resource', 'Error', 'AppToken', 'UserTokens', 'ManagedUser'])
   })
 
-  test('names every error code of every operation under its own status', () => {
+  test('name every error code of every operation under its own status', () => {
     for (const operation of operations()) {
       if (formPaths.includes(operation.path)) continue // in the format of RFC 6749
       const errors = Object.keys(operation.told['x-error-codes'])
@@ -212,17 +235,11 @@ describe('the document', () => {
     }
   })
 
-  test('asks for the version header on every endpoint of the contract and on no other', () => {
+  test('ask for the version header on every endpoint of the contract and on no other', () => {
     for (const { name, path, told } of operations()) {
       const header = (told.parameters ?? []).find((parameter: Json) => parameter.name === 'X-Service-Api-Version')
       expect([name, header?.required ?? false]).toEqual([name, path.startsWith(contractPath)])
     }
-  })
-
-  test('names no other host', () => {
-    const hosts = [...JSON.stringify(document).matchAll(/https?:\/\/([\w.-]+)/g)].map(([, host = '']) => host)
-    const others = hosts.filter((host) => !/(?:^|\.)example(?:\.com)?$/.test(host))
-    expect([...new Set(others)]).toEqual(['opensource.org']) // the licence
   })
 })
 
@@ -243,7 +260,7 @@ const pageInAFrame = async (session: string) => {
   return { token: body.sessionToken, headers: { Origin: origin } }
 }
 
-test('every answer of a long walk matches the document', async () => {
+test('every answer of a long walk matches the documents', async () => {
   const { app, user } = world
   const faults: (string | null)[] = []
   const session = await signIn(url, user)
@@ -359,6 +376,71 @@ test('every answer of a long walk matches the document', async () => {
   await walk('POST', '/oauth/revoke', { headers: { Cookie: `session=${session}` }, body: {} })
   await walk('POST', '/oauth/revoke', { token: session, body: { grantId: body.grantId } })
 
+  const form = async (path: string, fields: Readonly<Record<string, string>>) =>
+    await raw(path, {
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    })
+  const standardClient = { client_id: app.development.clientId, client_secret: app.development.clientSecret }
+  for (const fields of [
+    {},
+    { grant_type: 'client_credentials' },
+    { grant_type: 'x' },
+    { token: writer },
+    { token: 'x' },
+  ])
+    for (const path of ['~/oauth/token', '~/oauth/introspect', '~/oauth/revoke'])
+      for (const client of [standardClient, { ...standardClient, client_secret: 'x' }, {}])
+        await form(path, { ...fields, ...client })
+  await form('~/oauth/token', { ...standardClient, grant_type: 'refresh_token', refresh_token: 'x' })
+  await form('~/oauth/token', { ...standardClient, grant_type: 'client_credentials', resource: 'https://x.example/' })
+  const pair = await grantTokens(world, 'profile:read profile.email:read')
+  for (const method of ['GET', 'POST'])
+    for (const bearer of [pair.accessToken, 'x']) await walk(method, '~/oauth/userinfo', { token: bearer })
+  for (const query of [
+    'scope=profile:read&environment=development',
+    'scope=profile:read',
+    'scope=x',
+    'scope=site:read&environment=development',
+    '',
+  ])
+    await walk('GET', `~/oauth/check?${query}`, { token: pair.accessToken })
+
+  const key = async (rights: readonly string[]) =>
+    (
+      await createServiceKey(world.platform, trace, operator, {
+        name: 'Builder',
+        rights,
+        networks: [],
+        expiresInDays: null,
+      })
+    ).secret
+  const builder = await key(serviceRights)
+  const weak = await key(['sign-in'])
+  const management = async (method: string, path: string, sent: unknown = undefined, bearer = builder) =>
+    await walk(method, `~/api/management${path}`, { token: bearer, ...(sent === undefined ? {} : { body: sent }) })
+  const ada = { email: 'ada@builder.example', name: 'Ada' }
+  const site = { ownerExternalId: 'u1', name: 'Bakery', slug: 'bakery', status: 'published' }
+  for (const sent of [ada, ada, {}, { ...ada, email: user.email }]) await management('PUT', '/users/u1', sent)
+  for (const sent of [site, site, {}]) await management('PUT', '/resources/site/7', sent)
+  for (const path of ['/users', '/users?limit=0', '/users/u1', '/users/u2', '/users/u1/export', '/installs', '/audit'])
+    for (const bearer of [builder, weak, 'x']) await management('GET', path, undefined, bearer)
+  for (const path of ['/resources/site', '/resources/x', '/resources/site/7', '/resources/site/8'])
+    await management('GET', path)
+  for (const { id } of (await management('GET', '/installs')).body.data)
+    for (const step of ['approve', 'reject', 'deactivate']) await management('POST', `/installs/${id}/${step}`)
+  await management('POST', `/installs/ins_${'0'.repeat(32)}/approve`)
+  for (const answer of [{ externalId: 'u1' }, {}]) await management('POST', '/sign-in-requests/x/accept', answer)
+  await management('POST', '/sign-in-requests/x/reject', { reason: 'No.' })
+  await walk('POST', '~/api/management/resources/import', {
+    token: builder,
+    body: { kind: 'site', externalId: '8', ...site, slug: 'other' },
+    headers: { 'Content-Type': 'application/x-ndjson' },
+  })
+  for (const path of ['/users/u1/end-access', '/users/u2/end-access']) await management('POST', path, {})
+  for (const path of ['/resources/site/7', '/resources/site/7', '/users/u1', '/users/u2'])
+    await management('DELETE', path)
+
   for (const { method, path } of contractRoutes) {
     await walk(method, path, { headers: { 'X-Service-Api-Version': 'x' }, ...(method === 'POST' ? { body: {} } : {}) })
     if (method !== 'POST') continue
@@ -367,7 +449,7 @@ test('every answer of a long walk matches the document', async () => {
     await raw(path, { body: '{}', headers: { 'Content-Type': 'text/plain' } })
     await raw(path, { body: 'x'.repeat(17 * 1024 * 1024) })
   }
-  expect(faults.length).toBeGreaterThan(100)
+  expect(faults.length).toBeGreaterThan(200)
   expect([...new Set(faults)].filter((fault) => fault !== null)).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 import { formPaths, resourceMetadataPath, serverMetadataPath } from '../../src/http/paths.ts'
 import { describe, expect, test } from 'bun:test'
+import { readWholeApi } from '../support/api-documents.ts'
 import { call } from '../support/call.ts'
 import { embedOrigin } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -222,8 +223,8 @@ const rows: readonly Row[] = [
 const ways: readonly Way[] = ['bearer', onItsPage, 'basic', 'cookie', 'cookie on a page of ours']
 const entries = () => Object.entries(kinds) as readonly [TokenKind, () => Promise<string>][]
 
-test('every endpoint of the OpenAPI document is in the matrix', async () => {
-  const { paths } = (await call(world.server.url, 'GET', '~/openapi.json')).body
+test('every endpoint of the OpenAPI documents is in the matrix', async () => {
+  const { paths } = await readWholeApi(world.server.url)
   const ofClients = new Set([...formPaths, serverMetadataPath, `${resourceMetadataPath}/api/app-platform`]) // no token
   const others = Object.entries<object>(paths).filter(([path]) => !ofClients.has(path))
   const documented = others.flatMap(([path, methods]) =>

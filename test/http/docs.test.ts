@@ -4,19 +4,23 @@ import { startTestServer } from './support/shell-server.ts'
 const server = startTestServer()
 const documentOf = async () => JSON.parse(await (await server.call('/openapi.json')).text())
 
-const sources = async (): Promise<string[]> => {
-  const page = await (await server.call('/docs')).text()
+const sources = async (path: string): Promise<string[]> => {
+  const page = await (await server.call(path)).text()
   return [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
 }
 
 describe('the page of the documentation', () => {
-  test('loads only files of this server, and each of them exists', async () => {
+  test.each([
+    ['/docs', '/openapi.json'],
+    ['/docs/api', '/openapi.json'],
+    ['/docs/api/builder', '/openapi-builder.json'],
+  ])('%s shows %s, loads only files of this server, and each of them exists', async (page, document) => {
     // This server has no pages, so the start page and the guides are tested with those.
-    const pages = new Set(['/', '/docs/api', '/docs/guides'])
-    const paths = (await sources()).filter((url) => !url.startsWith('data:') && !pages.has(url))
+    const pages = new Set(['/', '/docs/api', '/docs/api/builder', '/docs/guides'])
+    const paths = (await sources(page)).filter((url) => !url.startsWith('data:') && !pages.has(url))
     expect([...new Set(paths)]).toEqual([
       '/docs/swagger-ui.css',
-      '/openapi.json',
+      document,
       '/docs/swagger-ui-bundle.js',
       '/docs/start.js',
     ])
@@ -30,10 +34,12 @@ describe('the page of the documentation', () => {
   test.each([
     ['/docs', 'text/html; charset=utf-8'],
     ['/docs/api', 'text/html; charset=utf-8'],
+    ['/docs/api/builder', 'text/html; charset=utf-8'],
     ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
     ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
     ['/docs/start.js', 'text/javascript; charset=utf-8'],
     ['/openapi.json', 'application/json'],
+    ['/openapi-builder.json', 'application/json'],
   ])('serves %s as %s', async (path, type) => {
     const { headers } = await server.call(path)
     expect(headers.get('content-type')).toBe(type)

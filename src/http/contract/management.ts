@@ -174,10 +174,17 @@ export const personalData = model('PersonalData', 'Everything that is stored abo
   identities: rows('Accounts at identity providers.'),
   sessions: rows('Sessions with the addresses and browsers they came from.'),
   knownBrowsers: rows('Browsers in which the person has signed in.'),
+  authenticatorApps: rows('Authenticator apps.'),
+  passkeys: rows('Passkeys.'),
+  passwordLinks: rows('Links to set a password.'),
+  mails: rows('Mails to the person, without their text.'),
+  recoveryCodes: rows('When recovery codes were made and used.'),
   grants: rows('Grants to apps.'),
   resources: rows('Websites and stores.'),
   installs: rows('Installs of apps.'),
   apps: rows('Apps that the person owns.'),
+  memberships: rows('Teams of apps that the person is or was in.'),
+  invitations: rows('Invitations to such teams.'),
   audit: rows('Events that the person caused or that are about them, oldest first.'),
 })
 

@@ -145,7 +145,7 @@ export const standardIntrospection = endpoint({
     summary: 'Is this token live? (RFC 7662)',
     description:
       'For the app that the token belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
-    tag: 'Standard OAuth',
+    tag: 'Token checks',
     otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
   },
   isHot: true,

@@ -107,7 +107,7 @@ const userInfo = (method: 'GET' | 'POST', id: string) =>
       summary: 'The signed-in user, as OpenID Connect names them',
       description:
         '`sub` always; `name` and `picture` with profile:read, `email` with profile.email:read (OpenID Connect Core section 5.3).',
-      tag: 'Token checks',
+      tag: 'Standard OAuth',
     },
     isCrossOrigin: true,
     run: (_, __, { caller }) => identityOf(caller),

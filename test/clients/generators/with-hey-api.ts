@@ -1,10 +1,17 @@
-import { client } from './hey/client.gen'
-import { createVersion, identifyApp, issueAppToken, issueUserTokens, listVersions } from './hey/sdk.gen'
+import { client } from './openapi/client.gen'
+import { client as builder } from './openapi-builder/client.gen'
+import { putUser } from './openapi-builder/sdk.gen'
+import { createVersion, identifyApp, issueAppToken, issueUserTokens, listVersions } from './openapi/sdk.gen'
 
 // The same as `with-openapi-fetch.ts`, with functions made by another generator.
 
 declare const process: { readonly env: Readonly<Record<string, string>> }
-const { BASE_URL: baseUrl = '', CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = process.env
+const {
+  BASE_URL: baseUrl = '',
+  CLIENT_ID: clientId = '',
+  CLIENT_SECRET: clientSecret = '',
+  SERVICE_KEY: serviceKey = '',
+} = process.env
 client.setConfig({ baseUrl })
 const headers = { 'X-Service-Api-Version': '2026-08' } as const
 
@@ -24,6 +31,13 @@ const refused = await issueUserTokens({
   body: { grantType: 'refresh_token', clientId, clientSecret, refreshToken: 'x' },
 })
 
+builder.setConfig({ baseUrl })
+const person = await putUser({
+  auth: serviceKey,
+  path: { externalId: 'u1' },
+  body: { email: 'ada@builder.example', name: 'Ada' },
+})
+
 console.log(
   JSON.stringify({
     seconds,
@@ -32,5 +46,6 @@ console.log(
     versions: listed.data?.data.map(({ version }) => version) ?? [],
     refused: refused.error?.error.code,
     wrong: 'refresh_token',
+    person: person.data?.externalId,
   }),
 )

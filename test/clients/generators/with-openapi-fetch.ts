@@ -1,10 +1,17 @@
 import createClient from 'openapi-fetch'
-import type { components, paths } from './schema.js'
+import type { components, paths } from './openapi.js'
+import type { paths as BuilderPaths } from './openapi-builder.js'
 
-// What an app does first, with a client made from the OpenAPI document. It is compiled strictly and then run.
+// What an app does first, and what the builder does first, with clients made from their OpenAPI documents. They are compiled
+// strictly and then run.
 
 declare const process: { readonly env: Readonly<Record<string, string>> }
-const { BASE_URL: baseUrl = '', CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = process.env
+const {
+  BASE_URL: baseUrl = '',
+  CLIENT_ID: clientId = '',
+  CLIENT_SECRET: clientSecret = '',
+  SERVICE_KEY: serviceKey = '',
+} = process.env
 const client = createClient<paths>({ baseUrl })
 const header = { 'X-Service-Api-Version': '2026-08' } as const
 
@@ -38,6 +45,12 @@ const refresh: components['schemas']['TokenRequest'] = {
 const wrong: components['schemas']['TokenRequest'] = { grantType: 'refresh_token', clientId, clientSecret, code: 'x' }
 const refused = await client.POST('/api/app-platform/oauth/token', { params: { header }, body: refresh })
 
+const builder = createClient<BuilderPaths>({ baseUrl, headers: { Authorization: `Bearer ${serviceKey}` } })
+const person = await builder.PUT('/api/management/users/{externalId}', {
+  params: { path: { externalId: 'u1' } },
+  body: { email: 'ada@builder.example', name: 'Ada' },
+})
+
 console.log(
   JSON.stringify({
     seconds,
@@ -46,5 +59,6 @@ console.log(
     versions: versions.map(({ version }) => version),
     refused: refused.error?.error.code,
     wrong: wrong.grantType,
+    person: person.data?.externalId,
   }),
 )

@@ -1,7 +1,7 @@
 import { formPaths } from '../../../src/http/paths.ts'
-import { withoutReferences } from '../../support/without-references.ts'
+import { readWholeApi } from '../../support/api-documents.ts'
 import { siteMap, type Who } from '../../pages/support/site-map.ts'
-import { call, type Json } from '../../support/call.ts'
+import type { Json } from '../../support/call.ts'
 import { embedOrigin } from '../../support/embedding.ts'
 import { verifier } from '../../support/world.ts'
 import type { FuzzWorld } from './credentials.ts'
@@ -89,6 +89,7 @@ const embeddedOperations = ({ api }: FuzzWorld): readonly Operation[] => {
 const openPaths = [
   '/.well-known/oauth-authorization-server',
   '/openapi.json',
+  '/openapi-builder.json',
   '/docs',
   '/assets/site.css',
   '/nowhere',
@@ -147,7 +148,7 @@ const rare = (operations: readonly Operation[]): readonly Operation[] =>
 export const readCatalogue = async (
   world: FuzzWorld,
 ): Promise<{ readonly document: Json; readonly operations: readonly Operation[] }> => {
-  const document = withoutReferences((await call(world.server.url, 'GET', '~/openapi.json')).body)
+  const document = await readWholeApi(world.server.url)
   const inJson = Object.entries<Json>(document.paths).filter(([path]) => !formPaths.includes(path))
   const documented = inJson.flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, told]) => documentedOperation(world, method.toUpperCase(), path, told)),
