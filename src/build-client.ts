@@ -158,25 +158,38 @@ const declarationsOf = async (folder: string): Promise<string> => {
   return `${kept.join('\n')}\nexport { ${exported.join(', ')} };\n`
 }
 
+/** The code of a module as CommonJS. @throws Error if the module needs another, or exports otherwise than in its last statement */
+const commonJsOf = (code: string): string => {
+  const [statement, names] = /export\{([^{}]*)\};\s*$/.exec(code) ?? []
+  if (statement === undefined || names === undefined || new Bun.Transpiler().scanImports(code).length > 0)
+    throw new Error('The library is not one module with one list of exports.')
+  const exports = names.split(',').map((name) => {
+    const [inside = '', outside = inside] = name.trim().split(' as ')
+    return `exports.${outside}=${inside};`
+  })
+  return `"use strict";${code.slice(0, -statement.length)}${exports.join('')}\n`
+}
+
+// The order in which archives have the files puts the two forms of the code next to each other, so that one costs nearly nothing.
 const manifest = {
   name: 'app-platform-client',
   version: libraryVersion,
   description: 'A typed client for App Platform: for the backends of apps, for builders, and for pages in a frame.',
   license: 'MIT',
-  type: 'module',
+  type: 'commonjs',
   sideEffects: false,
   engines: { node: '>=20.3' },
-  main: './index.cjs',
-  module: './index.js',
+  main: './index.js',
+  module: './index.mjs',
   types: './index.d.ts',
   exports: {
     '.': {
-      import: { types: './index.d.ts', default: './index.js' },
-      require: { types: './index.d.cts', default: './index.cjs' },
+      import: { types: './index.d.mts', default: './index.mjs' },
+      require: { types: './index.d.ts', default: './index.js' },
     },
     './package.json': './package.json',
   },
-  files: ['index.js', 'index.cjs', 'index.d.ts', 'index.d.cts'],
+  files: ['index.js', 'index.mjs', 'index.d.ts', 'index.d.mts'],
 }
 
 /**
@@ -190,29 +203,25 @@ export const buildClientPackage = async (target: string): Promise<void> => {
   const { outputs } = await Bun.build({
     entrypoints: [join(source, 'index.ts')],
     target: 'node',
-    format: 'cjs',
+    format: 'esm',
     minify,
   })
-  writeFileSync(join(target, 'index.cjs'), (await outputs[0]?.text()) ?? '')
+  const code = (await outputs[0]?.text()) ?? ''
   const folder = mkdtempSync(join(tmpdir(), 'app-platform-client-'))
+  const files = {
+    'index.js': commonJsOf(code),
+    'index.mjs': code,
+    'index.d.mts': "export * from './index.js'\n",
+    'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
+  }
   try {
-    const declarations = await declarationsOf(folder)
-    writeFileSync(join(target, 'index.d.cts'), declarations)
-    // One copy of the code and the types serves both kinds of modules.
-    writeFileSync(join(target, 'index.d.ts'), "export * from './index.cjs'\n")
-    const [, names = ''] = /^export \{(.*)\};$/m.exec(declarations) ?? []
-    const values = names
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => !name.startsWith('type '))
-    const wrapper = `import client from './index.cjs'\nexport const { ${values.join(', ')} } = client\n`
-    writeFileSync(join(target, 'index.js'), wrapper)
+    writeFileSync(join(target, 'index.d.ts'), await declarationsOf(folder))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(target, name), text)
   copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
   copyFileSync(join(source, 'README.md'), join(target, 'README.md'))
-  writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
 if (import.meta.main) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   mkdirSync(join(app, 'node_modules'))
   await buildClientPackage(library)
   writeFileSync(join(app, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(app, 'use.ts'), strictUse)
+  for (const file of ['use.ts', 'use.cts']) writeFileSync(join(app, file), strictUse)
   const told = 'console.log(typeof createPlatformClient, typeof verifyWebhook, libraryVersion)'
   const names = '{ createPlatformClient, libraryVersion, verifyWebhook }'
   writeFileSync(join(app, 'use.mjs'), `import ${names} from 'app-platform-client'\n${told}\n`)
@@ -43,11 +43,12 @@ export const status = (error: client.AppPlatformError): number | null => error.s
 `
 
 test.each([
-  ['esnext', 'bundler'],
-  ['nodenext', 'nodenext'],
-])('the package compiles strictly in a project without other types: %s, %s', async (module, resolution) => {
+  ['esnext', 'bundler', 'use.ts'],
+  ['nodenext', 'nodenext', 'use.ts'],
+  ['nodenext', 'nodenext', 'use.cts'],
+])('the package compiles strictly in a project without other types: %s, %s, %s', async (module, resolution, file) => {
   const options = ['--noEmit', '--strict', '--module', module, '--moduleResolution', resolution, '--target', 'es2022']
-  const command = [programAt('node'), compiler, ...options, '--types', '', 'use.ts']
+  const command = [programAt('node'), compiler, ...options, '--types', '', file]
   const { stdout, exitCode } = Bun.spawnSync(command, { cwd: app })
   expect(stdout.toString()).toBe('')
   expect(exitCode).toBe(0)
@@ -68,6 +69,12 @@ test('import gives every name that require gives, on Node and on Bun', () => {
     expect(imported).toEqual(required)
     expect(imported).toContain('verifyWebhook')
   }
+})
+
+test('a browser can load the module as it is, without a bundler', async () => {
+  const { imports, exports } = new Bun.Transpiler().scan(await Bun.file(join(library, 'index.mjs')).text())
+  expect(imports).toEqual([])
+  expect(exports).toContain('openEmbeddedSession')
 })
 
 test('the package depends on nothing, and its archive has at most 25 KB', async () => {
