@@ -64,7 +64,7 @@ export const artifactQueries = (db: DrizzleConnection) => {
         .limit(limit)
         .as('largest')
       return await db
-        .select({ slug: apps.slug, name: apps.name, bytes: largest.bytes })
+        .select({ id: apps.id, slug: apps.slug, name: apps.name, bytes: largest.bytes })
         .from(largest)
         .innerJoin(apps, eq(apps.id, largest.appId))
         .orderBy(desc(largest.bytes), asc(apps.slug))

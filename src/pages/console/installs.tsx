@@ -59,7 +59,7 @@ export const appInstallRoutes = (door: Door) =>
               kind: 'choice',
               name: 'kind',
               label: 'Installed on',
-              all: 'Websites and stores',
+              all: 'All',
               options: kinds,
               selected: kind,
             },

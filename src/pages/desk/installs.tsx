@@ -151,7 +151,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
             kind: 'choice',
             name: 'kind',
             label: 'Installed on',
-            all: 'Websites and stores',
+            all: 'All',
             options: kinds,
             selected: search.kind,
           },

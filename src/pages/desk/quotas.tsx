@@ -3,8 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { readQuotaUse } from '../../operations/health/quotas.ts'
+import { Avatar } from '../design/avatar.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
-import { Table } from '../design/table.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
@@ -34,50 +35,44 @@ export const quotaRoutes = (door: Door) =>
         </StatTiles>
         <h2>Artifacts per app</h2>
         <p class="muted">The {shownRows} apps with the most. An artifact that several versions use counts once.</p>
-        <Table
+        <RowList
           label="Artifacts per app"
           rows={artifactsOfApps ?? []}
-          rowHeader="App"
-          columns={{
-            App: ({ slug, name }) => (
-              <>
-                <a href={deskAppPath(slug)}>
-                  <bdi>{name}</bdi>
-                </a>{' '}
-                <code class="small">{slug}</code>
-              </>
-            ),
-            Used: ({ name, bytes }) => (
-              <Use of={`artifacts of ${name}`} used={bytes} most={quotas.artifactBytes}>
-                {bytesInWords(bytes)} of {bytesInWords(quotas.artifactBytes)}
-              </Use>
-            ),
-          }}
+          row={({ id, slug, name, bytes }) => (
+            <Row
+              key={id}
+              href={deskAppPath(slug)}
+              avatar={<Avatar id={id} name={name} />}
+              title={<bdi>{name}</bdi>}
+              facts={[<code>{slug}</code>]}
+              actions={
+                <Use of={`artifacts of ${name}`} used={bytes} most={quotas.artifactBytes}>
+                  {bytesInWords(bytes)} of {bytesInWords(quotas.artifactBytes)}
+                </Use>
+              }
+            />
+          )}
           empty={artifactsOfApps === null ? tooMany('app') : 'No app has artifacts yet.'}
         />
         <h2>Apps per account</h2>
         <p class="muted">The {shownRows} accounts with the most. Deleted apps do not count.</p>
-        <Table
+        <RowList
           label="Apps per account"
           rows={appsOfAccounts ?? []}
-          rowHeader="Account"
-          columns={{
-            Account: ({ id, email, name }) => (
-              <>
-                <a href={userPath(id)}>
-                  <bdi>{name}</bdi>
-                </a>{' '}
-                <span class="row-facts">
-                  <bdi>{email}</bdi>
-                </span>
-              </>
-            ),
-            Used: ({ email, apps }) => (
-              <Use of={`apps of ${email}`} used={apps} most={quotas.apps}>
-                {apps} of {quotas.apps}
-              </Use>
-            ),
-          }}
+          row={({ id, email, name, apps }) => (
+            <Row
+              key={id}
+              href={userPath(id)}
+              avatar={<Avatar id={id} name={name} />}
+              title={<bdi>{name}</bdi>}
+              facts={[<bdi>{email}</bdi>]}
+              actions={
+                <Use of={`apps of ${email}`} used={apps} most={quotas.apps}>
+                  {apps} of {quotas.apps}
+                </Use>
+              }
+            />
+          )}
           empty={appsOfAccounts === null ? tooMany('user') : 'Nobody has an app yet.'}
         />
         <p class="muted">
@@ -100,10 +95,10 @@ type UseProps = {
 }
 
 const Use = ({ of, used, most, children }: UseProps) => (
-  <>
+  <span class="use">
     <meter aria-label={`Share of the quota: ${of}`} min={0} max={most} high={most * 0.9} value={Math.min(used, most)} />{' '}
     {children} ({percent(used, most)})
-  </>
+  </span>
 )
 
 const percent = (used: number, most: number): string => {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
-import { AppStatusBadge } from '../design/badge.tsx'
+import { AppStatusBadge, Badge } from '../design/badge.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page, seeOther } from '../page.ts'
@@ -61,10 +61,15 @@ const QueueRow = ({ of, since }: { readonly of: QueuedVersion; readonly since: s
     avatar={<Avatar id={of.appId} name={of.appName} />}
     title={
       <>
-        <bdi>{of.appName}</bdi> {of.version}
+        <bdi>{of.appName}</bdi>
+        <span class="unseen"> {of.version}</span>
       </>
     }
-    badge={of.appStatus === 'active' ? undefined : <AppStatusBadge status="suspended" />}
+    badge={
+      <>
+        <Badge>{of.version}</Badge> {of.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
+      </>
+    }
     facts={[<code>{of.slug}</code>, <bdi>{of.ownerEmail}</bdi>]}
     time={[since, of.since]}
   />
