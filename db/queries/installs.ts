@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, type AnyColumn, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
@@ -25,6 +25,7 @@ import {
   type StateCounts,
 } from './install-filter.ts'
 import { inserter, lazyReader } from './reader.ts'
+import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type Install = typeof installs.$inferSelect
@@ -34,6 +35,9 @@ type State = Pick<Install, 'approval' | 'state'>
 export const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
 
 const publishers = alias(users, 'publishers')
+
+/** Whether a manifest names a page to show in a frame. Only opening the app reads the manifest and checks that page. */
+const namesFrame = (manifest: AnyColumn) => contains(manifest, '"embedUrl":').mapWith(Boolean)
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
@@ -182,6 +186,8 @@ export const installQueries = (db: DrizzleConnection) => {
           publisher: publishers.name,
           liveScopes: live.scopes,
           headScopes: head.scopes,
+          liveIsFramed: namesFrame(live.manifest),
+          headIsFramed: namesFrame(head.manifest),
         })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))

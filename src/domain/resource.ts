@@ -52,7 +52,7 @@ const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
   const fault = nameFault(name)
   if (fault !== null) throw new FieldFault('name', fault)
   const slug = textOf(record, 'slug')
-  if (!isSlug(slug)) throw new FieldFault('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
+  if (!isSlug(slug)) throw new FieldFault('slug', 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
   const status = oneOf(record, 'status', resourceStatuses)
   const createdAt = timeOf(record, 'createdAt')
   const updatedAt = timeOf(record, 'updatedAt')

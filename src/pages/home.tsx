@@ -169,7 +169,7 @@ const withoutApps = async (visit: Visit) => {
       <section aria-labelledby="next">
         <h2 id="next">Next steps</h2>
         <RowList
-          rows={nextSteps}
+          rows={visit.session.user.isOperator ? [...operatorSteps, ...nextSteps] : nextSteps}
           row={({ href, name, about, icon }) => (
             <Row key={href} href={href} avatar={<IconTile name={icon} />} title={name} facts={[about]} />
           )}
@@ -202,6 +202,21 @@ const ConnectedRow = ({ app }: { readonly app: ConnectedApp }) => (
     ]}
   />
 )
+
+const operatorSteps = [
+  {
+    href: '/desk/users/new',
+    name: 'Invite a user',
+    icon: 'users',
+    about: 'Developers and owners of websites and stores need an account.',
+  },
+  {
+    href: '/desk/health',
+    name: 'Check the server',
+    icon: 'pulse',
+    about: 'See its health, its backups and what it stores.',
+  },
+] as const
 
 const nextSteps = [
   {

@@ -1,5 +1,5 @@
-import type { PlatformError } from '../domain/errors.ts'
-import { refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
+import { noPassword } from '../domain/password.ts'
 import { passwordLinkPath } from '../domain/password-link.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -48,7 +48,8 @@ const showForm = async (door: Door, request: Request, link: string, error: Platf
         <Layout title="Set your password" visit={{ platformName: platform.platformName }} width="narrow">
           <Problem error={error} />
           <p>
-            You then sign in with <bdi>{user.email}</bdi> and this password. All your sessions end.
+            You then sign in with <bdi>{user.email}</bdi> and this password.
+            {user.passwordHash === noPassword ? '' : ' All your earlier sessions end.'}
           </p>
           <Form action={passwordLinkPath} visit={{ tickets }} bound={[link]}>
             {/* Tells password managers whose password this is. */}
@@ -98,7 +99,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
 const showDone = (door: Door): Response =>
   page(
     <Layout title="Your password is set" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <p>The link no longer works. Sign in with your new password.</p>
+      <p>Sign in with it now. The link no longer works.</p>
       <p>
         <a class="button primary" href="/sign-in">
           Sign in

@@ -97,7 +97,7 @@ const wrongLines: readonly (readonly [name: string, line: string | Uint8Array, s
   ['an empty name', JSON.stringify(site('x', { name: '' })), 'name: The name is empty.'],
   ['a lone surrogate', '{"owner":"ada@example.com","kind":"site","name":"\\ud800","slug":"x","status":"draft"}', 'name: The name has broken characters.'],
   ['a NUL', JSON.stringify(site('x', { name: 'a\0b' })), 'name: The name has broken characters.'],
-  ['a bad slug', JSON.stringify(site('Bad Slug')), 'slug: A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
+  ['a bad slug', JSON.stringify(site('Bad Slug')), 'slug: A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'],
   ['an unknown kind', JSON.stringify(site('x', { kind: 'website' })), 'kind: This must be site or store.'],
   ['an unknown status', JSON.stringify(site('x', { status: 'live' })), 'status: This must be draft or published or archived.'],
   ['a day that does not exist', JSON.stringify(site('x', { createdAt: '2026-02-30T00:00:00Z' })), 'createdAt: This must be a time such as 2026-08-01T12:00:00.000Z.'],

@@ -35,8 +35,8 @@ test('the list of versions shows how much of the artifact quota is used, and an 
     const artifact = { filename: 'app.zip', contentBase64: randomBytes(bytes).toString('base64') }
     return await call(server.url, 'POST', '/versions', { token, body: { version, artifact } })
   }
-  expect(await page()).toContain('The artifacts use 0 bytes of 2.9 KiB.')
   expect((await upload('1.0.0', 2_048)).status).toBe(201)
+  expect(await page()).toContain('The artifacts use 2.0 KiB of 2.9 KiB.')
   const refused = await upload('2.0.0', 2_048)
   expect(refused.status).toBe(409)
   expect(refused.body.error).toMatchObject({

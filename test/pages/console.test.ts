@@ -156,7 +156,7 @@ describe('creating an app', () => {
     [{ name: ' ', slug: 'good' }, 'The name is empty.'],
     [{ name: 'evil\u202ename', slug: 'good' }, 'The name has control characters.'],
     [{ name: 'x'.repeat(201), slug: 'good' }, 'The name is longer than 200 characters.'],
-    [{ name: 'Fine', slug: 'Not a slug' }, 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
+    [{ name: 'Fine', slug: 'Not a slug' }, 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'],
     [{ name: 'Fine', slug: 'new' }, 'This slug is reserved.'],
     [{ name: 'Fine', slug: 'good', scopes: [] as string[] }, 'Choose at least one scope.'],
     [{ name: 'Fine', slug: 'good', scopes: ['customers:read'] }, 'The scope customers:read is planned or restricted'],
@@ -173,7 +173,7 @@ describe('creating an app', () => {
     const wrong = { name: ' ', slug: 'Not a slug', scopes: [] }
     const { status, text } = await owner.submit('/console/new', '/console/new', wrong)
     expect(status).toBe(400)
-    for (const fault of ['The name is empty.', 'A slug is 1 to 63 of', 'Choose at least one scope.']) {
+    for (const fault of ['The name is empty.', 'A slug has 1 to 63 characters', 'Choose at least one scope.']) {
       expect(text).toContain(fault)
     }
     for (const name of ['name', 'slug', 'scopes']) expect(text).toContain(`id="${name}-fault"`)

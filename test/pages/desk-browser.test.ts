@@ -249,7 +249,7 @@ describe('conflicts between operators', () => {
     await moveThrough(world.platform, app, '1.1.0', 'submit')
     const page = await enter()
     await page.goto(pathOf(app, '1.1.0'))
-    expect(await page.title()).toStartWith('Version 1.1.0')
+    expect(await page.title()).toStartWith('Newsletter 1.1.0')
     expect(await page.getByText('3 changes, compared with the live version').count()).toBe(1)
     const shown = (await page.locator('main').textContent()) ?? ''
     expect(shown).toContain(harm)

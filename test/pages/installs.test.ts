@@ -249,13 +249,15 @@ test('only the form of that page gets a new code, and only while the install is 
   expect((await browser.post(path, form)).status).toBe(403)
 })
 
-test('an app without a valid embed URL in its manifest cannot be opened', async () => {
+test('an app without a valid embed URL in its manifest cannot be opened, and is offered only as installed', async () => {
   const { platform } = world
   const owner = await addUser(platform)
   const browser = await signedInBrowser(world.server.url, owner)
   const app = await addApp(platform, await addUser(platform))
   await addEmbeddedVersion(platform, app, { manifest: { name: 'Nothing to show' } })
   const id = await installEmbedded(platform, app, owner)
+  const list = (await browser.get('/installs')).text
+  expect([list.includes(`/installs/${id}/end`), list.includes(`/installs/${id}/open`)]).toEqual([true, false])
   const { status, text } = await browser.get(`/installs/${id}/open`)
   expect({ status, says: text.includes('no page that can be opened here') }).toEqual({ status: 409, says: true })
 })

@@ -70,7 +70,7 @@ test('every list can be read from its oldest row on, in pages that lead on and b
   const desk = await signedInBrowser(world.server.url, world.operator)
   const lists = [
     [browser, '/console?', /href="\/console\/([^"/]+)"><bdi>/g, 'sort=newest'],
-    [browser, '/installs?', /\/installs\/(ins_\w+)\/open/g, ''],
+    [browser, '/installs?', /\/installs\/(ins_\w+)\/end/g, ''],
     [browser, `/console/${slug}/trail?`, /<dt>ID<\/dt><dd><code>(\w+)/g, ''],
     [browser, `/console/${slug}/redirect-uris?q=long&`, /Remove (https[^"]*)"/g, 'sort=newest'],
     [desk, `/desk/audit?app=${slug}&`, /<dt>ID<\/dt><dd><code>(\w+)/g, ''],

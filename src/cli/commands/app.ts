@@ -19,7 +19,7 @@ export const addAppCommands = (program: Command): void => {
   operator('create', 'Register an app, with one client ID per environment and no secret yet.', create)
     .requiredOption('--owner <email>', 'the address of an active user')
     .requiredOption('--name <name>', 'the name that people see')
-    .requiredOption('--slug <slug>', '1 to 63 of a-z, 0-9 and inner hyphens')
+    .requiredOption('--slug <slug>', '1 to 63 characters: a-z, 0-9, and hyphens inside')
     .requiredOption('--scopes <scopes>', 'the scopes it may ask for, separated by spaces')
     .addHelpText(
       'after',

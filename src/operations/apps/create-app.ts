@@ -66,7 +66,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
 }
 
 const slugFault = (slug: string): string | null => {
-  if (!isSlug(slug)) return 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'
+  if (!isSlug(slug)) return 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'
   // The console's page for a new app has this path.
   return slug === 'new' ? 'This slug is reserved.' : null
 }

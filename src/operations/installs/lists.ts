@@ -132,7 +132,8 @@ export const listOwnInstalls = async (
 export type OwnInstall = ReturnType<typeof ownInstall>
 
 const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
-  const asked = row.install.environment === 'production' ? row.liveScopes : row.headScopes
+  const isProduction = row.install.environment === 'production'
+  const asked = isProduction ? row.liveScopes : row.headScopes
   return {
     ...installRecord(row.install, row.kind, row.resourceSlug),
     app: row.app,
@@ -142,6 +143,8 @@ const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
     resourceName: row.resourceName,
     /** The scopes that the current version asks for; null when there is no version. */
     asked: asked === null ? null : parseStoredScope(asked),
+    /** Whether the app has a page that can be opened here. */
+    isFramed: (isProduction ? row.liveIsFramed : row.headIsFramed) === true,
   }
 }
 

@@ -49,7 +49,7 @@ export const putBuilderResource: Operation<
 > = async (platform, trace, actor, stated) => {
   if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
   refuseFault('name', nameFault(stated.name))
-  refuseFault('slug', isSlug(stated.slug) ? null : 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
+  refuseFault('slug', isSlug(stated.slug) ? null : 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
   const { createdAt, updatedAt } = stated
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
     throw badInput('updatedAt', 'updatedAt is before createdAt.')

@@ -58,7 +58,7 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   const isDays = expiresInDays === null || isWholeDays(expiresInDays)
   const refusal = refusalOfFaults({
     name: nameFault(name),
-    rights: readable === null ? `The rights must be some of ${serviceRights.join(', ')}.` : null,
+    rights: readable === null ? `Choose at least one right: ${serviceRights.join(', ')}.` : null,
     networks: areNetworks
       ? null
       : `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`,

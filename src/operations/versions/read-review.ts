@@ -29,7 +29,7 @@ export const readReview = async (platform: Platform, slug: string, name: string)
     liveId: live?.id ?? null,
   }
   return {
-    app: { slug: app.slug, name: app.name, status: app.status },
+    app: { id: app.id, slug: app.slug, name: app.name, status: app.status },
     owner: { id: owner.id, name: owner.name, email: owner.email },
     version,
     live,

@@ -149,9 +149,14 @@ const PlaceForm = ({ visit, question: { app, environment, places, installedOn },
           ))}
         </select>
       </div>
-      <button type="submit" class="primary">
-        Agree and install
-      </button>
+      <div class="beside">
+        <button type="submit" class="primary">
+          Agree and install
+        </button>
+        <a class="button" href={accountPaths.installs}>
+          Cancel
+        </a>
+      </div>
     </Form>
   )
 }

@@ -85,7 +85,7 @@ const Actions = ({ visit, install }: InstallRowProps) => {
   )
   return (
     <>
-      {step === 'deactivate' && install.appStatus === 'active' ? (
+      {step === 'deactivate' && install.appStatus === 'active' && install.isFramed ? (
         <a class="button small" href={openInstallPath(install.id)}>
           Open{named}
         </a>

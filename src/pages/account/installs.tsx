@@ -46,7 +46,7 @@ const nothingOffered = 'There are no apps to install yet. An app appears here wh
 const statuses = [
   ['waiting', 'Waiting for approval'],
   ['active', 'Active'],
-  ['deactivated', 'Ended'],
+  ['deactivated', 'Deactivated'],
   ['rejected', 'Rejected'],
   ['withdrawn', 'Withdrawn'],
 ] as const

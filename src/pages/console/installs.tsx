@@ -91,7 +91,13 @@ export const appInstallRoutes = (door: Door) =>
           empty={noMatch(installs, segment !== 'all' || kind !== null, 'No installs yet.')}
         />
         <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
-        <ExportForm visit={visit} action={`${path}/export`} fields={query} what="installs" />
+        <ExportForm
+          visit={visit}
+          action={`${path}/export`}
+          fields={query}
+          what="installs"
+          shown={installs.rows.length}
+        />
       </OwnAppPage>,
     )
   })

@@ -107,7 +107,7 @@ export const appTrailRoutes = (door: Door) =>
           empty={error === null ? noMatch(events, isFiltered, 'No events yet.') : null}
         />
         <Pager {...events} shown={events.rows.length} total={total} />
-        <ExportForm visit={visit} action={`${path}/export`} fields={fields} what="events" />
+        <ExportForm visit={visit} action={`${path}/export`} fields={fields} what="events" shown={events.rows.length} />
       </OwnAppPage>,
       { refusal: error },
     )

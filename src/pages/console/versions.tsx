@@ -28,27 +28,33 @@ export const appVersionsRoutes = (door: Door) =>
     const versions = await readList(visit, place, (page) => listVersionSummaries(door.platform, app.id, question, page))
     const total = await countVersions(door.platform, app.id, question)
     const artifacts = await artifactUse(door.platform, app.id)
+    const isEmpty = versions.rows.length === 0 && status === null && part === ''
     return page(
       <OwnAppPage
         visit={visit}
         app={app}
         tab="versions"
         title="Versions"
+        about={
+          isEmpty
+            ? undefined
+            : `The artifacts use ${bytesInWords(artifacts.bytes)} of ${bytesInWords(artifacts.allowedBytes)}.`
+        }
         actions={
           <>
-            <a class="button" href={consoleAppPath(app.slug, 'rollbacks')}>
-              Rollbacks
-            </a>
+            {isEmpty ? null : (
+              <a class="button" href={consoleAppPath(app.slug, 'rollbacks')}>
+                Rollbacks
+              </a>
+            )}
             <a class="button primary" href={consoleAppPath(app.slug, 'versions', 'new')}>
               Upload a version
             </a>
           </>
         }
       >
-        <p>
-          The artifacts use {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
-        </p>
         <FilterBar
+          isShown={!isEmpty}
           path={path}
           fields={[
             { kind: 'search', name: 'q', label: 'Version', value: part, maxLength: 100 },
@@ -91,7 +97,7 @@ export const appVersionsRoutes = (door: Door) =>
             Created: ({ createdAt }) => <Time at={createdAt} />,
             'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
           }}
-          empty={noMatch(versions, status !== null || part !== '', <HowToUpload />)}
+          empty={noMatch(versions, !isEmpty, <HowToUpload />)}
         />
         <Pager {...versions} shown={versions.rows.length} total={total} />
       </OwnAppPage>,

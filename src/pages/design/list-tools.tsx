@@ -40,10 +40,13 @@ type FilterBarProps = {
   readonly button?: string
   /** Tells several filters of one page apart. */
   readonly label?: string
+  /** False for a list that has nothing to narrow. */
+  readonly isShown?: boolean
 }
 
 /** Narrows a list. The result has an address of its own, which can be kept and shared. */
-export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label }: FilterBarProps) => {
+export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label, isShown = true }: FilterBarProps) => {
+  if (!isShown) return null
   const others = Object.entries(kept).filter(([, value]) => value !== '')
   const cleared = others.length === 0 ? path : `${path}?${new URLSearchParams(others).toString()}`
   return (
@@ -234,17 +237,20 @@ type ExportFormProps = {
   /** The filters of the list. Empty ones are left out. */
   readonly fields: Readonly<Record<string, string>>
   readonly what: string
+  /** How many rows this page shows. Nothing is not exported. */
+  readonly shown: number
 }
 
 /** A button that downloads a list with its filters as CSV. It can be pressed again, unlike other forms. */
-export const ExportForm = ({ visit, action, fields, what }: ExportFormProps) => (
-  <form method="post" action={action} class="export">
-    <input type="hidden" name="ticket" value={visit.tickets.issue(action)} />
-    {Object.entries(fields).map(([name, value]) =>
-      value === '' ? null : <input key={name} type="hidden" name={name} value={value} />,
-    )}
-    <button type="submit" class="small">
-      Export these {what} as CSV
-    </button>
-  </form>
-)
+export const ExportForm = ({ visit, action, fields, what, shown }: ExportFormProps) =>
+  shown === 0 ? null : (
+    <form method="post" action={action} class="export">
+      <input type="hidden" name="ticket" value={visit.tickets.issue(action)} />
+      {Object.entries(fields).map(([name, value]) =>
+        value === '' ? null : <input key={name} type="hidden" name={name} value={value} />,
+      )}
+      <button type="submit" class="small">
+        Export these {what} as CSV
+      </button>
+    </form>
+  )

@@ -3,6 +3,7 @@ import type { Door } from '../../http/door.ts'
 import { countApps, type FoundApp, searchApps } from '../../operations/apps/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
+import { EmptyState } from '../design/empty.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
@@ -42,6 +43,7 @@ export const deskAppsRoutes = (door: Door) =>
         }
       >
         <FilterBar
+          isShown={isFiltered || apps.rows.length > 0}
           path={path}
           fields={[
             { kind: 'search', name: 'q', label: 'Name or slug', value: question.part },
@@ -53,7 +55,13 @@ export const deskAppsRoutes = (door: Door) =>
           label="Apps"
           rows={apps.rows}
           row={(app) => <AppRow app={app} />}
-          empty={noMatch(apps, isFiltered, 'There are no apps yet. Developers create them in the console.')}
+          empty={noMatch(
+            apps,
+            isFiltered,
+            <EmptyState title="No apps yet">
+              Developers create apps in the console. You can create one for them.
+            </EmptyState>,
+          )}
         />
         <Pager {...apps} shown={apps.rows.length} total={total} />
       </DeskPage>,

@@ -37,7 +37,13 @@ export const auditRoutes = (door: Door) =>
           empty={emptyWords(error, events.olderHref)}
         />
         <Pager {...events} shown={events.rows.length} />
-        <ExportForm visit={visit} action={`${deskPaths.audit}/export`} fields={fields} what="events" />
+        <ExportForm
+          visit={visit}
+          action={`${deskPaths.audit}/export`}
+          fields={fields}
+          what="events"
+          shown={events.rows.length}
+        />
       </DeskPage>,
       { refusal: error },
     )

@@ -15,11 +15,6 @@ import { requireOperator, type Visit } from '../visit.ts'
 import { roughDurationInWords } from '../words.ts'
 import { DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
 
-const notices = {
-  started: 'The backup has started. Reload this page to see the result.',
-  checking: 'The check has started. Reload this page to see the result.',
-} as const
-
 const backupForm = formOf({ keep: text })
 
 /** The backups that the server makes of its own database. */
@@ -31,7 +26,7 @@ export const backupRoutes = (door: Door) =>
       const keep = /^\d{1,9}$/.test(fields.keep) ? Number(fields.keep) : Number.NaN
       const started = startBackup(...onTheDesk(visit, undefined, ticket), { server: door.platform, keep })
       return await answerForm(started, {
-        done: (work) => begun(door, work, 'started'),
+        done: (work) => begun(door, work),
         refused: async (error) => await show(visit, error, fields.keep),
       })
     })
@@ -43,21 +38,21 @@ export const backupRoutes = (door: Door) =>
     .post(`${deskPaths.backups}/:name/check`, async ({ request, params: { name } }) => {
       const { visit } = await receiveFromOperator(door, request, emptyForm)
       return await answerForm(startBackupCheck(...onTheDesk(visit), { server: door.platform, name }), {
-        done: (work) => begun(door, work, 'checking'),
+        done: (work) => begun(door, work),
         refused: async (error) => await show(visit, error),
       })
     })
 
 /** The work goes on after the answer. What it finds is on the page, and what failed without a reason in the log. */
-const begun = (door: Door, { finished }: BegunWork, done: keyof typeof notices): Response => {
+const begun = (door: Door, { finished }: BegunWork): Response => {
   finished.catch((cause: unknown) => door.log.error('backup.failed', { cause }))
-  return seeOther(`${deskPaths.backups}?done=${done}`)
+  return seeOther(deskPaths.backups)
 }
 
 const show = async (visit: Visit, error: PlatformError | null, keep?: string): Promise<Response> => {
   const state = await readBackups(visit.door.platform)
   return page(
-    <DeskPage title="Backups" visit={visit} tab={deskPaths.backups} notices={notices}>
+    <DeskPage title="Backups" visit={visit} tab={deskPaths.backups}>
       <Problem error={error} />
       {state === null ? (
         <OfPostgres />

@@ -166,7 +166,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         empty={refusal === null ? noMatch(installs, segment !== 'waiting' || query.q !== '', nothingWaits) : null}
       />
       <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
-      <ExportForm visit={visit} action={`${path}/export`} fields={query} what="installs" />
+      <ExportForm visit={visit} action={`${path}/export`} fields={query} what="installs" shown={installs.rows.length} />
     </DeskPage>,
     { refusal },
   )

@@ -79,8 +79,9 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
   const refusal = refused === null || isAsShown ? (refused?.error ?? null) : notAsShown(review.version.status)
   return page(
     <DeskPage
-      title={`Version ${review.version.version}`}
-      belongsTo={review.app.name}
+      title={`${review.app.name} ${review.version.version}`}
+      belongsTo="Review"
+      avatarId={review.app.id}
       badges={<VersionStatusBadge status={review.version.status} />}
       visit={visit}
       tab={deskPaths.reviews}

@@ -3,7 +3,7 @@ import type { Door } from '../../http/door.ts'
 import { listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, Badge } from '../design/badge.tsx'
-import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { noMatch, Pager, SearchBar } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page, seeOther } from '../page.ts'
 import { parameterOf, readList } from '../query.ts'
@@ -26,7 +26,12 @@ export const reviewsRoutes = (door: Door) =>
       const isFiltered = q !== ''
       return page(
         <DeskPage title="Reviews" visit={visit} tab={path}>
-          <FilterBar path={path} fields={[{ kind: 'search', name: 'q', label: 'Name or slug of the app', value: q }]} />
+          <SearchBar
+            path={path}
+            label="Name or slug of the app"
+            part={q}
+            shown={review.rows.length > activation.rows.length ? review : activation}
+          />
           <h2>Waiting for review</h2>
           <RowList
             label="Versions that wait for review"

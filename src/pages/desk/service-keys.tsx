@@ -10,6 +10,7 @@ import {
   type ServiceKeyRecord,
 } from '../../operations/service-keys/change-service-keys.ts'
 import { Badge } from '../design/badge.tsx'
+import { EmptyState } from '../design/empty.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
@@ -90,7 +91,9 @@ const showList = async (visit: Visit): Promise<Response> => {
         label="Service keys"
         rows={keys.rows}
         row={(key) => <KeyRow key={key.id} of={key} />}
-        empty="There are no service keys. Without one, the builder cannot call the management API."
+        empty={
+          <EmptyState title="No service keys yet">Without one, the builder cannot call the management API.</EmptyState>
+        }
       />
       <Pager {...keys} shown={keys.rows.length} total={await countServiceKeys(platform)} />
     </DeskPage>,
