@@ -39,7 +39,9 @@ test('the version is a semantic one that the client library shares and the chang
   const { version } = packageFile
   expect(version).toMatch(/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$/)
   expect(libraryVersion).toBe(version)
-  expect(changesIn(await guide('changelog'), version).length).toBeGreaterThan(100)
+  const changes = changesIn(await guide('changelog'), version)
+  expect(changes.length).toBeGreaterThan(100)
+  expect(changes).not.toMatch(/\]\((?!https:)/) // no links to guides, which are not beside the notes
   expect(() => changesIn('# Changelog\n\n## 0.2.0\n\nText.\n', '0.3.0')).toThrow('no section "## 0.3.0"')
 })
 

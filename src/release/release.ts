@@ -8,11 +8,14 @@ import { billOfMaterials } from './sbom.ts'
 
 const root = join(import.meta.dir, '../..')
 
-/** The section of the changelog about a version. @throws ReleaseRefused */
+/** The section of the changelog about a version, without links to guides, which are not beside the notes. @throws ReleaseRefused */
 export const changesIn = (changelog: string, version: string): string => {
   const section = changelog.split(/^## /m).find((part) => part.startsWith(`${version}\n`))
   if (section === undefined) throw new ReleaseRefused(`The changelog has no section "## ${version}": write it first.`)
-  return section.slice(version.length).trim()
+  return section
+    .slice(version.length)
+    .replaceAll(/\[([^\]]+)\]\((?!https:)[^)]*\)/g, '$1')
+    .trim()
 }
 
 const notesText = (version: string, changes: string, sums: readonly string[]): string => `# App Platform ${version}
