@@ -26,6 +26,7 @@ const expected: readonly (readonly [line: string, offers: readonly string[]])[] 
   ['help oauth', ['oauth-libraries']],
   // Only the platform knows what labels there are, and here is no server to ask for versions.
   ['versions show ', []],
+  ['webhooks ping ', []],
   ['credential create newsletter --label ', []],
 ]
 

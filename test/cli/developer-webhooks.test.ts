@@ -35,6 +35,8 @@ test('webhooks lists, pings, shows the attempts and sends again, and exits 1 if 
   expect((await developer.json(['webhooks', 'list'])).data).toMatchObject([{ id, url: receiver.url }])
   expect((await developer.run(['webhooks', 'list'])).stdout).toMatch(/^ID +STATUS +REASON +URL +KINDS +CREATED\nwhk_/)
 
+  expect((await developer.run(['completion-values', 'endpoints'])).stdout).toBe(`${id}\n`)
+
   const pinged = await developer.json(['webhooks', 'ping', id])
   expect(pinged).toMatchObject({ delivered: true, status: 200 })
   receiver.behave(() => 503)

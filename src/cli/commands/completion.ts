@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander'
+import type { PlatformClient } from '../../client/index.ts'
 import { listApps } from '../../operations/apps/lists.ts'
 import { bashScript } from '../completion/bash-script.ts'
 import {
@@ -35,7 +36,7 @@ export const addCompletionCommand = (program: Command): void => {
       process.stdout.write(scripts[shell](completedCommands(program, topics)))
     })
   databaseCommand(program, valuesCommand, 'Print the values that a completion script offers.', { hidden: true })
-    .addArgument(new Argument('<what>', 'apps or versions').choices(completedValues))
+    .addArgument(new Argument('<what>', 'what').choices(completedValues))
     .action(printValues)
 }
 
@@ -51,11 +52,17 @@ const printValues = async (what: CompletedValues): Promise<void> => {
   process.stdout.write(safe.map((value) => `${value}\n`).join(''))
 }
 
+const onServer = async <T>(work: (client: PlatformClient, call: { readonly signal: AbortSignal }) => Promise<T>) => {
+  const call = { signal: AbortSignal.timeout(longestMs) }
+  return await work((await openRemote({}, call)).client, call)
+}
+
 const namesOf: Readonly<Record<CompletedValues, () => Promise<readonly string[]>>> = {
   apps: async () => await asOperator({}, async ([platform]) => (await listApps(platform)).map(({ slug }) => slug)),
-  versions: async () => {
-    const signal = AbortSignal.timeout(longestMs)
-    const { client } = await openRemote({}, { signal })
-    return (await client.versions.list({ limit: 100 }, { signal })).data.map(({ version }) => version)
-  },
+  versions: async () =>
+    await onServer(async ({ versions }, call) =>
+      (await versions.list({ limit: 100 }, call)).data.map(({ version }) => version),
+    ),
+  endpoints: async () =>
+    await onServer(async ({ webhooks }, call) => (await webhooks.list(call)).data.map(({ id }) => id)),
 }

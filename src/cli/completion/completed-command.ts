@@ -6,8 +6,8 @@ export type Expected =
   | { readonly kind: 'values'; readonly of: CompletedValues }
   | { readonly kind: 'file' | 'unknown' }
 
-/** What `valuesCommand` prints: the slugs of the apps in the database, or the versions of the developer's app on the server. */
-export const completedValues = ['apps', 'versions'] as const
+/** What `valuesCommand` prints: the slugs of the apps in the database, or what the developer's app has on the server. */
+export const completedValues = ['apps', 'versions', 'endpoints'] as const
 export type CompletedValues = (typeof completedValues)[number]
 
 /** The hidden command that the scripts run for values. Everything else they know. */
@@ -74,6 +74,7 @@ const expectedOf = (
   const value = placeholder.replace(/^--\S+/, '')
   if (/\b(file|dir|folder|path)\b/i.test(value)) return { kind: 'file' }
   if (/\bapp\b/.test(value)) return { kind: 'values', of: 'apps' }
+  if (at.startsWith(' webhooks ') && value === 'endpointId') return { kind: 'values', of: 'endpoints' }
   // A new version is none of those that exist, and an operator's versions are those of the app that was named.
   const isExisting = at === ' versions show' || at === ' versions rollback'
   return isExisting && /\bversion\b/.test(value) ? { kind: 'values', of: 'versions' } : { kind: 'unknown' }
