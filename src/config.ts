@@ -143,5 +143,5 @@ const addressAndPortOf = (text: string): { readonly host: string; readonly port:
   const port = wholeNumber(0, 65_535)(digits)
   return typeof port === 'number' && parseIpAddress(bare) !== null
     ? { host: bare, port }
-    : new Broken('must be an IP address and a port, such as 127.0.0.1:9090.')
+    : new Broken('must be an IP address and a port, such as 127.0.0.1:9464.')
 }

@@ -61,7 +61,6 @@ const systemFaults: ReadonlyMap<unknown, string> = new Map(
     EROFS: 'The file system is read-only.',
     EEXIST: 'A file with this name already exists.',
     EPIPE: 'The reader of the output stopped before all of it was written.',
-    EADDRINUSE: 'The port is in use: another program listens there.',
     EADDRNOTAVAIL: 'This machine has no such address to listen on.',
   }),
 )
@@ -71,6 +70,10 @@ const systemFaultIn = (error: unknown): string | undefined => {
   // For an unknown host name, Bun reports the code of an earlier failure.
   const isListening = 'syscall' in error && error.syscall === 'listen'
   if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return systemFaults.get('EADDRNOTAVAIL')
+  if (error.code === 'EADDRINUSE') {
+    const port = /port (\d+)/.exec(error.message)?.[1] // nothing else of the error names it
+    return `Port ${port ?? ''} is in use: another program listens there. Stop that program, or choose another port.`
+  }
   return systemFaults.get(error.code)
 }
 

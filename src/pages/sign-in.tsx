@@ -211,8 +211,8 @@ const showForm = async (
 const FirstAccount = () => (
   <>
     <p>
-      There are no accounts yet. To create the first one, run this command on the server, with the settings of the
-      server:
+      There are no accounts yet. Create the first one on the server, with its settings. The server printed the whole
+      command when it started:
     </p>
     <CodeBlock
       id="first-account"

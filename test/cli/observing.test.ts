@@ -23,14 +23,15 @@ test('METRICS_LISTEN serves the metrics on that port only, and nothing else ther
 
 test('a METRICS_LISTEN port that is in use ends the start with one plain line', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = other
   const desk = await openDesk()
   const result = await desk.run(['serve', '--port', '0', '--json'], {
-    env: { METRICS_LISTEN: `127.0.0.1:${other.port}` },
+    env: { METRICS_LISTEN: `127.0.0.1:${port}` },
   })
   await other.stop(true)
   expect(result).toMatchObject({ exitCode: 1, stdout: '' })
   expect(result.stderr.split('\n').filter((line) => !line.includes('config.warning'))).toEqual([
-    'error: The address in METRICS_LISTEN cannot be used. The port is in use: another program listens there.',
+    `error: The address in METRICS_LISTEN cannot be used. Port ${port} is in use: another program listens there. Stop that program, or choose another port.`,
     '',
   ])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../clients/support/free-port.ts'
@@ -235,6 +236,21 @@ needs('systemd-analyze').test('systemd accepts the backup timer and its service'
     }).toEqual({ exitCode: 0, err: [] })
     expect(service).toContain('--keep 14 --check')
     expect(service).toMatch(/^Environment="DATABASE_URL=file:\//m)
+  }
+})
+
+test('the files of the backup timer and of the container are written into a folder, as they would be printed', async () => {
+  const env = { PUBLIC_URL: 'https://apps.example.com', TRUSTED_PROXIES: '127.0.0.1' }
+  for (const what of ['backup-timer', 'container']) {
+    const folder = temporaryFolder()
+    const [steps = '', ...parts] = (await print(what, env)).split(/^# ---- (.+)\n/m)
+    expect(await print(what, env, '--to', folder)).toBe(steps.replace(/\n+$/, '\n'))
+    for (let at = 0; at < parts.length; at += 2)
+      expect(await Bun.file(join(folder, parts[at] ?? '')).text()).toBe(parts[at + 1]?.replace(/\n+$/, '\n') ?? '')
+    expect(readdirSync(folder).length).toBe(parts.length / 2)
+    const { exitCode, stdout, stderr } = await run(['print', what, '--to', join(folder, 'missing')], { env })
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: There is no such file or folder: [^\n]*missing[^\n]*\n$/)
   }
 })
 

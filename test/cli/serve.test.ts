@@ -26,10 +26,11 @@ onSqlite('one server')('a second server on the same database exits 1 with one pl
 test('a port in use exits 1 with one plain line', async () => {
   const server = await startServer()
   const desk = await openDesk()
-  const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', new URL(server.url).port, '--json'])
+  const { port } = new URL(server.url)
+  const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', port, '--json'])
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
   expect(stderr.split('\n').filter((line) => !line.includes('config.warning'))).toEqual([
-    'error: The port is in use: another program listens there.',
+    `error: Port ${port} is in use: another program listens there. Stop that program, or choose another port.`,
     '',
   ])
   expect(await server.stop()).toBe(0)

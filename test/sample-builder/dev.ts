@@ -45,7 +45,8 @@ const addressIn = async (lines: ReadableStream<Uint8Array>): Promise<string> => 
       const address = /fresh demo is at (http:\/\/\S+?);/.exec(said)?.[1]
       const end = said.indexOf('Client IDs and secrets')
       if (address === undefined || end === -1) continue
-      process.stdout.write(said.slice(0, end))
+      // Only operators have passwords here.
+      process.stdout.write(said.slice(0, end).replaceAll(/^ {2}\S+@\S+ {2}\S+\n/gm, ''))
       resolve(address)
       said = ''
     }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { join } from 'node:path'
 import { programEnvironment } from '../../config.ts'
 import type { ConfigFlags, EnvironmentVariables } from '../../config/setting.ts'
 import alertRules from '../print/alert-rules.yml' with { type: 'text' }
@@ -17,6 +18,7 @@ export const addPrintCommands = (program: Command): void => {
     'backup-timer',
     'A systemd timer and service, and a line of cron, that back up every day.',
     backupTimer,
+    { hasFiles: true },
   )
   printCommand(group, 'caddy', 'A Caddy site that terminates TLS.', async (deployment) =>
     caddyfile(await termsOf(deployment)),
@@ -32,7 +34,7 @@ export const addPrintCommands = (program: Command): void => {
       const upstream = containerUpstream(deployment)
       return containerFiles(deployment, await termsOf({ ...deployment, upstream }))
     },
-    containerSettings,
+    { fixed: containerSettings, hasFiles: true },
   )
   group
     .command('alerts')
@@ -45,9 +47,9 @@ const printCommand = (
   name: string,
   description: string,
   render: (deployment: Deployment) => string | Promise<string>,
-  fixed: EnvironmentVariables = {},
+  { fixed = {}, hasFiles = false }: { readonly fixed?: EnvironmentVariables; readonly hasFiles?: boolean } = {},
 ): void => {
-  group
+  const command = group
     .command(name)
     .description(description)
     .option('--port <number>', 'the port that the server listens on (PORT, default 3000)')
@@ -58,13 +60,22 @@ const printCommand = (
     )
     .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL)')
     .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
-    .action(async (flags: ConfigFlags) => {
+    .action(async (flags: ConfigFlags & { readonly to?: string }) => {
       const executable = Bun.isStandaloneExecutable ? process.execPath : null
       const deployment = deploymentOf(flags, { ...programEnvironment(), ...fixed }, executable)
       const text = await render(deployment)
       for (const warning of deployment.warnings) process.stderr.write(`warning: ${warning}\n`)
-      process.stdout.write(text)
+      process.stdout.write(flags.to === undefined ? text : await writeFiles(text, flags.to))
     })
+  if (hasFiles) command.option('--to <folder>', 'write the files into this folder, and print only what to do then')
+}
+
+/** Writes the files in the text, each below a line with its name. Returns what the text says before the first one. */
+const writeFiles = async (text: string, folder: string): Promise<string> => {
+  const [steps = '', ...parts] = text.split(/^# ---- (.+)\n/m)
+  for (let at = 0; at < parts.length; at += 2)
+    await Bun.write(join(folder, parts[at] ?? ''), `${(parts[at + 1] ?? '').trimEnd()}\n`, { createPath: false })
+  return `${steps.trimEnd()}\n`
 }
 
 /** Imported here, because no other command needs the server's limits. */

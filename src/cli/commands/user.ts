@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { User } from '../../../db/database.ts'
+import { readConfig } from '../../config.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { eraseUser } from '../../operations/users/erase-user.ts'
 import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
@@ -152,11 +153,13 @@ type InviteFlags = { readonly name: string; readonly operator?: boolean }
 const invite = async (session: OperatorSession, email: string, { name, operator: isOperator = false }: InviteFlags) =>
   linkAnswer(session, await inviteUser(...session, { email, name, isOperator }))
 
-const linkAnswer = ([{ mailer }]: OperatorSession, { user, link, expiresAt }: MadeLink) =>
-  recordAnswer(
-    { ...userRecord(user), link, expiresAt },
-    mailer === null ? undefined : [`The server also mails a link of its own to ${user.email}.`],
-  )
+const linkAnswer = ([{ mailer, publicUrl }]: OperatorSession, { user, link, expiresAt }: MadeLink) => {
+  const advice = [
+    ...(mailer === null ? [] : [`The server also mails a link of its own to ${user.email}.`]),
+    ...(readConfig({}).publicUrl === null ? [`PUBLIC_URL is not set: the link leads to ${publicUrl}.`] : []),
+  ]
+  return recordAnswer({ ...userRecord(user), link, expiresAt }, advice.length === 0 ? undefined : advice)
+}
 
 /** A user without the password hash. */
 const userRecord = ({

@@ -22,7 +22,7 @@ export const containerFiles = (deployment: Deployment, terms: ProxyTerms): strin
   if (file !== null && dirname(file) !== folder) {
     throw new UsageError(`In a container the database is in ${folder}, which is a volume: leave DATABASE_URL out.`)
   }
-  return `# Keep the three parts below as Containerfile, compose.yaml and Caddyfile in one folder. Then, in that folder:
+  return `# app-platform print container --to FOLDER writes these three files. Then, in that folder:
 #   cp ${Bun.$.escape(installFrom ?? program)} app-platform
 ${secrets.length > 0 ? `#   install -m 0600 /dev/null app-platform.env, ${secretLines(secrets)}\n` : ''}#   docker compose up --build --detach
 #   docker compose exec app-platform app-platform user invite you@example.com --name "Your Name" --operator

@@ -44,6 +44,7 @@ const installSteps = ({
   file,
   installFrom,
   program,
+  port,
   publicUrl,
   trustsProxies,
   secrets,
@@ -55,11 +56,11 @@ const installSteps = ({
     ? [`  test -e ${environmentFile} || install -m 0600 /dev/null ${environmentFile}`, `  ${secretLines(secrets)}`]
     : []),
   '  systemctl daemon-reload && systemctl enable --now app-platform',
-  'Commands on its database run as its user, with the same DATABASE_URL:',
+  'Commands need the same DATABASE_URL. As root:',
   file === null
-    ? `  (set -a; . ${environmentFile}; runuser -u app-platform -- ${word(program)} check)`
-    : `  runuser -u app-platform -- ${word(program)} check --database FILE`,
-  ...(publicUrl === null ? ['PUBLIC_URL is not set: clients are told http://localhost.'] : []),
+    ? `  (set -a; . ${environmentFile}; ${word(program)} check)`
+    : `  ${word(program)} check --database ${Bun.$.escape(file)}`,
+  ...(publicUrl === null ? [`PUBLIC_URL is not set: clients are told http://localhost:${port}.`] : []),
   ...(publicUrl?.protocol === 'https:' && !trustsProxies
     ? ['TRUSTED_PROXIES is not set: behind a proxy all clients would share one rate limit.']
     : []),
@@ -124,8 +125,7 @@ export const backupTimer = (deployment: Deployment): string => {
   if (deployment.file === null) throw new UsageError(onlyForFiles)
   const place = `/var/lib/${folder}`
   const command = `${word(deployment.program)} backup ${place} --keep ${kept} --check`
-  return `# Keep the first part as /etc/systemd/system/app-platform-backup.service and the second one as
-# /etc/systemd/system/app-platform-backup.timer, then, as root:
+  return `# As root, app-platform print backup-timer --to /etc/systemd/system writes these two files. Then:
 #   systemctl daemon-reload && systemctl enable --now app-platform-backup.timer
 #   systemctl start app-platform-backup && ls -l ${place}
 # Copy the newest file to another machine as well. Without systemd, as /etc/cron.d/app-platform-backup:
