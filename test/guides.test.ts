@@ -165,7 +165,7 @@ describe('commands', () => {
 
 /** Variables in the guides that are not settings of the server. */
 const otherVariables =
-  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|POSTGRES|TEST_DATABASE|SCREENSHOTS|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|APP_URL|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
+  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|POSTGRES|TEST_DATABASE|SCREENSHOTS|CERTIFICATES|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|APP_URL|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
 
 describe('names', () => {
   const settings = new Set<string>()
@@ -219,6 +219,14 @@ describe('names', () => {
     expect(kinds.toSorted()).toEqual([...webhookKinds].toSorted())
     const conditions = namesOf(marked(await guide('operate/monitoring'), 'conditions'))
     expect(conditions.toSorted()).toEqual([...conditionNames].toSorted())
+  })
+
+  test('the guide to monitoring has every alert that the program prints', async () => {
+    const printed = [
+      ...(await Bun.file(join(root, 'src/cli/print/alert-rules.yml')).text()).matchAll(/- alert: (\w+)/g),
+    ]
+    const listed = namesOf(marked(await guide('operate/monitoring'), 'alerts'))
+    expect(listed.toSorted()).toEqual(printed.map(([, name = '']) => name).toSorted())
   })
 
   test('every message in the guide to troubleshooting is one that the program can print', async () => {

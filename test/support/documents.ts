@@ -13,7 +13,7 @@ const markdownIn = (folder: string): readonly string[] =>
 /** All Markdown files for readers, but not the specification, which is the product's own. */
 export const documents = async (): Promise<readonly Document[]> =>
   await Promise.all([
-    ...['README.md', 'src/README.md', 'db/README.md'].map(read),
+    ...['README.md', 'src/README.md', 'src/release/README.md', 'db/README.md'].map(read),
     ...markdownIn('src/guides').map(read),
     ...markdownIn('test').map(read),
   ])
