@@ -72,6 +72,18 @@ test('every link of a guide leads to a guide and a heading that exist', async ()
   expect(linked.length).toBeGreaterThan(50)
 })
 
+test('a guide with many headings begins with links to them, and every guide but the last leads to the next one', async () => {
+  const all = [...(await pages()).values()]
+  for (const [at, { guide, text }] of all.entries()) {
+    const contents = /<ul class="contents">(.*?)<\/ul>/s.exec(text)?.[1] ?? ''
+    const headings = [...guide.text.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading.replaceAll('`', ''))
+    const listed = [...contents.matchAll(/<li>(.*?)<\/li>/g)].map(([, link = '']) => plainText(link))
+    expect(listed).toEqual(headings.length < 4 ? [] : headings)
+    const next = all[at + 1]?.guide
+    expect(/rel="next">([^<]*)/.exec(text)?.[1]).toBe(next?.title.replaceAll('&', '&amp;'))
+  }
+})
+
 test('the API reference is at /docs and /docs/api, and it and the list of all guides by reader link to each other', async () => {
   const reference = (await visitor().get('/docs/api')).text
   expect(reference).toContain('<a href="/docs/guides">Guides</a>')
@@ -130,7 +142,7 @@ test('signed-in developers see the client ID of their first app, or of the one t
   const strangers = await addApp(platform, await addUser(platform))
   const browser = await signedInBrowser(server.url, developer)
   const read = async (path: string) => plainText((await browser.get(`/docs/guides/${path}`)).text)
-  expect(await read('first-app')).toContain(`client_id=${first.development.clientId}&`)
+  expect(await read('first-app')).toContain(`client_id=${first.development.clientId}`)
   expect(await read(`command-line?app=${second.slug}`)).toContain(
     `APP_PLATFORM_CLIENT_ID=${second.development.clientId}`,
   )

@@ -88,12 +88,14 @@ export const guideRoutes = (door: Door) => {
     })
     .get(`${path}/:topic`, async ({ request, params: { topic } }) => {
       const visit = await reader(request)
-      const [{ findGuide, guideAreas }, { Markdown }] = await Promise.all([
+      const [{ findGuide, guideAreas }, { Contents, Markdown }] = await Promise.all([
         import('../../guides/index.ts'),
         import('./markdown.tsx'),
       ])
       const guide = findGuide(topic)
       if (guide === null) throw refuse('route_not_found')
+      const all = guideAreas.flatMap(({ guides }) => guides)
+      const next = all[all.indexOf(guide) + 1]
       // Operators read about servers that they have yet to set up, with names of hosts and proxies that belong together.
       const isForOperators = guideAreas[0].guides.includes(guide)
       const apps =
@@ -105,7 +107,16 @@ export const guideRoutes = (door: Door) => {
         <Layout title={guide.title} belongsTo="Guides" crumbs={[{ href: path, name: 'Guides' }]} visit={visit}>
           <div class="guide">
             {apps === null ? null : <OwnApp path={`${path}/${topic}`} {...apps} />}
+            <Contents text={text} />
             <Markdown text={apps === null ? text : text.replaceAll(placeholder, () => apps.clientId)} />
+            {next === undefined ? null : (
+              <p>
+                Next:{' '}
+                <a href={`${path}/${next.topic}`} rel="next">
+                  {next.title}
+                </a>
+              </p>
+            )}
           </div>
         </Layout>,
       )

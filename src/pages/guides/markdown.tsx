@@ -1,5 +1,6 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
+import { Details } from '../design/details.tsx'
 import { Table } from '../design/table.tsx'
 import { CodeBlock } from '../design/values.tsx'
 
@@ -35,6 +36,24 @@ export const Markdown = ({ text }: { readonly text: string }) => {
     </>
   )
 }
+
+/** Links to the headings below the title, if there are many. */
+export const Contents = ({ text }: { readonly text: string }) => {
+  const headings = lexer(text).filter(isHeading)
+  return headings.length < 4 ? null : (
+    <Details summary="On this page">
+      <ul class="contents">
+        {headings.map((heading) => (
+          <li>
+            <a href={`#${fragmentOf(heading.text)}`}>{inline(heading.tokens)}</a>
+          </li>
+        ))}
+      </ul>
+    </Details>
+  )
+}
+
+const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading' && token.depth === 2
 
 type BlockProps = {
   readonly token: MarkedToken
