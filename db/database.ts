@@ -148,6 +148,11 @@ export type TransactionOptions<T> = {
   readonly kind?: TransactionKind
   /** Set for a transaction that is meant to end access. Returns whether it did. */
   readonly endsAccess?: (value: T) => boolean
+  /**
+   * Whether its queries pause, because it changes so many rows. Reads go on between them. On SQLite it has a commit of its own, and
+   * other transactions wait for it, 5 seconds at most.
+   */
+  readonly isLong?: boolean
 }
 
 /** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes,

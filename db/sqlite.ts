@@ -152,9 +152,11 @@ class SqliteStore<Q> implements Store<Q> {
     this.#timer.unref()
   }
 
-  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess }: TransactionOptions<T> = {}): Promise<T> {
-    if (endsAccess !== undefined) return this.#queue.transaction(this.#ending(work, endsAccess), { endsAccess: true })
-    return this.#room.reason === null ? this.#queue.transaction(work) : Promise.reject(noRoom())
+  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
+    if (endsAccess !== undefined) {
+      return this.#queue.transaction(this.#ending(work, endsAccess), { endsAccess: true, isLong })
+    }
+    return this.#room.reason === null ? this.#queue.transaction(work, { isLong }) : Promise.reject(noRoom())
   }
 
   /** Refuses a transaction that ended no access, so that the reserve is not used up by the traces of refusals. */

@@ -3,6 +3,7 @@ import { refuse } from '../../src/domain/errors.ts'
 import type { WritingConnection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { gather } from './gather.ts'
+import { type JobOptions, type QueuedJob, WaitingJobs } from './waiting-jobs.ts'
 
 /** What the queue needs of a writing connection. */
 export type CommitWriter<Q> = Pick<
@@ -14,7 +15,7 @@ export type CommitQueueOptions<Q> = {
   readonly writer: CommitWriter<Q>
   /** A fresh connection in place of one whose queries an overdue transaction may still hold. */
   readonly replaceWriter: () => CommitWriter<Q>
-  /** How long a transaction waits for another process to let it write. */
+  /** How long a transaction waits for another process, or a long transaction of this one, to let it write. */
   readonly longestWaitMs: number
   /** Transactions per commit, at most. */
   readonly batchLimit: number
@@ -30,19 +31,9 @@ export type CommitQueueOptions<Q> = {
   readonly stateUnknown: (error: unknown) => void
 }
 
-/** One transaction. Its body may run several times; the outcome of the last run counts. */
-type Job<Q> = {
-  work(queries: Q): Awaitable<unknown>
-  resolve(value: unknown): void
-  reject(error: unknown): void
-  readonly endsAccess: boolean
-  readonly askedAt: number
-  value: unknown
-  failure: { readonly error: unknown } | null
-}
-
-const longestQueue = 10_000
 const longestLockMs = 2_000
+/** How often those that wait for a long transaction are looked at. */
+const lookMs = 100
 const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })
 
 /** A transaction awaited something other than its queries. It was rolled back; its code has to be fixed. */
@@ -62,6 +53,9 @@ export class TransactionOverdue extends Error {
  * Bodies run without savepoints, which would cost each of them 0.5 µs. When one throws, the whole batch is rolled back and
  * runs again, with a savepoint for each body. The following batches keep their savepoints until one has no failure, so
  * callers that always fail cost a savepoint, not a second run.
+ *
+ * A long transaction is a batch of its own. It may pause until a later turn of the event loop, so that reads are answered
+ * meanwhile.
  */
 export class CommitQueue<Q> {
   transactions = 0
@@ -72,7 +66,7 @@ export class CommitQueue<Q> {
   #lockedSince: number | null = null
 
   #writer: CommitWriter<Q>
-  #waiting: Job<Q>[] = []
+  readonly #waiting = new WaitingJobs<Q>()
   #running = false
   #refusal: (() => Error) | null = null
   #idle: (() => void) | null = null
@@ -86,12 +80,14 @@ export class CommitQueue<Q> {
     this.#writer = options.writer
   }
 
-  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess } = { endsAccess: false }): Promise<T> {
+  transaction<T>(
+    work: (queries: Q) => Awaitable<T>,
+    { endsAccess = false, isLong = false }: JobOptions = {},
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal())
-      if (this.#waiting.length >= longestQueue) return reject(unavailable(1))
       const askedAt = performance.now()
-      this.#waiting.push({ work, resolve, reject, endsAccess, askedAt, value: undefined, failure: null })
+      this.#waiting.add({ work, resolve, reject, endsAccess, isLong, askedAt, value: undefined, failure: null })
       if (this.#running) return
       this.#running = true
       this.#again()
@@ -101,7 +97,7 @@ export class CommitQueue<Q> {
   /** Refuses everything from now on, also the waiting transactions. If it is called again, the first refusal stays. */
   stop(refusal: () => Error): void {
     this.#refusal ??= refusal
-    for (const job of this.#waiting.splice(0)) job.reject(this.#refusal())
+    this.#waiting.refuseAll(this.#refusal)
   }
 
   /** Takes no more transactions and resolves when all that were taken are answered. */
@@ -136,7 +132,7 @@ export class CommitQueue<Q> {
     if (this.#waiting.length === 0) {
       this.#running = false
       this.#idle?.()
-    } else if (this.#begin()) void this.#batch(this.#waiting.splice(0, this.options.batchLimit))
+    } else if (this.#begin()) void this.#batch(this.#waiting.take(this.options.batchLimit))
   }
 
   /** False when a batch could not begin; the next try, if any, is scheduled. */
@@ -149,7 +145,7 @@ export class CommitQueue<Q> {
       return true
     } catch (error) {
       if (faultKind(error) === 'busy') this.#retryLater()
-      else this.#batchFailed(this.#waiting.splice(0, this.options.batchLimit), error)
+      else this.#batchFailed(this.#waiting.take(this.options.batchLimit), error)
       return false
     }
   }
@@ -157,23 +153,25 @@ export class CommitQueue<Q> {
   /** Another process is writing. Waiting inside SQLite would stop every request, so this waits outside. */
   #retryLater(): void {
     this.#lockedSince ??= performance.now()
-    const askedBefore = performance.now() - this.options.longestWaitMs
-    const expired = this.#waiting.filter((job) => job.askedAt < askedBefore)
-    this.#waiting = this.#waiting.filter((job) => job.askedAt >= askedBefore)
-    for (const job of expired) job.reject(unavailable(1))
+    this.#waiting.refuseExpired(this.options.longestWaitMs)
     this.#busyTries += 1
     this.lockWaits += 1
     setTimeout(() => this.#next(), Math.random() * Math.min(20, 2 * this.#busyTries))
   }
 
-  async #batch(jobs: readonly Job<Q>[]): Promise<void> {
+  async #batch(jobs: readonly QueuedJob<Q>[]): Promise<void> {
     const hasSavepoints = this.#usesSavepoints && jobs.length > 1
     let ran = 0
     let isOverdue = false
+    const isLong = jobs[0]?.isLong === true
     const nextTurn = setImmediate(() => {
+      if (isLong) return
       isOverdue = true
       this.#runOthersAgain(jobs, ran - 1)
     })
+    const looks = isLong
+      ? setInterval(() => this.#waiting.refuseExpired(this.options.longestWaitMs), lookMs)
+      : undefined
     try {
       for (const job of jobs) {
         ran += 1
@@ -194,16 +192,17 @@ export class CommitQueue<Q> {
       this.#writer.commit()
       this.commits += 1
     } catch (error) {
-      this.#waiting.unshift(...jobs.slice(ran))
+      this.#waiting.addFirst(jobs.slice(ran))
       return this.#batchFailed(jobs.slice(0, ran), error)
     } finally {
       clearImmediate(nextTurn)
+      clearInterval(looks)
     }
     this.#usesSavepoints = jobs.some(({ failure }) => failure !== null)
     await this.#answer(jobs)
   }
 
-  async #answer(jobs: readonly Job<Q>[]): Promise<void> {
+  async #answer(jobs: readonly QueuedJob<Q>[]): Promise<void> {
     try {
       await this.options.durable()
     } catch (error) {
@@ -223,11 +222,11 @@ export class CommitQueue<Q> {
    * A body threw. A lone transaction is refused at once: what it read was durable before it began. Several run again with
    * savepoints.
    */
-  #undo(jobs: readonly Job<Q>[], error: unknown): void {
+  #undo(jobs: readonly QueuedJob<Q>[], error: unknown): void {
     if (!this.#rollBack(jobs)) return
     if (jobs.length > 1) {
       this.#usesSavepoints = true
-      this.#waiting.unshift(...jobs)
+      this.#waiting.addFirst(jobs)
       return this.#next()
     }
     this.transactions += 1
@@ -236,9 +235,9 @@ export class CommitQueue<Q> {
   }
 
   /** The overdue body may still hold its queries, so their connection is replaced. The others of its batch run again. */
-  #runOthersAgain(jobs: readonly Job<Q>[], overdue: number): void {
+  #runOthersAgain(jobs: readonly QueuedJob<Q>[], overdue: number): void {
     jobs[overdue]?.reject(new TransactionOverdue())
-    this.#waiting.unshift(...jobs.filter((_, index) => index !== overdue))
+    this.#waiting.addFirst(jobs.filter((_, index) => index !== overdue))
     try {
       this.#writer.rollback()
       this.#writer = this.options.replaceWriter()
@@ -248,7 +247,7 @@ export class CommitQueue<Q> {
     this.#again()
   }
 
-  #batchFailed(jobs: readonly Job<Q>[], error: unknown): void {
+  #batchFailed(jobs: readonly QueuedJob<Q>[], error: unknown): void {
     if (!this.#rollBack(jobs)) return
     const kind = faultKind(error)
     if (kind === 'state_unknown') return this.#lose(jobs, error)
@@ -258,7 +257,7 @@ export class CommitQueue<Q> {
   }
 
   /** False if the rollback failed; then nothing is accepted any more. */
-  #rollBack(jobs: readonly Job<Q>[]): boolean {
+  #rollBack(jobs: readonly QueuedJob<Q>[]): boolean {
     try {
       this.#writer.rollback()
       return true
@@ -269,15 +268,14 @@ export class CommitQueue<Q> {
   }
 
   /** Transactions that end access run once more if there is room for them. */
-  #ranOut(jobs: readonly Job<Q>[]): void {
+  #ranOut(jobs: readonly QueuedJob<Q>[]): void {
     const hasRoom = this.options.full(jobs.some(({ endsAccess }) => endsAccess))
-    for (const job of jobs) {
-      if (hasRoom && job.endsAccess) this.#waiting.push(job)
-      else job.reject(unavailable(5))
-    }
+    const isRefused = (job: QueuedJob<Q>) => !(hasRoom && job.endsAccess)
+    for (const job of jobs.filter(isRefused)) job.reject(unavailable(5))
+    this.#waiting.addFirst(jobs.filter((job) => !isRefused(job)))
   }
 
-  #lose(jobs: readonly Job<Q>[], error: unknown): void {
+  #lose(jobs: readonly QueuedJob<Q>[], error: unknown): void {
     this.options.stateUnknown(error)
     this.stop(() => unavailable(30))
     for (const job of jobs) job.reject(unavailable(30))

@@ -47,7 +47,7 @@ export const checkingFirst = (platform: Platform, prepare: () => Rule): Platform
   const store = platform.database
   const transaction = async <T>(
     work: (q: Queries) => Awaitable<T>,
-    { endsAccess, kind }: TransactionOptions<T> = {},
+    { endsAccess, kind, isLong }: TransactionOptions<T> = {},
   ): Promise<T> => {
     const check = prepare()
     const outcome = await store.transaction(
@@ -57,6 +57,7 @@ export const checkingFirst = (platform: Platform, prepare: () => Rule): Platform
       },
       {
         ...(kind && { kind }),
+        ...(isLong && { isLong }),
         ...(endsAccess && { endsAccess: (found: Acted<T>) => found.kind === 'done' && endsAccess(found.value) }),
       },
     )

@@ -344,3 +344,54 @@ test('a transaction beyond the limit of the queue is refused and may be tried ag
   expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
   await Promise.all(taken)
 })
+
+const nextTurn = async (queries: string[]): Promise<void> => {
+  queries.push('pause')
+  await new Promise((resolve) => setImmediate(resolve))
+}
+const long = (name: string) => async (queries: string[]) => {
+  await nextTurn(queries)
+  queries.push(name)
+}
+
+const failsLater = async (queries: string[]) => {
+  await nextTurn(queries)
+  throw new Error('no')
+}
+
+test('a long transaction may take several turns, and has a commit of its own', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer)
+  const calls = [write('one'), write('two'), long('long'), long('longer'), write('three')]
+  await Promise.all(
+    calls.map(async (work, index) => await queue.transaction(work, { isLong: index === 2 || index === 3 })),
+  )
+
+  expect(told.join(' ')).toBe(
+    'begin one two commit begin pause long commit begin pause longer commit begin three commit',
+  )
+})
+
+test('a long transaction that throws is undone alone, and those that wait for it run', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer)
+  const outcomes = [queue.transaction(failsLater, { isLong: true }), queue.transaction(write('next'))].map(outcome)
+
+  expect(await Promise.all(outcomes)).toEqual([new Error('no'), undefined])
+  expect(told).toEqual(['begin', 'pause', 'rollback', 'begin', 'next', 'commit'])
+})
+
+test('who has waited too long for a long transaction is refused while it goes on', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer, { longestWaitMs: 0 })
+  const begun = Promise.withResolvers<Promise<unknown>>()
+  const untilRefused = async (queries: string[]) => {
+    const waiting = outcome(queue.transaction(write('late')))
+    begun.resolve(waiting)
+    queries.push(String((await waiting) instanceof Error))
+  }
+  await queue.transaction(untilRefused, { isLong: true })
+
+  expect(await begun.promise).toMatchObject(unavailable)
+  expect(told).toEqual(['begin', 'true', 'commit'])
+})
