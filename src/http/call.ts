@@ -9,6 +9,12 @@ declare global {
   }
 }
 
+/** What Bun's server offers for the connection of a request. */
+export type HttpConnection = {
+  /** How long it may be idle until the request has been answered, in seconds; 0: as long as it takes. */
+  timeout(request: Request, seconds: number): void
+}
+
 /** IDs that the request's log line names, filled in as they become known. Never a value that a caller sent unchecked. */
 type RequestNotes = {
   appId?: string
@@ -58,6 +64,8 @@ export type Call = Trace & {
   openTo: string | null
   /** The file of an upload. */
   file: UploadedFile | null
+  /** What it came over; null without a network. */
+  connection: HttpConnection | null
   /** Frees what the request holds. Called once when it has been answered, also after a failure. */
   release: (() => void) | null
 }

@@ -20,7 +20,8 @@ const settleMs = 250
 /**
  * Bun closes a connection without an answer, at its next tick of four seconds, after this long: if it is idle between requests,
  * does not read its answer, has not sent its request completely, or waits for the answer to a request without a body. Only a
- * body that arrives at 16 KiB a second or more gets longer. A request's head always gets ten seconds.
+ * body that arrives at 16 KiB a second or more gets longer, and a large one until it has been read (`http/upload-body.ts`). A
+ * request's head always gets ten seconds.
  */
 export const idleSeconds = 30
 /** Bun's own limit of 16 KiB would answer a long token without an envelope. */
@@ -48,7 +49,7 @@ export const listen = (options: ListenOptions) => {
     reusePort: false, // by default, outside development, Bun lets a second server share the port and half of the calls
     // The shell checks sizes, since Bun's own 413 has no envelope. A refused body is never kept in memory.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, bun) => answer(request, bun.requestIP(request)?.address),
+    fetch: (request, bun) => answer(request, bun.requestIP(request)?.address, bun),
     error: () => new Response(null, { status: 500 }),
   })
   const { drainMs = defaultDrainMs, noticeMs = Math.min(defaultNoticeMs, drainMs) } = options

@@ -11,7 +11,7 @@ import type { RouteTally } from '../runtime/histogram.ts'
 import { checkBody, checkSingleHeaders, createHostCheck, jsonBodies } from './admission.ts'
 import type { RouteRule } from './app.ts'
 import { createBurst } from './burst.ts'
-import { authorizationOf, type Call, clientRequestIdOf } from './call.ts'
+import { authorizationOf, type Call, clientRequestIdOf, type HttpConnection } from './call.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
@@ -46,7 +46,11 @@ type ShellOptions = {
 }
 
 /** Answers one request; `peer` is the address of the other end of the connection. */
-export type Shell = (request: Request, peer: string | undefined) => Awaitable<Response>
+export type Shell = (
+  request: Request,
+  peer: string | undefined,
+  connection?: HttpConnection | null,
+) => Awaitable<Response>
 
 type BoundRoute = RouteRule & {
   readonly pattern: string
@@ -97,6 +101,7 @@ export const createShell = (options: ShellOptions): Shell => {
       cookies: null,
       openTo: null,
       file: null,
+      connection: null,
       release: null,
     }
     request.call = call
@@ -170,12 +175,13 @@ export const createShell = (options: ShellOptions): Shell => {
       : finish(call, answered, route, turn)
   }
 
-  return (request, peer) => {
+  return (request, peer, connection = null) => {
     const turn = burst.turn()
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
     const route = match.kind === 'found' ? match.route : unmatched
     const call = open(request, peer, path, route)
+    call.connection = connection
     const mayBegin = watchedRoutes.has(route.pattern) || turnstile.enter()
     if (mayBegin === true) return begin(call, match, route, turn)
     return mayBegin.then((isAdmitted) => {

@@ -2,6 +2,7 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
 import { ownerOf } from '../operations/apps/app-record.ts'
 import type { Call } from './call.ts'
+import { idleSeconds } from './server.ts'
 import { parseStrictBytes } from './strict-body.ts'
 import type { Door, Uploader } from './door.ts'
 import { type ScannedUpload, UploadScanner } from './upload-scanner.ts'
@@ -71,12 +72,24 @@ async function* bodySteps(door: Door, call: Call, { longestMs, uploader }: Sende
   for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) call.release ??= await door.uploadSlots.enter(await uploader())
+    if (total > smallBytes) call.release ??= heldOpen(call, await door.uploadSlots.enter(await uploader()))
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)
       await new Promise((resolve) => setImmediate(resolve))
     }
+  }
+}
+
+/**
+ * Bun reads ahead, and takes a sender for idle while this server is busy with what it has read. A sender that is idle itself is
+ * noticed by `fastEnough`.
+ */
+const heldOpen = ({ connection, request }: Call, leave: () => void): (() => void) => {
+  connection?.timeout(request, 0)
+  return () => {
+    leave()
+    connection?.timeout(request, idleSeconds)
   }
 }
 

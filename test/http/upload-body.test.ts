@@ -1,6 +1,7 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { baseApp, endpointRoutes } from '../../src/http/app.ts'
+import type { HttpConnection } from '../../src/http/call.ts'
 import { endpoint, uploadBody } from '../../src/http/endpoint.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { callWith, doorOf } from './support/door.ts'
@@ -22,12 +23,18 @@ const openApp = () => {
 type App = ReturnType<typeof openApp>
 
 /** An upload of this size that began this long ago: its answer, and the function that frees what it holds. */
-const upload = (app: App, sizeBytes = 0, milliseconds = 0, by = 'somebody') =>
-  uploadOf(app, '{"a":1}'.padEnd(sizeBytes), milliseconds, by)
-const uploadOf = (app: App, body: string | ReadableStream, milliseconds = 0, by = 'somebody') => {
+const upload = (app: App, sizeBytes = 0, milliseconds = 0, by = 'somebody', connection: HttpConnection | null = null) =>
+  uploadOf(app, '{"a":1}'.padEnd(sizeBytes), milliseconds, by, connection)
+const uploadOf = (
+  app: App,
+  body: string | ReadableStream,
+  milliseconds = 0,
+  by = 'somebody',
+  connection: HttpConnection | null = null,
+) => {
   const request = new Request('http://localhost/', { method: 'POST', body })
   const startedAt = performance.now() - milliseconds
-  const call = callWith(request, { address: `address of ${by}`, bodyLimitBytes: 2 ** 24, startedAt })
+  const call = callWith(request, { address: `address of ${by}`, bodyLimitBytes: 2 ** 24, startedAt, connection })
   call.notes.appId = by
   const answer = app.handle(request).then(async (response) => [response.status, JSON.parse(await response.text())])
   return { answer, letGo: () => call.release?.(), holds: () => call.release !== null }
@@ -59,6 +66,19 @@ test('two uploads of one app that exceed 256 KiB run at a time; the next one wai
   expect(third.holds()).toBe(false)
   two[0]?.letGo()
   expect(await third.answer).toEqual(taken)
+})
+
+test('the connection of a large upload may be idle until the answer: what has arrived may keep the server busy', async () => {
+  const allowed: number[] = []
+  const connection = { timeout: (_: Request, seconds: number) => void allowed.push(seconds) }
+  const app = openApp()
+  expect(await upload(app, small, 0, 'small', connection).answer).toEqual(taken)
+  expect(allowed).toEqual([])
+  const { answer, letGo } = upload(app, large, 0, 'large', connection)
+  expect(await answer).toEqual(taken)
+  expect(allowed).toEqual([0])
+  letGo()
+  expect(allowed).toEqual([0, 30])
 })
 
 /** A body that sends these bytes and then nothing, and whether it is still being read. */

@@ -47,6 +47,7 @@ export const callWith = (request: Request, known: Partial<Call> = {}): Call => {
     cookies: null,
     openTo: null,
     file: null,
+    connection: null,
     release: null,
     ...known,
   }
