@@ -211,6 +211,9 @@ test('only what was proved safe beside other transactions is guarded', async () 
     'oauth/issue-app-token.ts',
     'oauth/revoke.ts',
     'refused-token.ts', // recorded refusals
+    'resources/builder-resources.ts', // single ones
+    'resources/import-resources.ts', // lines of an import, before and after its merge
+    'resources/merge-lines.ts',
     'service-keys/authenticate.ts', // last uses
     'sessions/handover.ts',
     'sessions/own-sessions.ts', // the end of one session

@@ -22,6 +22,7 @@ import members from './0020_members.sql' with { type: 'text' }
 import emailLinks from './0021_email_links.sql' with { type: 'text' }
 import mailedInvitations from './0022_mailed_invitations.sql' with { type: 'text' }
 import askedSessions from './0023_asked_sessions.sql' with { type: 'text' }
+import importChanges from './0024_import_changes.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
 const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   step(21, 'email_links', emailLinks, 'eb26e54a28cd4602fcce728a3e4b89c73b82c6db34e0f378b8aa5058f615d22c'),
   step(22, 'mailed_invitations', mailedInvitations, 'bddabee74d1dffb38f16789210fbb2063309951771c1b34fdd9e77e752f5a4af'),
   step(23, 'asked_sessions', askedSessions, 'bfa430a0b59026a37a6eb8543a0fe4613250251578e077bcf7794abf286ecfc0'),
+  step(24, 'import_changes', importChanges, '78fec7364ef5d6cb98423fce8f1687d54ad2478fc85d1fbfe6c39280c33895bc'),
 ]

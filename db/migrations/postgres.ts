@@ -18,6 +18,7 @@ import members from './postgres/0016_members.sql' with { type: 'text' }
 import emailLinks from './postgres/0017_email_links.sql' with { type: 'text' }
 import mailedInvitations from './postgres/0018_mailed_invitations.sql' with { type: 'text' }
 import askedSessions from './postgres/0019_asked_sessions.sql' with { type: 'text' }
+import importChanges from './postgres/0020_import_changes.sql' with { type: 'text' }
 
 /** Every step of the schema on PostgreSQL, in order. Append only. From 8 on, a step of SQLite has one here as well. */
 export const postgresMigrations: readonly PostgresMigration[] = [
@@ -114,5 +115,11 @@ export const postgresMigrations: readonly PostgresMigration[] = [
     name: 'asked_sessions',
     sql: askedSessions,
     sha256: 'c1c33000ee30beca7a71f73e5f0a3f9c8a569663572647213d5d4f4af503a10c',
+  },
+  {
+    id: 20,
+    name: 'import_changes',
+    sql: importChanges,
+    sha256: '6132f1f2b9fc68d0dedb3ec214abc0217f3011afb11b5799bdd9510d4172e04c',
   },
 ]

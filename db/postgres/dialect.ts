@@ -3,13 +3,14 @@
  * written once, with drizzle's tables for SQLite; its asynchronous dialect for SQLite is the base here, so rows and types are
  * the same by construction.
  */
-import { type Column, fillPlaceholders, getTableName, NoopLogger, sql, type Table } from 'drizzle-orm'
+import { type Column, fillPlaceholders, NoopLogger, sql } from 'drizzle-orm'
 import { NoopCache } from 'drizzle-orm/cache/core'
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 import { RemotePreparedQuery, SqliteRemoteDatabase, SQLiteRemoteSession } from 'drizzle-orm/sqlite-proxy'
 import type { Environment } from '../../src/domain/app.ts'
 import type { DrizzleConnection } from '../queries/connection.ts'
 import { idColumn } from './link.ts'
+import { listOf } from './rounds.ts'
 
 /** Rows as arrays of values, and how many rows a write changed. */
 export type Sent = { readonly rows: unknown[][]; readonly changes: number }
@@ -114,6 +115,23 @@ class Statement {
     return new Select(this.wire, selection)
   }
 
+  /** This select of one row, for each of many: row by row, as above. Its values are lists. */
+  readingEach(columns: readonly Column[]): Statement {
+    const text = `${callsText(columns)} select row.* from calls, lateral (${this.#ofCalls(0)} offset 0) as row`
+    const { send } = new Select(this.wire, { text, inside: null, locks: false, byKeys: null })
+    return Object.assign(new Statement(this.wire, text), {
+      send: (...lists: unknown[]) => send(...lists.map(listed)),
+    })
+  }
+
+  /** This insert of one row, for each of many. Its values are lists. */
+  insertingEach(columns: readonly Column[]): Statement {
+    const text = `${callsText(columns)} ${this.#insertFrom('calls', 0)}`
+    return Object.assign(new Statement(this.wire, text), {
+      push: (...lists: unknown[]) => this.wire.push(text, lists.map(listed)),
+    })
+  }
+
   /** An insert of a row under a fresh key. A taken key is an error, because the answer would say too late that there was a conflict. */
   inserting(columns: readonly Column[]) {
     const text = `${callsText(columns)}, made as (${this.#insertFrom('calls', 0)} returning 1)
@@ -149,6 +167,8 @@ class Statement {
     return this.text.replace(/\$(\d+)/g, (_, number: string) => `c${Number(number) + before}`)
   }
 }
+
+const listed = (values: unknown): string => listOf(Array.isArray(values) ? values : [values])
 
 class Select extends Statement {
   constructor(wire: Wire, selection: Selection) {
@@ -223,8 +243,5 @@ export const drizzleOver = (wire: Wire): DrizzleConnection => {
   const builders: unknown = new SqliteRemoteDatabase('async', dialect, new Session(wire, dialect), undefined)
   const takePosition = async (appId: string, environment: Environment) =>
     Number((await wire.send(positionText, [appId, environment])).rows[0]?.[0])
-  const gatherStatistics = async (...tables: readonly Table[]) => {
-    await wire.send(`ANALYZE ${tables.map((table) => `"${getTableName(table)}"`).join(', ')}`, [])
-  }
-  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead, gatherStatistics })
+  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead, takesLists: true as const })
 }

@@ -5,7 +5,8 @@ import { appInvitations, appMembers, apps, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
-import { finder, inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 
 export type AppMember = typeof appMembers.$inferSelect
 export type AppInvitation = typeof appInvitations.$inferSelect

@@ -34,7 +34,8 @@ import {
   type SearchWindow,
   type TimeOrder,
 } from './places.ts'
-import { finder, inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 

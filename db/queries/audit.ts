@@ -20,7 +20,7 @@ import { timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/tim
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { type Counted, countedRows, hitCounts, hitOf, readCounts } from './places.ts'
-import { finder, inserter } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 /** The ID bounds what is read, in the order of the key. The time says what may be removed. */

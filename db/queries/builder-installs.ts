@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { type Install, isOpen } from './installs.ts'
@@ -26,6 +26,19 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
         )
         .limit(givenLimit('limit')),
     )
+  const openOn = lazyReader(
+    () =>
+      db
+        .select({
+          id: installs.id,
+          appId: installs.appId,
+          environment: installs.environment,
+          was: installs.approval,
+        })
+        .from(installs)
+        .where(and(eq(installs.resourceId, given('resourceId')), isOpen)),
+    { locks: installs }, // or one that is being approved would be withdrawn
+  )
   const onOfAnyone = on()
   const onOfUser = on(eq(installs.userId, given('userId')))
 
@@ -90,17 +103,15 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
     /** Every install of a user, also ended ones, oldest first. */
     everyOfUser: async (userId: string): Promise<Install[]> =>
       await db.select().from(installs).where(eq(installs.userId, userId)).orderBy(asc(installs.id)),
+    /** Which of these websites and stores have open installs. */
+    openOn: async (resourceIds: readonly string[]): Promise<readonly string[]> => {
+      const open = and(inArray(installs.resourceId, [...resourceIds]), isOpen)
+      const rows = await db.selectDistinct({ id: installs.resourceId }).from(installs).where(open)
+      return rows.map(({ id }) => id)
+    },
     /** Ends every open install on a website or store, and returns them with what they were. */
     endOn: async (resourceId: string, now: number) => {
-      const ending = await db
-        .select({
-          id: installs.id,
-          appId: installs.appId,
-          environment: installs.environment,
-          was: installs.approval,
-        })
-        .from(installs)
-        .where(and(eq(installs.resourceId, resourceId), isOpen))
+      const ending = await openOn().all({ resourceId })
       for (const { id, was } of ending) {
         const approval = was === 'pending' ? 'withdrawn' : was
         await db.update(installs).set({ approval, state: 'inactive', updatedAt: now }).where(eq(installs.id, id))

@@ -32,3 +32,10 @@ export const removeSome = async (
     .limit(limit)
   return (await db.delete(key.table).where(inArray(key, some)).returning({ key })).length
 }
+
+/** Gives the answer after a turn of the event loop for others. For what a long transaction does, and its preparation. */
+export const pausing = async <T>(answer: PromiseLike<T>): Promise<T> => {
+  const value = await answer
+  await new Promise((resolve) => setImmediate(resolve))
+  return value
+}

@@ -12,13 +12,10 @@ export type DrizzleConnection = BunSQLiteDatabase & {
    * environment that is held until the transaction ends. So the positions of its events follow the order of their commits.
    */
   readonly takePosition?: (appId: string, environment: Environment) => Promise<number>
+  /** Of an engine on another machine: a statement for many rows takes a list of values for each column. */
+  readonly takesLists?: true
   /** Of an engine with a clock of its own: the time, or that of the clock if it is earlier. */
   readonly notAhead?: (at: number) => SQL<number>
-  /**
-   * Of an engine that chooses its plans by statistics: gathers those of the tables anew. It does so by itself only minutes later,
-   * and until then takes a table that has just been filled for an empty one.
-   */
-  readonly gatherStatistics?: (...tables: readonly Table[]) => Promise<void>
 }
 
 /** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */

@@ -4,7 +4,8 @@ import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { beside, type Place } from './places.ts'
-import { inserter, lazyReader, lazyWriter } from './reader.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
+import { inserter } from './rows.ts'
 import { contains } from './users.ts'
 
 export type Credential = typeof credentials.$inferSelect

@@ -3,7 +3,8 @@ import { apps, embeddedSessions, installSessionCodes, installs, sessions, users 
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { oldestKey } from './keys.ts'
-import { inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { inserter } from './rows.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect

@@ -3,7 +3,7 @@ import type { SecretHash } from '../../src/domain/secret.ts'
 import { passkeys, recoveryCodes, totpKeys } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, only } from './connection.ts'
-import { inserter } from './reader.ts'
+import { inserter } from './rows.ts'
 
 export type TotpKey = typeof totpKeys.$inferSelect
 export type Passkey = typeof passkeys.$inferSelect

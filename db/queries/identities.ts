@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { identities } from '../tables/sqlite.ts'
 import type { DrizzleConnection } from './connection.ts'
-import { finder, inserter } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 
 export type Identity = typeof identities.$inferSelect
 

@@ -24,7 +24,8 @@ import {
   isOfStatus,
   type StateCounts,
 } from './install-filter.ts'
-import { inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { inserter } from './rows.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 

@@ -3,7 +3,8 @@ import type { MailFault } from '../../src/domain/mail.ts'
 import { mails } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
-import { finder, inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 
 export type Mail = typeof mails.$inferSelect
 

@@ -2,7 +2,8 @@ import { and, asc, eq, lt } from 'drizzle-orm'
 import { formTickets, idempotencyKeys } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
 import { type DrizzleConnection, everyColumn, given } from './connection.ts'
-import { inserter, lazyReader, lazyWriter } from './reader.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
+import { inserter } from './rows.ts'
 
 export type KeptOutcome = typeof idempotencyKeys.$inferSelect
 export type IdempotencyScope = Pick<KeptOutcome, 'principal' | 'method' | 'path' | 'key'>

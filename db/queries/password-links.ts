@@ -4,7 +4,7 @@ import { mails, passwordLinks } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { oldestKey } from './keys.ts'
-import { finder, inserter } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 
 export type PasswordLink = typeof passwordLinks.$inferSelect
 

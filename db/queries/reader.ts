@@ -6,11 +6,11 @@
  */
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
-import { and, Column, getTableColumns, getTableName, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
+import { Column, getTableColumns, getTableName, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { type DrizzleConnection, everyColumn, given, lazily } from './connection.ts'
+import { lazily } from './connection.ts'
 
-type Given = Readonly<Record<string, unknown>>
+export type Given = Readonly<Record<string, unknown>>
 
 /** The parts of a prepared drizzle statement on bun:sqlite that are used. drizzle hides them from its types. */
 type Prepared = {
@@ -21,7 +21,10 @@ type Prepared = {
 type Statement = {
   /** Whether it is one of PostgreSQL: `postgres/dialect.ts` has what it can do instead of `values` and `run`. */
   readonly isAsynchronous?: boolean
-  /** Of PostgreSQL, as are the next two: this select, which locks the rows of a table, and asks for a row by the key in a column. */
+  /** Of PostgreSQL, as are the others: this statement for each of many rows, with a list of values for each of these columns. */
+  readingEach?(columns: readonly Column[]): Statement
+  insertingEach?(columns: readonly Column[]): Statement
+  /** This select, which locks the rows of a table, and asks for a row by the key in a column. */
   reading?(locks: string | null, byKey: Column | null): Statement
   /** This insert of a row with values for these columns. */
   inserting?(columns: readonly Column[]): unknown
@@ -35,7 +38,12 @@ type Select<Row> = {
 type Write = { prepare(): { run(): unknown } }
 
 /** What another engine must know of a select: the table whose rows it locks, the column if it asks for one row by its key. */
-type ReaderOptions = { readonly locks?: SQLiteTable; readonly byKey?: Column }
+type ReaderOptions = {
+  readonly locks?: SQLiteTable
+  readonly byKey?: Column
+  /** The columns of the values, if PostgreSQL is given lists of them (`lists.ts`). */
+  readonly each?: Columns
+}
 
 export type Reader<Row> = {
   readonly all: (given: Given) => Awaitable<Row[]>
@@ -92,9 +100,13 @@ export const reader = <Row>(select: Select<Row>, options: ReaderOptions = {}): R
   return compile(prepared, source, code) as Reader<Row> // typed by the very selection that it is made from
 }
 
-/** Compiles an insert, an update or a delete without RETURNING. Only the answer to `hasChanged` is waited for. */
-export const writer = (write: Write): Writer => {
-  const prepared = partsOf(write.prepare())
+/**
+ * Compiles an insert, an update or a delete without RETURNING. Only the answer to `hasChanged` is waited for. With `each`, PostgreSQL
+ * is given lists of values for these columns.
+ */
+export const writer = (write: Write, each?: Columns): Writer => {
+  const single = partsOf(write.prepare())
+  const prepared = withStatement(single, each && single.stmt.insertingEach?.(columnsOf(single, each)))
   const source: Source = { names: [], values: [] }
   const given = argumentsSource(prepared, source)
   const code = isAsynchronous(prepared)
@@ -147,29 +159,7 @@ export const stepWriter = (update: Write, insert: Write, key: Column, columns: C
 /** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */
 export const lazyReader = <Row>(select: () => Select<Row>, options?: ReaderOptions) =>
   lazily(() => reader(select(), options))
-export const lazyWriter = (write: () => Write) => lazily(() => writer(write()))
-
-/** A function that inserts a whole row into a table. */
-export const inserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
-  const insert = lazyWriter(() => db.insert<SQLiteTable>(table).values(everyColumn(table)))
-  return (row: T['$inferSelect']): Awaitable<void> => insert().run(row)
-}
-
-/** A function that finds the row of a table that has the given values in the named columns, which must be unique, or null. */
-export const finder = <T extends SQLiteTable, Name extends keyof T['$inferSelect'] & string>(
-  db: DrizzleConnection,
-  table: T,
-  ...names: readonly Name[]
-) => {
-  const columns = getTableColumns<SQLiteTable>(table)
-  const find = lazyReader(() =>
-    db
-      .select()
-      .from<SQLiteTable>(table)
-      .where(and(...names.map((name) => sql`${columns[name]} = ${given(name, columns[name])}`))),
-  )
-  return (values: Pick<T['$inferSelect'], Name>) => find().first(values) as Awaitable<T['$inferSelect'] | null> // by its table
-}
+export const lazyWriter = (write: () => Write, each?: Columns) => lazily(() => writer(write(), each))
 
 /** The one place that looks behind drizzle's types: its prepared statement keeps these three as plain properties. */
 const partsOf = (prepared: object): Prepared => prepared as Prepared
@@ -183,11 +173,21 @@ const nameColumns = (select: object, columns: NamedColumns): void => {
   configOf(select).fields = Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
 }
 
-const readingParts = (prepared: Prepared, { locks, byKey }: ReaderOptions): Prepared => {
-  const { query, logger, stmt } = prepared
-  if (stmt.reading === undefined) return prepared
-  return { query, logger, stmt: stmt.reading(locks === undefined ? null : getTableName(locks), byKey ?? null) }
+const readingParts = (prepared: Prepared, { locks, byKey, each }: ReaderOptions): Prepared => {
+  const { stmt } = prepared
+  const eachStmt = each && stmt.readingEach?.(columnsOf(prepared, each))
+  return withStatement(
+    prepared,
+    eachStmt ?? stmt.reading?.(locks === undefined ? null : getTableName(locks), byKey ?? null),
+  )
 }
+
+/** drizzle's properties are not its own, so they are named. */
+const withStatement = ({ query, logger, stmt }: Prepared, other: Statement | undefined): Prepared => ({
+  query,
+  logger,
+  stmt: other ?? stmt,
+})
 
 const isAsynchronous = ({ stmt }: Prepared): boolean => stmt.isAsynchronous === true
 

@@ -1,14 +1,41 @@
-import { and, asc, eq, getTableColumns, gt, isNull } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { resources, users } from '../tables/sqlite.ts'
+import { pausing } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
-import { finder, inserter, lazyReader, lazyWriter } from './reader.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
+import { inserter, listFinder, lockingFinder } from './rows.ts'
 
 export type Resource = typeof resources.$inferSelect
 
+/** What stays of one that is forgotten. */
+const forgotten = (now: number) => ({
+  name: '',
+  slug: sql`${resources.id}`,
+  status: 'archived' as const,
+  externalId: null,
+  deletedAt: now,
+  updatedAt: now,
+})
+
 /** Websites and stores. Owner and kind are part of every query. */
 export const resourceQueries = (db: DrizzleConnection) => {
-  const find = finder(db, resources, 'ownerId', 'kind', 'slug')
-  const byExternalId = finder(db, resources, 'kind', 'externalId')
+  // They lock, or an install could come to a resource whose owner changes or that is removed.
+  const find = lockingFinder(db, resources, 'ownerId', 'kind', 'slug')
+  const byExternalId = lockingFinder(db, resources, 'kind', 'externalId')
+  const sent = lazyReader(() =>
+    db
+      .select({ id: resources.id, externalId: resources.externalId })
+      .from(resources)
+      .where(
+        and(
+          eq(resources.kind, given('kind')),
+          isNotNull(resources.externalId),
+          gt(resources.externalId, given('afterExternalId')),
+        ),
+      )
+      .orderBy(asc(resources.externalId))
+      .limit(givenLimit('limit')),
+  )
   const update = lazyWriter(() =>
     db
       .update(resources)
@@ -51,14 +78,23 @@ export const resourceQueries = (db: DrizzleConnection) => {
       update().run({ id, ...change }),
     /** The one that the builder calls so. */
     byExternalId: (kind: Resource['kind'], externalId: string) => byExternalId({ kind, externalId }),
+    /** What there is of these, in no order. */
+    bySlugs: listFinder(db, resources, 'ownerId', 'kind', 'slug'),
+    byExternalIds: listFinder(db, resources, 'kind', 'externalId'),
+    /** Those of a kind that the builder has sent, after the external ID, by external ID. */
+    sent: async (kind: Resource['kind'], afterExternalId: string, limit: number) =>
+      await pausing(Promise.resolve(sent().all({ kind, afterExternalId, limit }))),
     /** Writes every column of a known row. */
     replace: async ({ id, ...row }: Resource) => void (await db.update(resources).set(row).where(eq(resources.id, id))),
     /** Forgets what a website or store was called. The row stays, because installs and the audit log name its ID. */
     forget: async (id: string, now: number) =>
-      void (await db
-        .update(resources)
-        .set({ name: '', slug: id, status: 'archived', externalId: null, deletedAt: now, updatedAt: now })
-        .where(eq(resources.id, id))),
+      void (await db.update(resources).set(forgotten(now)).where(eq(resources.id, id))),
+    /** The same for those that the builder has sent. Returns how many. */
+    forgetSent: async (ids: readonly string[], now: number): Promise<number> => {
+      const sent = and(inArray(resources.id, [...ids]), isNotNull(resources.externalId))
+      return (await pausing(db.update(resources).set(forgotten(now)).where(sent).returning({ id: resources.id })))
+        .length
+    },
     /** Everything that a user has, by ID. */
     ofOwner: async (ownerId: string): Promise<Resource[]> =>
       await db

@@ -18,6 +18,15 @@ export const watermarkQueries = (db: DrizzleConnection) => ({
         set: { at: sql`excluded.at` },
         ...(name === 'clock' && { setWhere: lt(watermarks.at, sql`excluded.at`) }),
       })),
+  /** Sets it to another time if it is still this one, or still absent (null). Of racing calls one gets true. */
+  advance: async (name: Name, from: number | null, at: number): Promise<boolean> => {
+    const isUnchanged = from === null ? sql`false` : eq(watermarks.at, from)
+    const set = db
+      .insert(watermarks)
+      .values({ name, at })
+      .onConflictDoUpdate({ target: watermarks.name, set: { at }, setWhere: isUnchanged })
+    return (await set.returning({ set: sql`1` })).length > 0
+  },
 })
 
 export type ServerKey = typeof serverKeys.$inferSelect

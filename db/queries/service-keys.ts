@@ -4,7 +4,7 @@ import { changeOne } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { beside, type Place } from './places.ts'
-import { finder, inserter } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 
 export type ServiceKey = typeof serviceKeys.$inferSelect
 

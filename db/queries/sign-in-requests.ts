@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, lt } from 'drizzle-orm'
 import { signInRequests } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
-import { finder } from './reader.ts'
+import { finder } from './rows.ts'
 
 export type SignInRequest = typeof signInRequests.$inferSelect
 

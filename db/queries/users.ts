@@ -6,6 +6,7 @@ import {
   eq,
   exists,
   gt,
+  gte,
   isNotNull,
   isNull,
   lt,
@@ -30,7 +31,8 @@ import {
   type SearchWindow,
   type TimeOrder,
 } from './places.ts'
-import { finder, inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { finder, inserter, listFinder, lockingFinder } from './rows.ts'
 
 export type User = typeof users.$inferSelect
 
@@ -85,8 +87,7 @@ export const userQueries = (db: DrizzleConnection) => {
     { locks: users }, // or a sign-in could miss that the password was changed, and its session would stay
   )
   const byEmail = finder(db, users, 'email')
-  const byExternalId = finder(db, users, 'externalId')
-
+  const byExternalId = lockingFinder(db, users, 'externalId') // or a resource could come to a user who is erased
   return {
     insert: inserter(db, users),
     byId: (id: string) => byId().first({ id }),
@@ -108,6 +109,14 @@ export const userQueries = (db: DrizzleConnection) => {
         .where(eq(users.id, id))),
     /** The user that the builder calls so. */
     byExternalId: (externalId: string) => byExternalId({ externalId }),
+    /** What there is of these addresses, which are normalised, or external IDs, in no order. */
+    byEmails: listFinder(db, users, 'email'),
+    byExternalIds: listFinder(db, users, 'externalId'),
+    /** Who was erased at this time, in epoch milliseconds, or later. */
+    erasedSince: async (at: number): Promise<readonly string[]> => {
+      const erased = and(isNotNull(users.erasedAt), gte(users.erasedAt, at))
+      return (await db.select({ id: users.id }).from(users).where(erased)).map(({ id }) => id)
+    },
     /** Users after the ID, oldest first; of one address and one status, if given. */
     listPage: async (
       { email, status }: { readonly email: string | null; readonly status: User['status'] | null },

@@ -33,7 +33,8 @@ import {
   type Place,
   readCounts,
 } from './places.ts'
-import { finder, inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { finder, inserter } from './rows.ts'
 import { contains } from './users.ts'
 
 export type Version = typeof versions.$inferSelect

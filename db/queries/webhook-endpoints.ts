@@ -4,7 +4,8 @@ import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
-import { inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { inserter } from './rows.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect

@@ -23,7 +23,8 @@ import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sql
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { beside, type Place } from './places.ts'
-import { inserter, lazyReader } from './reader.ts'
+import { lazyReader } from './reader.ts'
+import { inserter } from './rows.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect

@@ -363,10 +363,13 @@ export const stagedResources = sqliteTable(
     /** Of the import; sorts by time. */
     importKey: text('import_key').notNull(),
     line: integer().notNull(),
-    /** What a new resource is called. */
-    newId: text('new_id').notNull(),
-    /** The stored resource that the line is about; null for a new one. */
-    knownId: text('known_id'),
+    /**
+     * What it does to its resource: creates it; changes its owner, slug or external ID, and perhaps more; changes anything else; or
+     * nothing.
+     */
+    change: text({ enum: ['create', 'move', 'update', 'none'] }).notNull(),
+    /** The stored resource that the line is about, or what the new one is called. */
+    resourceId: text('resource_id').notNull(),
     ownerId: text('owner_id').notNull(),
     kind: text({ enum: resourceKinds }).notNull(),
     externalId: text('external_id'),
@@ -607,7 +610,9 @@ export const dailyUsers = sqliteTable(
 
 /** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
-  name: text({ enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted'] }).primaryKey(),
+  name: text({
+    enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported'],
+  }).primaryKey(),
   at: integer().notNull(),
 })
 

@@ -108,6 +108,7 @@ const toEnd = {
 
 const guarded = { kind: 'guarded' } as const
 const conditional = { kind: 'conditional' } as const
+export const longGuarded = { ...guarded, isLong: true } as const
 export const guardedToEnd = { ...toEnd, ...guarded } as const
 
 /**

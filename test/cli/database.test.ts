@@ -42,6 +42,7 @@ onSqlite('place of the file')(
         'email_links',
         'mailed_invitations',
         'asked_sessions',
+        'import_changes',
       ],
     })
     expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })

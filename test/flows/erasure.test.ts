@@ -222,6 +222,7 @@ const impersonal = new Set([
   'webhook_endpoints.reason',
   'webhook_endpoints.url',
   'webhook_events.body', // IDs and states
+  'staged_resources.change',
   'staged_resources.external_id',
   'staged_resources.name', // while an import runs
   'staged_resources.slug',

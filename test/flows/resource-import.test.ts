@@ -188,7 +188,7 @@ test('an owner who was erased meanwhile gets nothing', async () => {
   erased.resolve()
   const answer = await sending
   expect(answer.status).toBe(400)
-  expect(answer.body.error.message).toMatch(/^Line 1: (?:The owner has been erased|ownerExternalId)/)
+  expect(answer.body.error.message).toMatch(/^Line \d+: (?:The owner has been erased|ownerExternalId)/)
 })
 
 /** The lines of imports in the store. They are counted as they are removed, by a transaction that fails. */

@@ -6,7 +6,14 @@ import { isExternalId } from '../../domain/external-id.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { isSlug, nameFault } from '../../domain/name.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
-import { badInput, decideAt, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import {
+  badInput,
+  decideGuardedAt,
+  decideToEndGuarded,
+  type OpenChange,
+  type Operation,
+  refuseFault,
+} from '../decision.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { externalIdRule } from '../users/builder-users.ts'
@@ -56,7 +63,7 @@ export const putBuilderResource: Operation<
   }
   const now = platform.clock.now()
   const id = recordId('res_', platform.random.uuid(now))
-  return await decideAt(platform, trace, actor, now, async (change) => {
+  return await decideGuardedAt(platform, trace, actor, now, async (change) => {
     const { q, record } = change
     const owner = await q.users.byExternalId(stated.ownerExternalId)
     if (owner === null) return badInput('ownerExternalId', 'There is no user with this external ID.')
@@ -131,7 +138,7 @@ export const deleteBuilderResource: Operation<Named, { readonly installs: number
   actor,
   { kind, externalId },
 ) =>
-  await decideToEnd(platform, trace, actor, async (change) => {
+  await decideToEndGuarded(platform, trace, actor, async (change) => {
     const found = await change.q.resources.byExternalId(kind, externalId)
     return found === null ? unknownResource() : { installs: await removeResource(change, found) }
   })
@@ -140,8 +147,8 @@ export const unknownResource = (): PlatformError => refuse('record_not_found', {
 
 /** Returns how many installs ended. */
 export const removeResource = async (change: OpenChange, row: Resource): Promise<number> => {
+  await change.q.resources.forget(row.id, change.now) // first: no install can come to it from then on
   const installs = await endInstallsOn(change, row.id)
-  await change.q.resources.forget(row.id, change.now)
   await change.record({ action: 'resource.deleted', target: row.id, detail: { kind: row.kind, installs } })
   return installs
 }

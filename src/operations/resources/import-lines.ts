@@ -1,6 +1,19 @@
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+
 /** A line that is wrong, and why. */
 export type LineFault = { readonly line: number; readonly message: string }
 export const lineFault = (line: number, message: string): LineFault => ({ line, message })
+/** So many wrong lines are told. */
+export const mostFaults = 20
+
+/** The refusal of a file with these faults, the first of them in words. */
+export const wrongLines = (faults: readonly LineFault[]): PlatformError => {
+  const told = faults.toSorted((one, other) => one.line - other.line).slice(0, mostFaults)
+  const [first, ...others] = told
+  const also = others.length === 0 ? '' : ` ${others.length} more: line ${others.map(({ line }) => line).join(', ')}.`
+  const message = first === undefined ? 'The file is wrong.' : `Line ${first.line}: ${first.message}${also}`
+  return refuse('invalid_request', { param: 'line', message, details: { lines: told } })
+}
 
 type ImportLine =
   | { readonly kind: 'line'; readonly number: number; readonly text: string }

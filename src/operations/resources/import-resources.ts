@@ -1,12 +1,12 @@
-import type { StagedResource } from '../../../db/database.ts'
+import type { Queries, StagedLines, StagedResource } from '../../../db/database.ts'
 import { type RowKey, recordId, rowKey } from '../../domain/identifier.ts'
 import { type OwnerName, readResource, type ResourceLine } from '../../domain/resource.ts'
-import { PlatformError, refuse } from '../../domain/errors.ts'
-import { badInput, decideAt, type Operation } from '../decision.ts'
+import { normalizeEmail } from '../../domain/user.ts'
+import { badInput, guardedTransaction, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
-import { findUser } from '../users/find-user.ts'
-import { endInstallsOn } from './builder-resources.ts'
-import { importLines, type LineFault, lineFault } from './import-lines.ts'
+import { importLines, type LineFault, lineFault, mostFaults, wrongLines } from './import-lines.ts'
+import { matchLines, type Part, partOf, type RememberedLines, rememberLines, repeatedFaults } from './match-lines.ts'
+import { type ImportedResources, mergeLines } from './merge-lines.ts'
 
 type ImportFile = {
   /** The file: one JSON object per line, UTF-8. */
@@ -22,32 +22,16 @@ type ImportOrder = ImportFile & {
   /** The platform of a caller that may lose its rights meanwhile, without their check: it removes the lines all the same. */
   readonly unchecked?: Platform
 }
-export type ImportedResources = {
-  readonly created: number
-  readonly updated: number
-  readonly removed: number
-  readonly installs: number
-}
-
-/** An import whose lines are in the store, each right by itself. */
-type StagedImport = {
-  readonly key: RowKey
-  readonly lines: number
-  readonly lastLine: number
-  /** Epoch milliseconds: when it began. */
-  readonly now: number
-}
 
 const linesPerProgress = 1_000
 const linesAtOnce = 500
-/** So many wrong lines are told. */
-const mostFaults = 20
 
 /**
- * Makes a file of websites and stores true: creates, changes and removes them. The lines are first read into the store and checked
- * one by one, which takes little memory whatever the size of the file, and then merged in one transaction. However that ends,
- * they are removed; after a crash by the purge.
- * @throws invalid_request with the numbers of wrong lines, and then nothing has changed
+ * Makes a file of websites and stores true: creates, changes and removes them. The lines are first read into the store, checked
+ * one by one and compared with what is stored, which takes little memory whatever the size of the file. Only what differs is then
+ * written, in one transaction. However that ends, the lines are removed; after a crash by the purge.
+ * @throws invalid_request with the numbers of wrong lines, and then nothing has changed; unavailable if other calls have created or
+ *   removed the same websites and stores again and again
  */
 export const importResources: Operation<ImportOrder, ImportedResources> = async (
   platform,
@@ -57,70 +41,94 @@ export const importResources: Operation<ImportOrder, ImportedResources> = async 
 ) => {
   const now = platform.clock.now()
   const key = rowKey(platform.random.uuid(now))
+  const prunesBefore = prunes ? newId(platform, now) : null
+  const importedBefore = await platform.database.queries.watermarks.find('imported')
+  const remembered = rememberLines(key)
+  const stored: StagedLines[] = []
   try {
-    const read = await stageLines(platform, { key, now }, file)
-    return await mergeLines(platform, trace, actor, { staged: { key, now, ...read }, prunes })
+    const parts = await stageLines(platform, { key, now, remembered, stored }, file)
+    if (prunes && parts.length === 0) {
+      throw badInput('line', 'The file is empty: with prune, it would remove everything.')
+    }
+    return await mergeLines(platform, trace, actor, { key, parts, remembered, now, prunesBefore, importedBefore })
   } finally {
-    await dropLines(unchecked, key)
+    await dropLines(unchecked, stored)
   }
 }
 
-const stageLines = async (
-  platform: Platform,
-  { key, now }: { readonly key: RowKey; readonly now: number },
-  { chunks, progress, isOfBuilder }: ImportFile,
-) => {
+/** Of an import. */
+type Place = {
+  readonly key: RowKey
+  /** Epoch milliseconds: when it began. */
+  readonly now: number
+  readonly remembered: RememberedLines
+  /** Lines that may be in the store are added here. */
+  readonly stored: StagedLines[]
+}
+type ReadLine = { readonly line: number; readonly resource: ResourceLine }
+
+const stageLines = async (platform: Platform, place: Place, file: ImportFile): Promise<readonly Part[]> => {
   const faults: LineFault[] = []
-  const idOfOwner = rememberOwners(platform)
-  let batch: StagedResource[] = []
-  let lines = 0
-  let lastLine = 0
-  const store = async () => {
-    const rows = await Promise.all(batch.map(async (row) => ({ ...row, knownId: await knownTo(platform, row) })))
-    batch = []
-    await platform.database.transaction(async ({ stagedResources }) => {
-      await Promise.all(rows.map((row) => stagedResources.insert(row)))
+  const parts: Part[] = []
+  const store = async (batch: readonly ReadLine[]): Promise<void> => {
+    const rows = batch.map(({ line, resource }) =>
+      rowOf(resource, { ...place, line, resourceId: newId(platform, place.now) }),
+    )
+    const isKept = faults.length === 0
+    if (isKept) place.stored.push({ key: place.key, first: batch[0]?.line ?? 0, last: batch.at(-1)?.line ?? 0 })
+    const { unowned, matched } = await guardedTransaction(platform, async (q) => {
+      const idOfOwner = await ownersOf(q, batch)
+      const owned = rows.flatMap((row, index) => {
+        const ownerId = idOfOwner(batch[index])
+        return ownerId === undefined ? [] : [{ ...row, ownerId }]
+      })
+      const found = await matchLines(q, owned)
+      if (isKept) await q.stagedResources.insert(found.map(({ row }) => row))
+      return { unowned: batch.filter((line) => idOfOwner(line) === undefined), matched: found }
     })
+    for (const { line, resource } of unowned) faults.push(lineFault(line, unknownOwner(resource.owner)))
+    faults.push(...repeatedFaults(place.remembered, matched))
+    parts.push(partOf(matched))
   }
-  for await (const line of importLines(chunks)) {
-    const read = line.kind === 'line' ? readResource(line.text, isOfBuilder) : line
-    const ownerId = read.kind === 'resource' ? await idOfOwner(read.resource.owner) : null
-    if (read.kind === 'fault') faults.push({ line: line.number, message: read.message })
-    else if (ownerId === null) faults.push({ line: line.number, message: unknownOwner(read.resource.owner) })
-    else if (faults.length === 0)
-      batch.push(rowOf(read.resource, { key, line: line.number, ownerId, now, newId: newId(platform, now) }))
-    if (faults.length === mostFaults) break
-    lines += 1
-    lastLine = line.number
-    if (batch.length === linesAtOnce) await store()
-    if (lines % linesPerProgress === 0) progress(lines)
+  let batch: ReadLine[] = []
+  let lines = 0
+  let storing = Promise.resolve()
+  try {
+    for await (const line of importLines(file.chunks)) {
+      const read = line.kind === 'line' ? readResource(line.text, file.isOfBuilder) : line
+      if (read.kind === 'fault') faults.push(lineFault(line.number, read.message))
+      else batch.push({ line: line.number, resource: read.resource })
+      if (faults.length >= mostFaults) break
+      lines += 1
+      if (lines % linesPerProgress === 0) file.progress(lines)
+      if (batch.length < linesAtOnce) continue
+      await storing // goes on while the next lines are read
+      storing = store(batch)
+      batch = []
+    }
+  } finally {
+    await Promise.allSettled([storing]) // or it would store lines after they were removed
   }
+  await storing
+  if (batch.length > 0) await store(batch)
   if (faults.length > 0) throw wrongLines(faults)
-  if (batch.length > 0) await store()
-  progress(lines)
-  return { lines, lastLine }
+  file.progress(lines)
+  return parts
 }
 
 const newId = (platform: Platform, now: number): string => recordId('res_', platform.random.uuid(now))
 
-type Place = {
-  readonly key: RowKey
-  readonly line: number
-  readonly ownerId: string
-  readonly newId: string
-  readonly now: number
-}
+type Row = Pick<Place, 'key' | 'now'> & Pick<StagedResource, 'line' | 'resourceId'>
 
-const rowOf = (stated: ResourceLine, { key, line, ownerId, newId: fresh, now }: Place): StagedResource => {
-  const { kind, externalId, name, slug, status, createdAt, updatedAt } = stated
-  const publishedAt = stated.publishedAt
+/** Before its owner is known. */
+const rowOf = (stated: ResourceLine, { key: importKey, line, resourceId, now }: Row) => {
+  const { kind, externalId, name, slug, status, createdAt, updatedAt, publishedAt } = stated
   const latest = Math.min(now, updatedAt ?? now, publishedAt ?? now)
   return {
-    importKey: key,
+    importKey,
     line,
-    newId: fresh,
-    knownId: null,
-    ownerId,
+    change: 'create' as const,
+    resourceId,
     kind,
     externalId,
     name,
@@ -138,85 +146,27 @@ const unknownOwner = ({ by }: OwnerName): string =>
     ? 'owner: There is no user with this address.'
     : 'ownerExternalId: There is no user with this external ID.'
 
-/** The refusal of a file with these faults, the first of them in words. */
-const wrongLines = (faults: readonly LineFault[]): PlatformError => {
-  const [first, ...others] = faults
-  const also = others.length === 0 ? '' : ` ${others.length} more: line ${others.map(({ line }) => line).join(', ')}.`
-  const message = first === undefined ? 'The file is wrong.' : `Line ${first.line}: ${first.message}${also}`
-  return refuse('invalid_request', { param: 'line', message, details: { lines: faults } })
-}
-
-/** The stored resource that a line is about, as `match` finds it again in the transaction of the merge. */
-const knownTo = async (
-  { database }: Platform,
-  { kind, externalId, ownerId, slug }: StagedResource,
-): Promise<string | null> => {
-  const q = database.queries.resources
-  const named = externalId === null ? null : await q.byExternalId(kind, externalId)
-  if (named !== null) return named.id
-  const namesake = await q.find(ownerId, kind, slug)
-  const isIt = namesake !== null && namesake.deletedAt === null && (externalId === null || namesake.externalId === null)
-  return isIt ? namesake.id : null
-}
-
-/** Looks up each owner once. IDs of users stay right; whether one was erased meanwhile is asked at the end. */
-const rememberOwners = (platform: Platform) => {
-  const known = new Map<string, string>()
-  const q = platform.database.queries
-  return async ({ by, text }: OwnerName): Promise<string | null> => {
-    const name = `${by} ${text}`
-    const remembered = known.get(name)
-    if (remembered !== undefined) return remembered
-    const user = by === 'email' ? await findUser(q, text) : await q.users.byExternalId(text)
-    if (user !== null) known.set(name, user.id)
-    return user?.id ?? null
+/** Gives the IDs of the owners, which stay right; whether one was erased meanwhile is asked in the merge. */
+const ownersOf = async ({ users }: Queries, batch: readonly ReadLine[]) => {
+  const names = { email: new Set<string>(), externalId: new Set<string>() }
+  for (const { resource } of batch) names[resource.owner.by].add(storedName(resource.owner))
+  const byEmail = await users.byEmails([...names.email].map((email) => ({ email })))
+  const byExternalId = await users.byExternalIds([...names.externalId].map((externalId) => ({ externalId })))
+  const ids = {
+    email: new Map(byEmail.map(({ id, email }) => [email, id])),
+    externalId: new Map(byExternalId.map(({ id, externalId }) => [externalId, id])),
   }
+  return (line: ReadLine | undefined) =>
+    line === undefined ? undefined : ids[line.resource.owner.by].get(storedName(line.resource.owner))
 }
 
-/**
- * Merges the lines, in one transaction. Websites and stores of an external ID are identified by it, all others by owner, kind and
- * slug. The same file again changes nothing. A change of owner and a removal end the installs.
- */
-const mergeLines: Operation<{ staged: StagedImport; prunes: boolean }, ImportedResources> = async (
-  platform,
-  trace,
-  actor,
-  { staged, prunes },
-) => {
-  const { key, lines, lastLine, now } = staged
-  if (prunes && lines === 0) throw badInput('line', 'The file is empty: with prune, it would remove everything.')
-  return await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
-    const { q, record } = change
-    const { stagedResources } = q
-    await stagedResources.match(key, lastLine)
-    const faults = [
-      ...(await stagedResources.withoutOwner(key)).map((line) => lineFault(line, 'The owner has been erased.')),
-      ...(await stagedResources.repeated(key)).map((line) =>
-        lineFault(line, 'An earlier line is about the same website or store.'),
-      ),
-      ...(await stagedResources.withTakenSlug(key, prunes)).map((line) =>
-        lineFault(line, 'slug: Another website or store of the owner has it.'),
-      ),
-    ]
-    if (faults.length > 0) return wrongLines(faults)
-    const counts = await stagedResources.counts(key, prunes)
-    let installs = 0
-    for (const id of await stagedResources.endingInstalls(key, prunes)) installs += await endInstallsOn(change, id)
-    if (counts.removed > 0) await stagedResources.prune(key, change.now)
-    if (counts.updated > 0) await stagedResources.change(key, lastLine, now)
-    if (counts.created > 0) await stagedResources.create(key, lastLine, now)
-    const result = { ...counts, installs }
-    if (Object.values(counts).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
-    return result
-  })
-}
+/** Nobody has a malformed address. */
+const storedName = ({ by, text }: OwnerName): string => (by === 'email' ? (normalizeEmail(text) ?? '') : text)
 
 /** Removes the lines of an import, a few at a time, because others write meanwhile. If that fails, the purge does it. */
-const dropLines = async ({ database }: Platform, key: RowKey): Promise<void> => {
-  const drop = async () =>
-    await database.transaction(async ({ stagedResources }) => await stagedResources.forget(key, linesAtOnce))
+const dropLines = async (platform: Platform, stored: readonly StagedLines[]): Promise<void> => {
   try {
-    for (let removed = linesAtOnce; removed > 0;) removed = await drop()
+    for (const lines of stored) await guardedTransaction(platform, async (q) => await q.stagedResources.forget(lines))
   } catch {
     // The file is merged, or refused with its own reason.
   }
