@@ -7,7 +7,7 @@ import { onPostgres } from '../support/postgres.ts'
 import { removeTemporaryFolders } from '../support/temporary-folder.ts'
 import { appToken, createWorld, endWorld } from '../support/world.ts'
 import { markdownTable } from './markdown.ts'
-import { residentBytesOf } from './processes.ts'
+import { favourSession, processorSecondsOf, residentBytesOf } from './processes.ts'
 import { environment } from './report.ts'
 
 /*
@@ -21,6 +21,7 @@ if (!Number.isSafeInteger(users) || users < 1) throw new Error('--users takes a 
 const sites = 2 * users
 const inFlight = 16
 
+favourSession()
 const world = await createWorld({ ownProcess: true })
 const { platform, app, server } = world
 const rights = ['users:write', 'resources:write']
@@ -82,47 +83,85 @@ const importAll = async (name: string, prune: boolean): Promise<void> => {
   if (answer.status !== 200) throw new Error(`The import: ${answer.status} ${text}`)
 }
 
-/** GET /me meanwhile, one at a time with a pause, and the memory of the server. */
-const observed = async (work: () => Promise<void>) => {
+/** Milliseconds of calls, one at a time with a pause, until the signal. One that is refused for now is sent again. */
+const latenciesOf = async (call: () => Promise<Response>, pauseMs: number, ended: AbortSignal) => {
   const latencies: number[] = []
-  let memory = 0
+  while (!ended.aborted) {
+    const began = performance.now()
+    let answer = await call()
+    for (; answer.status === 503; answer = await call()) await answer.arrayBuffer()
+    if (answer.status >= 300) throw new Error(`Meanwhile: ${answer.status} ${await answer.text()}`)
+    await answer.arrayBuffer()
+    latencies.push(performance.now() - began)
+    await Bun.sleep(pauseMs)
+  }
+  return latencies.toSorted((one, other) => one - other)
+}
+
+const me = async () =>
+  await fetch(`${server.url}/api/app-platform/me`, {
+    headers: { Authorization: `Bearer ${token}`, 'X-Service-Api-Version': '2026-08' },
+  })
+let changes = 0
+/** A change of the kind that runs after all others on both engines. */
+const change = async () => {
+  const body = { email: 'beside@builder.example', name: `Change ${(changes += 1)}` }
+  return await fetch(`${server.url}${managementPath}/users/beside`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+/** What a reader and a writer notice meanwhile, and the memory of the server. */
+const observed = async (work: () => Promise<void>) => {
   const watch = new AbortController()
-  const watching = (async () => {
-    while (!watch.signal.aborted) {
-      const began = performance.now()
-      const answer = await fetch(`${server.url}/api/app-platform/me`, {
-        headers: { Authorization: `Bearer ${token}`, 'X-Service-Api-Version': '2026-08' },
-      })
-      if (answer.status !== 200) throw new Error(`GET /me: ${answer.status}`)
-      await answer.arrayBuffer()
-      latencies.push(performance.now() - began)
-      memory = Math.max(memory, residentBytesOf(server.pid))
-      await Bun.sleep(2)
-    }
-  })()
-  const began = performance.now()
+  const reads = latenciesOf(me, 2, watch.signal)
+  const writes = latenciesOf(change, 20, watch.signal)
+  let memory = 0
+  const looking = setInterval(() => (memory = Math.max(memory, residentBytesOf(server.pid))), 20)
+  const [began, usedBefore] = [performance.now(), processorSecondsOf(server.pid)]
   await work()
   const seconds = (performance.now() - began) / 1000
+  const used = processorSecondsOf(server.pid) - usedBefore
   watch.abort()
-  await watching
-  const sorted = latencies.toSorted((one, other) => one - other)
-  return { seconds, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0, most: sorted.at(-1) ?? 0, memory: memory / 1e6 }
+  clearInterval(looking)
+  const sorted = await reads
+  return {
+    seconds,
+    used,
+    p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+    most: sorted.at(-1) ?? 0,
+    mostOfChange: (await writes).at(-1) ?? 0,
+    memory: memory / 1e6,
+  }
 }
 
 const found = environment()
 process.stdout.write(`${found.date}  ${found.machine}, Bun ${found.bun}, ${onPostgres ? 'PostgreSQL' : 'SQLite'}\n`)
-const table = markdownTable(['what', 's', 'per s', 'p99 ms of GET /me', 'longest ms', 'memory MB'])
+const table = markdownTable([
+  'what',
+  's',
+  'per s',
+  'CPU s',
+  'p99 ms of GET /me',
+  'longest ms',
+  'longest ms of a change',
+  'memory MB',
+])
 process.stdout.write(`${table.head}\n`)
 const measure = async (title: string, count: number, work: () => Promise<void>): Promise<void> => {
-  const { seconds, p99, most, memory } = await observed(work).catch((error: unknown) => {
+  const { seconds, used, p99, most, mostOfChange, memory } = await observed(work).catch((error: unknown) => {
     process.stderr.write(`The server's log ends with:\n${server.log().slice(-4_000)}\n`)
     throw error
   })
   const figures = [
     seconds.toFixed(1),
     Math.round(count / seconds).toLocaleString('en'),
+    used.toFixed(1),
     p99.toFixed(1),
     most.toFixed(0),
+    mostOfChange.toFixed(0),
     memory.toFixed(0),
   ]
   process.stdout.write(`${table.row([title, ...figures])}\n`)

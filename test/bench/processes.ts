@@ -86,7 +86,7 @@ export const residentBytesOf = (pid: number): number => {
 }
 
 /** User and system time, fields 14 and 15 of proc(5), in ticks of 10 ms; the name before them may hold spaces. */
-const processorSecondsOf = (pid: number): number => {
+export const processorSecondsOf = (pid: number): number => {
   const stat = `/proc/${pid}/stat`
   if (!existsSync(stat)) return Number.NaN
   const text = readFileSync(stat, 'utf8')
