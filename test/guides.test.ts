@@ -221,6 +221,16 @@ describe('names', () => {
     expect(conditions.toSorted()).toEqual([...conditionNames].toSorted())
   })
 
+  test('the guide to monitoring has every event of the log', async () => {
+    const sources = [...new Bun.Glob('{src,db}/**/*.{ts,tsx}').scanSync(root)]
+    const code = await Promise.all(sources.map(async (file) => await Bun.file(join(root, file)).text()))
+    const logged = [...code.join('\n').matchAll(/\blog\.(?:info|warn|error)\(\s*'([a-z_.]+)'/g)].map(
+      ([, name = '']) => name,
+    )
+    const listed = namesOf(marked(await guide('operate/monitoring'), 'events'))
+    expect(listed.toSorted()).toEqual([...new Set([...logged, 'http.answered'])].toSorted()) // most of the log: written by hand
+  })
+
   test('the guide to monitoring has every alert that the program prints', async () => {
     const printed = [
       ...(await Bun.file(join(root, 'src/cli/print/alert-rules.yml')).text()).matchAll(/- alert: (\w+)/g),

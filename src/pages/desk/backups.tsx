@@ -127,7 +127,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
         password hashes and signing keys, so it cannot be downloaded here. This command prints a timer that makes a
         backup every day:
       </p>
-      <CodeBlock id="timer" label="Daily backups" code="app-platform print backup-timer" />
+      <CodeBlock id="timer" label="Daily backups" code="app-platform print backup-timer --to /etc/systemd/system" />
       <p>
         Restoring needs a stopped server: see the guide <a href="/docs/guides/backup-and-restore">Backup and restore</a>
         .
