@@ -6,6 +6,7 @@ import type { Door } from '../http/door.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/invitations.ts'
 import { Form, Problem } from './design/field.tsx'
 import { Layout } from './design/shell.tsx'
+import { ChosenName } from './design/values.tsx'
 import { always, answerForm, asUser, formOf, outcomeOf, receiveFromUser, secretText } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
@@ -40,10 +41,7 @@ const show = async (visit: Visit, link: string, error: PlatformError | null): Pr
       <Problem error={error} />
       <p>
         <bdi>{inviter.name}</bdi> (<bdi>{inviter.email}</bdi>) invites you to become {offerWords[role]} of{' '}
-        <strong>
-          <bdi>{app.name}</bdi>
-        </strong>
-        .
+        <ChosenName name={app.name} />.
       </p>
       <p>{consequences[role]}</p>
       <p class="muted">

@@ -4,10 +4,11 @@ import { passwordLinkPath } from '../domain/password-link.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/password-links.ts'
-import { Field, Form, Problem } from './design/field.tsx'
+import { Form, Problem } from './design/field.tsx'
 import { Layout } from './design/shell.tsx'
 import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
+import { NewPasswordFields } from './new-password.tsx'
 import { page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { visitorOf } from './visit.ts'
@@ -55,14 +56,7 @@ const showForm = async (door: Door, request: Request, link: string, error: Platf
             {/* Tells password managers whose password this is. */}
             <input type="text" name="username" autocomplete="username" value={user.email} readOnly hidden />
             <input type="hidden" name="link" value={link} />
-            <Field
-              label="New password"
-              name="password"
-              hint="At least 8 characters. A few unrelated words make a good password."
-              error={error}
-              input={newPassword}
-            />
-            <Field label="Repeat the new password" name="repeated" error={error} input={newPassword} />
+            <NewPasswordFields error={error} />
             <button type="submit" class="primary">
               Set the password
             </button>
@@ -73,8 +67,6 @@ const showForm = async (door: Door, request: Request, link: string, error: Platf
     refused: (dead) => showDead(door, dead),
   })
 }
-
-const newPassword = { type: 'password', autocomplete: 'new-password', required: true, maxLength: 1024 } as const
 
 const showDead = (door: Door, error: PlatformError): Response =>
   page(

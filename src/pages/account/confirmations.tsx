@@ -21,7 +21,7 @@ import {
   findOwnSession,
 } from '../../operations/sessions/own-sessions.ts'
 import { confirmed } from '../confirmation.tsx'
-import { Time } from '../design/values.tsx'
+import { ChosenName, Time } from '../design/values.tsx'
 import { asUser, emptyForm, onOwnAccount } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -63,11 +63,8 @@ export const accountConfirmations = (door: Door) =>
             title: 'Revoke the access of this app?',
             says: (
               <p>
-                <strong>
-                  <bdi>{app.name}</bdi>
-                </strong>{' '}
-                ({app.environment}) can then do nothing for you, on any device, until you allow it again. It may keep
-                what it has already read.
+                <ChosenName name={app.name} /> ({app.environment}) can then do nothing for you, on any device, until you
+                allow it again. It may keep what it has already read.
               </p>
             ),
             counts: [[app.authorizations, 'authorization ends', 'authorizations end']],
@@ -124,10 +121,7 @@ export const accountConfirmations = (door: Door) =>
             says: (
               <p>
                 It was given <Time at={since} />. On the device or browser where you gave it,{' '}
-                <strong>
-                  <bdi>{app.name}</bdi>
-                </strong>{' '}
-                can do nothing for you until you allow it again.
+                <ChosenName name={app.name} /> can do nothing for you until you allow it again.
               </p>
             ),
             counts: [
@@ -155,10 +149,8 @@ export const accountConfirmations = (door: Door) =>
             title: 'End this session?',
             says: (
               <p>
-                <strong>
-                  <bdi>{agent ?? 'Unknown browser'}</bdi>
-                </strong>
-                , signed in from {address} <Time at={createdAt} />, is signed out at once. {unused}
+                <ChosenName name={agent ?? 'Unknown browser'} />, signed in from {address} <Time at={createdAt} />, is
+                signed out at once. {unused}
               </p>
             ),
             button: 'End session',
@@ -221,9 +213,7 @@ export const accountConfirmations = (door: Door) =>
             title: isPending ? 'Withdraw this install?' : 'Uninstall this app?',
             says: (
               <p>
-                <strong>
-                  <bdi>{install.appName}</bdi>
-                </strong>{' '}
+                <ChosenName name={install.appName} />{' '}
                 {isPending ? 'will not be installed on' : 'is removed at once from'} your{' '}
                 {resourceKindInSentence(install.kind)} <code>{install.resource}</code>
                 {isPending ? '' : ', and loses the access that this install gave it'}. You can install it again.

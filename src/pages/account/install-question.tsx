@@ -14,6 +14,7 @@ import { ScopeList } from '../design/scopes.tsx'
 import { Older } from '../design/table.tsx'
 import { always, answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
+import { ChosenName } from '../design/values.tsx'
 import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -61,9 +62,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
         <Avatar id={app.id} name={app.name} />
         <div>
           <p>
-            <strong>
-              <bdi>{app.name}</bdi>
-            </strong>
+            <ChosenName name={app.name} />
           </p>
           <p class="muted">
             Published by <bdi>{app.publisher}</bdi>, version <code>{app.version}</code>

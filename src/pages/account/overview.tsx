@@ -7,6 +7,7 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
+import { ChosenName } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { requireVisit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
@@ -31,9 +32,7 @@ export const accountOverviewRoutes = (door: Door) =>
           <Avatar id={visit.userId} name={visit.session.user.name} />
           <div>
             <p>
-              <strong>
-                <bdi>{visit.session.user.name}</bdi>
-              </strong>
+              <ChosenName name={visit.session.user.name} />
             </p>
             <p class="muted">
               <bdi>{visit.session.user.email}</bdi>

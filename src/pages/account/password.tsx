@@ -9,6 +9,7 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { Field, Form, Problem } from '../design/field.tsx'
 import { answerForm, formOf, receiveFromUser, secretText } from '../form.ts'
+import { NewPasswordFields } from '../new-password.tsx'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
@@ -60,14 +61,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         {/* Tells password managers whose password this is. */}
         <input type="text" name="username" autocomplete="username" value={visit.session.user.email} readOnly hidden />
         <Field label="Current password" name="current" error={error} input={currentPassword} />
-        <Field
-          label="New password"
-          name="password"
-          hint="At least 8 characters. A few unrelated words make a good password."
-          error={error}
-          input={newPassword}
-        />
-        <Field label="Repeat the new password" name="repeated" error={error} input={newPassword} />
+        <NewPasswordFields error={error} />
         <p class="muted">
           Connected apps stay connected, because they never knew your password. If somebody else has used your account,
           check <a href={accountPaths.apps}>your connected apps</a> as well.
@@ -90,4 +84,3 @@ const showNone = (visit: Visit): Response =>
   )
 
 const currentPassword = { type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 } as const
-const newPassword = { ...currentPassword, autocomplete: 'new-password' } as const

@@ -1,175 +1,39 @@
 import { Elysia } from 'elysia'
-import { environments } from '../../domain/app.ts'
-import { refuse } from '../../domain/errors.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
-import { revokeCredential, rotateCredential } from '../../operations/credentials/change-credentials.ts'
-import { listLiveCredentials, ownsCredential } from '../../operations/credentials/list-credentials.ts'
-import { appTokensOf } from '../../operations/reach.ts'
-import { listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
+import { ownsCredential } from '../../operations/credentials/list-credentials.ts'
 import { readEndpoint, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { confirmed, type Question, secretShownBefore } from '../confirmation.tsx'
 import { asMember, asUser, emptyForm, formOf, text } from '../form.ts'
 import { GraceField, hoursFrom } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
-import { secretName } from '../secret-row.tsx'
+import { secretSteps } from '../secret-steps.tsx'
 import { showOnce } from '../shown-once.ts'
 import { onEndpoint, endpointPath, endpointSecretPath } from './endpoint.tsx'
-import { consoleArea, consoleAppPath, environmentField, ownAppOf } from './own-app.tsx'
+import { consoleArea, consoleAppPath, consolePath, ownAppOf } from './own-app.tsx'
 import { newSecretPath } from './secret-parts.tsx'
 
-const credentialsOf = ({ slug }: Slug) => ({ href: consoleAppPath(slug, 'credentials'), name: 'Credentials' })
 const endpointOf = (at: Slug & { readonly id: string }) => ({ href: endpointPath(at), name: 'Webhook endpoint' })
 type Slug = { readonly slug: string }
 
-/** Everything that a developer can end in their apps. In a suspended app secrets can be revoked and URIs removed. */
+/** Everything that a developer can end in their apps. */
 export const consoleConfirmations = (door: Door) =>
-  new Elysia()
-    .use(revocation(door))
-    .use(rotation(door))
-    .use(uriRemoval(door))
-    .use(endpointDisabling(door))
-    .use(endpointRemoval(door))
-    .use(endpointRotation(door))
+  new Elysia().use(ofSecrets(door)).use(endpointDisabling(door)).use(endpointRemoval(door)).use(endpointRotation(door))
 
-const revocation = (door: Door) =>
-  confirmed(door, '/console/:slug/credentials/:id/revoke', {
+/** In a suspended app secrets can be revoked and redirect URIs removed, but no secret made. */
+const ofSecrets = (door: Door) =>
+  secretSteps(door, {
     area: consoleArea,
-    form: emptyForm,
-    back: credentialsOf,
-    ask: async (visit, { slug, id }) => {
-      const { app } = await ownAppOf(visit, slug)
-      const { development, production } = await listLiveCredentials(door.platform, app.clientIds)
-      const secret = [...development, ...production].find((one) => one.id === id)
-      if (secret === undefined) throw refuse('route_not_found')
-      const others = (secret.environment === 'production' ? production : development).length - 1
-      return {
-        title: 'Revoke this secret?',
-        belongsTo: app.name,
-        says: (
-          <p>
-            The {secret.environment} secret{' '}
-            <strong>
-              <bdi>{secretName(secret)}</bdi>
-            </strong>{' '}
-            {secret.hint === null ? null : (
-              <>
-                (ends with <code>{secret.hint}</code>){' '}
-              </>
-            )}
-            of <bdi>{app.name}</bdi> and its app tokens stop working at once. Access that users have granted continues.
-            This cannot be undone.
-          </p>
-        ),
-        counts: [
-          [await appTokensOf(door.platform, { secret: id }), 'app token stops working', 'app tokens stop working'],
-          [others, `other ${secret.environment} secret stays`, `other ${secret.environment} secrets stay`],
-        ],
-        button: 'Revoke now',
-      }
-    },
-    act: async ({ visit }, { slug, id }, back) => {
-      await revokeCredential(...asUser(visit, ownsCredential(visit.userId, slug, id)), id)
-      return back('revoked')
-    },
-  })
-
-const rotateForm = formOf({ environment: environmentField, graceHours: text })
-
-const rotation = (door: Door) =>
-  confirmed(door, '/console/:slug/credentials/rotate', {
-    area: consoleArea,
-    form: rotateForm,
-    back: credentialsOf,
-    again: secretShownBefore('revoke it and create another'),
-    ask: async (visit, { slug }, given): Promise<Question<typeof rotateForm.schema.properties>> => {
-      const { app } = await ownAppOf(visit, slug)
-      const environment = environments.find((one) => one === given('environment')) ?? 'development'
-      const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
-      return {
-        title: `Rotate the ${environment} secret?`,
-        belongsTo: app.name,
-        says: (
-          <p>
-            <bdi>{app.name}</bdi> gets a new {environment} secret. The old one stops working after the hours below, and
-            so do its app tokens.
-          </p>
-        ),
-        counts: [[secrets.length, 'secret will expire', 'secrets will expire']],
-        button: 'Rotate the secret',
-        fields: (sent, error) => (
-          <>
-            <input type="hidden" name="environment" value={environment} />
-            <GraceField
-              label="Hours until the old secret expires"
-              hint="Until then both secrets work. With 0 the old one stops working at once."
-              typed={sent?.graceHours}
-              error={error}
-            />
-          </>
-        ),
-      }
-    },
-    act: async ({ visit, fields, ticket }, { slug }) => {
-      const { app } = await ownAppOf(visit, slug)
-      const input = { clientId: app.clientIds[fields.environment], graceHours: hoursFrom(fields.graceHours) }
-      const created = await rotateCredential(
-        ...asMember(visit, slug, rightOverSecrets(fields.environment), ticket),
-        input,
-      )
-      return showOnce(visit, newSecretPath(slug, created.id), created.clientSecret)
-    },
-  })
-
-const uriForm = formOf({ environment: environmentField, uri: text })
-
-const uriRemoval = (door: Door) =>
-  confirmed(door, '/console/:slug/redirect-uris/remove', {
-    area: consoleArea,
-    form: uriForm,
-    back: ({ slug }) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'Redirect URIs' }),
-    ask: async (visit, { slug }, given) => {
-      const { app } = await ownAppOf(visit, slug)
-      const { redirectUris } = await listRedirectUris(door.platform, slug)
-      const uri = given('uri')
-      const environment = environments.find((one) => one === given('environment') && redirectUris[one].includes(uri))
-      if (environment === undefined) throw refuse('route_not_found')
-      return {
-        title: 'Remove this redirect URI?',
-        belongsTo: app.name,
-        says: (
-          <>
-            <p>
-              <code class="whole">{uri}</code>
-            </p>
-            <p>
-              Users of <bdi>{app.name}</bdi> ({environment}) cannot return to it any more. Sign-ins that are in progress
-              with it fail, and codes that were sent to it are invalid. Tokens that were issued before keep working.
-            </p>
-          </>
-        ),
-        counts: [
-          [
-            redirectUris[environment].length - 1,
-            `other ${environment} redirect URI stays`,
-            `other ${environment} redirect URIs stay`,
-          ],
-        ],
-        button: 'Remove',
-        fields: () => (
-          <>
-            <input type="hidden" name="environment" value={environment} />
-            <input type="hidden" name="uri" value={uri} />
-          </>
-        ),
-      }
-    },
-    act: async ({ visit, fields: { environment, uri } }, { slug }, back) => {
-      await removeRedirectUri(...asUser(visit, mayInApp(visit.userId, slug, 'settings')), { slug, environment, uri })
-      return back('uri-removed')
-    },
+    root: consolePath,
+    uris: 'redirect-uris',
+    back: (slug) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'Redirect URIs' }),
+    appOf: async (visit, slug) => (await ownAppOf(visit, slug)).app,
+    toRevoke: (visit, slug, id) => asUser(visit, ownsCredential(visit.userId, slug, id)),
+    toRotate: (visit, slug, environment, ticket) => asMember(visit, slug, rightOverSecrets(environment), ticket),
+    toRemoveUris: (visit, slug) => asUser(visit, mayInApp(visit.userId, slug, 'settings')),
+    showSecret: (visit, slug, { id, clientSecret }) => showOnce(visit, newSecretPath(slug, id), clientSecret),
   })
 
 const endpointDisabling = (door: Door) =>

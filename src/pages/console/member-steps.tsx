@@ -15,6 +15,7 @@ import { badInput } from '../../operations/decision.ts'
 import { reachOf } from '../../operations/reach.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
+import { ChosenName } from '../design/values.tsx'
 import { asUser, emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -47,10 +48,7 @@ const memberOf = async (door: Door, visit: Visit, { slug, id }: Of) => {
 
 const Person = ({ name, email }: { readonly name: string; readonly email: string }) => (
   <>
-    <strong>
-      <bdi>{name}</bdi>
-    </strong>{' '}
-    (<bdi>{email}</bdi>)
+    <ChosenName name={name} /> (<bdi>{email}</bdi>)
   </>
 )
 

@@ -13,7 +13,7 @@ import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decision.ts'
 import { sentBefore } from '../confirmation.tsx'
 import { Avatar } from '../design/avatar.tsx'
-import { Badge } from '../design/badge.tsx'
+import { Badge, MemberBadges } from '../design/badge.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList, StepLinks } from '../design/row-list.tsx'
@@ -125,7 +125,7 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedInvitation | null): 
 }
 
 const MemberRow = ({ visit, app, member }: OwnApp & { readonly member: TeamMember }) => {
-  const { userId, name, email, status, role, isPublisher, since } = member
+  const { userId, name, email, role, isPublisher, since } = member
   const isSelf = userId === visit.userId
   const path = (step: string) => consoleAppPath(app.slug, 'members', userId, step)
   const mayChange = !isPublisher && hasRight(app.role, rightOverRole(role))
@@ -134,23 +134,7 @@ const MemberRow = ({ visit, app, member }: OwnApp & { readonly member: TeamMembe
       key={userId}
       avatar={<Avatar id={userId} name={name} />}
       title={<bdi>{name}</bdi>}
-      badge={
-        <>
-          <Badge>{roleWords[role][0]}</Badge>
-          {isPublisher ? (
-            <>
-              {' '}
-              <Badge>Publisher</Badge>
-            </>
-          ) : null}
-          {status === 'active' ? null : (
-            <>
-              {' '}
-              <Badge tone="bad">Disabled</Badge>
-            </>
-          )}
-        </>
-      }
+      badge={<MemberBadges member={member} />}
       facts={[
         <bdi>{email}</bdi>,
         isSelf ? 'This is you' : null,

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { AppStatus, Environment } from '../../domain/app.ts'
 import type { VersionStatus } from '../../domain/version.ts'
+import type { TeamMember } from '../../operations/apps/members.ts'
 import type { AppInstall } from '../../operations/installs/lists.ts'
+import { roleWords } from '../words.ts'
 
 type Tone = 'good' | 'waiting' | 'bad' | 'plain'
 
@@ -15,6 +17,14 @@ export type BadgeWords = readonly [Tone, string]
 
 /** A badge from a table of states. */
 export const StateBadge = ({ of: [tone, words] }: { readonly of: BadgeWords }) => <Badge tone={tone}>{words}</Badge>
+
+/** The role of a member of an app. */
+export const MemberBadges = ({ member: { role, isPublisher, status } }: { readonly member: TeamMember }) => (
+  <>
+    <Badge>{roleWords[role][0]}</Badge> {isPublisher ? <Badge>Publisher</Badge> : null}{' '}
+    {status === 'active' ? null : <Badge tone="bad">Disabled</Badge>}
+  </>
+)
 
 type AppStatusBadgeProps = {
   readonly status: AppStatus

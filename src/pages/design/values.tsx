@@ -34,6 +34,13 @@ export const LastUsed = ({ at }: { readonly at: number | null }) =>
     </>
   )
 
+/** A name that somebody chose, inside a sentence of ours. */
+export const ChosenName = ({ name }: { readonly name: string }) => (
+  <strong>
+    <bdi>{name}</bdi>
+  </strong>
+)
+
 /** Several lines in one cell or value. A line that is null is left out. */
 export const Lines = ({ of }: { readonly of: readonly ComponentChildren[] }) => (
   <>

@@ -9,7 +9,7 @@ import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
 import { Avatar } from '../design/avatar.tsx'
-import { AppStatusBadge, Badge } from '../design/badge.tsx'
+import { AppStatusBadge, MemberBadges } from '../design/badge.tsx'
 import { ButtonForm, Problem } from '../design/field.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { type FrameProps, Tabs } from '../design/shell.tsx'
@@ -17,7 +17,7 @@ import { Facts, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { installCountsInWords, roleWords } from '../words.ts'
+import { installCountsInWords } from '../words.ts'
 import {
   auditPath,
   deskAppPath,
@@ -159,18 +159,8 @@ const TeamRow = ({ member }: { readonly member: TeamMember }) => (
     href={userPath(member.userId)}
     avatar={<Avatar id={member.userId} name={member.name} />}
     title={<bdi>{member.name}</bdi>}
-    badge={
-      <>
-        <Badge>{roleWords[member.role][0]}</Badge>
-        {member.isPublisher ? (
-          <>
-            {' '}
-            <Badge>Publisher</Badge>
-          </>
-        ) : null}
-      </>
-    }
-    facts={[<bdi>{member.email}</bdi>, member.status === 'active' ? null : 'Disabled']}
+    badge={<MemberBadges member={member} />}
+    facts={[<bdi>{member.email}</bdi>]}
   />
 )
 

@@ -13,6 +13,7 @@ import { isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Choice, ChoiceSet, Field } from '../design/field.tsx'
+import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText, outcomeOf } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
@@ -70,10 +71,8 @@ const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
         says: (
           <>
             <p>
-              <strong>
-                <bdi>{install.appName}</bdi>
-              </strong>{' '}
-              on the {resourceKindInSentence(install.kind)} <code>{install.resource}</code> of {install.user}.
+              <ChosenName name={install.appName} /> on the {resourceKindInSentence(install.kind)}{' '}
+              <code>{install.resource}</code> of {install.user}.
             </p>
             <p>{says}</p>
           </>
@@ -102,12 +101,8 @@ const suspension = (door: Door) =>
         belongsTo: app.name,
         says: (
           <p>
-            All secrets and tokens of{' '}
-            <strong>
-              <bdi>{app.name}</bdi>
-            </strong>{' '}
-            stop working at once, and nobody can sign in to it. Nothing is deleted. If you activate the app again,
-            everything that has not expired by then works again.
+            All secrets and tokens of <ChosenName name={app.name} /> stop working at once, and nobody can sign in to it.
+            Nothing is deleted. If you activate the app again, everything that has not expired by then works again.
           </p>
         ),
         counts: [
@@ -154,12 +149,8 @@ const disabling = (door: Door) =>
         belongsTo: user.email,
         says: (
           <p>
-            The sessions of{' '}
-            <strong>
-              <bdi>{user.name}</bdi>
-            </strong>
-            , {user.email}, end at once, and apps can no longer act for them. Nothing is deleted. If you enable them
-            again, everything that has not expired works again.
+            The sessions of <ChosenName name={user.name} />, {user.email}, end at once, and apps can no longer act for
+            them. Nothing is deleted. If you enable them again, everything that has not expired works again.
           </p>
         ),
         counts: [
@@ -224,12 +215,9 @@ const resetLink = (door: Door) =>
         belongsTo: user.email,
         says: (
           <p>
-            The next page shows the link once. It lets{' '}
-            <strong>
-              <bdi>{user.name}</bdi>
-            </strong>
-            , {user.email}, set a new password within 24 hours. Their sessions end when they use it. Second factors
-            stay. Earlier links stop working at once.
+            The next page shows the link once. It lets <ChosenName name={user.name} />, {user.email}, set a new password
+            within 24 hours. Their sessions end when they use it. Second factors stay. Earlier links stop working at
+            once.
           </p>
         ),
         button: 'Create the link',
@@ -270,10 +258,7 @@ const operatorRights = (door: Door, step: keyof typeof rights) =>
         says: (
           <>
             <p>
-              <strong>
-                <bdi>{user.name}</bdi>
-              </strong>
-              , {user.email}
+              <ChosenName name={user.name} />, {user.email}
             </p>
             <p>{says}</p>
           </>

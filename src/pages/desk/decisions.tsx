@@ -8,6 +8,7 @@ import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { confirmed, type Question } from '../confirmation.tsx'
 import { Field, Form } from '../design/field.tsx'
 import { Row } from '../design/row-list.tsx'
+import { ChosenName } from '../design/values.tsx'
 import { formOf, optionalText, outcomeOf, text, texts } from '../form.ts'
 import { readSeen, seenField } from '../version.ts'
 import type { Visit } from '../visit.ts'
@@ -95,11 +96,8 @@ export const rejectionRoutes = (door: Door) =>
         belongsTo: app.name,
         says: (
           <p>
-            Rejecting is final. The developer of{' '}
-            <strong>
-              <bdi>{app.name}</bdi>
-            </strong>{' '}
-            reads the message and every item, and submits corrections as a new version.
+            Rejecting is final. The developer of <ChosenName name={app.name} /> reads the message and every item, and
+            submits corrections as a new version.
           </p>
         ),
         button: 'Reject this version',

@@ -8,6 +8,7 @@ import { confirmPassword, isForSomebodyElse } from '../../operations/users/passw
 import { confirmed } from '../confirmation.tsx'
 import { emptyForm } from '../form.ts'
 import { deskArea, onTheDesk, userPath } from './desk-page.tsx'
+import { ChosenName } from '../design/values.tsx'
 
 const user = ({ id }: { readonly id: string }) => ({ href: userPath(id) })
 
@@ -17,10 +18,7 @@ const ownFactors = 'You cannot reset your own second factors here: see Account, 
 
 const Name = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
   <>
-    <strong>
-      <bdi>{name}</bdi>
-    </strong>{' '}
-    ({email})
+    <ChosenName name={name} /> ({email})
   </>
 )
 

@@ -16,6 +16,7 @@ import { Badge } from '../design/badge.tsx'
 import { Form } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Layout } from '../design/shell.tsx'
+import { ChosenName } from '../design/values.tsx'
 import { appOrigins, page, seeOther } from '../page.ts'
 import { findVisit, type Visit } from '../visit.ts'
 import { lifetimeInWords } from '../words.ts'
@@ -84,10 +85,7 @@ const Asker = ({ consent }: { readonly consent: Consent }) => (
     <Avatar id={consent.appId} name={consent.appName} />
     <div>
       <p>
-        <strong>
-          <bdi>{consent.appName}</bdi>
-        </strong>{' '}
-        wants access to your account.
+        <ChosenName name={consent.appName} /> wants access to your account.
       </p>
       <p class="muted">
         Published by <bdi>{consent.publisher}</bdi>
