@@ -139,7 +139,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await press(page, 'Create a production secret')
     await page.goto(`/console/${slug}/credentials`)
     await askedFirst(page, 'Rotate the production secret')
-    await page.getByLabel('Hours until the old secret expires').fill('2')
+    await page.getByLabel('Hours until the older secrets expire').fill('2')
     await press(page, 'Rotate the secret')
     await page.goto(`/console/${slug}/credentials`)
     const [old, rotated] = (await liveOf(developer, slug)).production
