@@ -10,7 +10,7 @@ export const addHelpCommand = (program: Command): void => {
     .action(async (words: readonly string[]) => {
       const { findGuide, guideAreas } = await import('../../guides/index.ts') // imported here, because no other command needs it
       const guide = findGuide(words.join(' '))
-      if (guide !== null) return void process.stdout.write(guide.text)
+      if (guide !== null) return void process.stdout.write(forTerminal(guide.text))
       findCommand(program, words).outputHelp()
       if (words.length > 0) return
       process.stdout.write('\nGuides, for app-platform help TOPIC:\n')
@@ -20,6 +20,10 @@ export const addHelpCommand = (program: Command): void => {
       }
     })
 }
+
+/** Without markers for tests. A link to another guide names its topic, because no file is there. */
+const forTerminal = (text: string): string =>
+  text.replaceAll(/^<!-- .* -->\n/gm, '').replaceAll(/\]\((?!https?:)[^)]*?([a-z-]+)\.md(?:#[^)]*)?\)/g, '](help $1)')
 
 const findCommand = (program: Command, words: readonly string[]): Command => {
   let command = program
