@@ -9,7 +9,7 @@ import { putBuilderUser } from '../../src/operations/users/builder-users.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
-import { databaseOf } from '../support/postgres.ts'
+import { databaseOf, onPostgres } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // What an import promises while others use the same database. Another call is made at an exact moment of the import: before the
@@ -77,10 +77,11 @@ test('reads are answered while the lines of an import are merged, and see nothin
   await newUser('reader')
   const lines = Array.from({ length: 3_000 }, (_, index) => site('reader', `read-${index}`))
   let isMerging = false
+  let isOver = false
   const seen: unknown[] = []
   const read = async () => {
     if (isMerging) seen.push(await found('read-0'))
-    if (seen.length < 1_000) setImmediate(() => void read())
+    if (!isOver) setImmediate(() => void read())
   }
   const watched = mergingBy(async (work, run) => {
     const value = await run(async (q) => {
@@ -92,6 +93,7 @@ test('reads are answered while the lines of an import are merged, and see nothin
   })
   void read()
   expect(await importLines(watched, lines)).toMatchObject({ created: 3_000 })
+  isOver = true
   expect(seen.slice(0, 3)).toEqual([null, null, null])
   expect(await found('read-0')).not.toBeNull()
 })
@@ -110,6 +112,25 @@ test('other changes wait for a merge at most, and are kept', async () => {
   expect(await importLines(watched, lines)).toMatchObject({ created: 1_500 })
   await Promise.all(beside)
   expect(await queries.users.byExternalId('beside')).not.toBeNull()
+})
+
+const tooLate = async (): Promise<never> => {
+  await Bun.sleep(4_000)
+  throw new Error('It waits for the merge.')
+}
+
+test.skipIf(!onPostgres)('on PostgreSQL a change of something else does not wait for a merge', async () => {
+  await newUser('open')
+  const open = mergingBy(
+    async (work, run) =>
+      await run(async (q) => {
+        const value = await work(q)
+        await Promise.race([newUser('not-waiting'), tooLate()])
+        return value
+      }),
+  )
+  expect(await importLines(open, [site('open', 'open')])).toMatchObject({ created: 1 })
+  expect(await queries.users.byExternalId('not-waiting')).not.toBeNull()
 })
 
 test('what another call creates after the lines were compared is changed, not created twice', async () => {
