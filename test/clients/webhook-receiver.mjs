@@ -1,12 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
 import { Webhook } from 'standardwebhooks'
+
 const webhook = new Webhook(process.env.WEBHOOK_SECRET)
 const seen = new Set() // for real, in your database
-const take = async (request) => {
-  const body = await request.text()
-  const event = webhook.verify(body, Object.fromEntries(request.headers)) // throws when it is not from the platform
-  if (!seen.has(event.id)) console.log(event.type, event.data) // the same event may come twice
-  seen.add(event.id)
-  return new Response(null, { status: 204 })
+const take = async (request, response) => {
+  const parts = []
+  for await (const part of request) parts.push(part)
+  try {
+    const event = webhook.verify(Buffer.concat(parts).toString(), request.headers) // throws if the platform did not send it
+    if (!seen.has(event.id)) console.log(event.type, event.data) // the same event may come twice
+    seen.add(event.id)
+    response.writeHead(204).end()
+  } catch {
+    response.writeHead(400).end()
+  }
 }
-const tls = { cert: Bun.file(process.env.CERTIFICATE), key: Bun.file(process.env.KEY) }
-Bun.serve({ port: 8443, tls, fetch: take, error: () => new Response(null, { status: 400 }) })
+const tls = { cert: readFileSync(process.env.CERTIFICATE), key: readFileSync(process.env.KEY) }
+createServer(tls, take).listen(8443)
