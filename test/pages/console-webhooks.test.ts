@@ -112,6 +112,17 @@ describe('an endpoint', () => {
     expect(await endpointsOf(app)).toEqual([])
   })
 
+  test('that gets a wrong URL is shown again with what was typed', async () => {
+    const app = await freshApp()
+    await add(app)
+    const { id } = await onlyEndpoint(app)
+    const edit = at(app, id, 'edit')
+    const { status, text } = await owner.submit(edit, edit, { url: 'no address', kinds: 'ping' })
+    expect(status).toBe(400)
+    expect(text).toContain('value="no address"')
+    expect(await onlyEndpoint(app)).toMatchObject({ url: receiver.url })
+  })
+
   test('is added once, even if its form is sent several times', async () => {
     const app = await freshApp()
     const { text } = await owner.get(at(app, 'new'))
@@ -145,7 +156,7 @@ describe('an endpoint', () => {
     const rotated = await send(app, id, 'rotate', { graceHours: '24' })
     expect(rotated.status).toBe(303)
     expect([first, '']).not.toContain(secretIn(await owner.follow(rotated)))
-    expect((await owner.get(at(app, id))).text).toContain('signed with the old secret as well until')
+    expect((await owner.get(at(app, id))).text).toContain('Also signs deliveries until')
     expect(await noticeAfter(await send(app, id, 'resend-failed'))).toContain('nothing to send again')
     const refused = await send(app, id, 'resend-since', { since: 'yesterday' })
     expect(refused.status).toBe(400)

@@ -13,7 +13,8 @@ import { parameterOf } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { millisecondsInWords, readMoment } from '../words.ts'
 import { OutcomeBadge } from './endpoint-parts.tsx'
-import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { endpointCrumb } from './webhooks.tsx'
 
 /** The filters of the attempts as they were typed. @throws invalid_request for one that appears more than once */
 export const attemptFieldsOf = (visit: Visit) => ({
@@ -94,7 +95,7 @@ export const webhookAttemptRoutes = (door: Door) =>
         app={app}
         tab="webhooks"
         title="Webhook attempt"
-        crumbs={[{ href: consoleAppPath(app.slug, 'webhooks', endpoint.id), name: new URL(endpoint.url).host }]}
+        crumbs={[endpointCrumb(app.slug, endpoint)]}
         badges={<OutcomeBadge attempt={attempt} />}
       >
         <Facts

@@ -11,12 +11,21 @@ import { GraceField, hoursFrom } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
 import { secretSteps } from '../secret-steps.tsx'
 import { showOnce } from '../shown-once.ts'
+import type { Visit } from '../visit.ts'
 import { onEndpoint, endpointPath, endpointSecretPath } from './endpoint.tsx'
 import { consoleArea, consoleAppPath, consolePath, ownAppOf } from './own-app.tsx'
 import { newSecretPath } from './secret-parts.tsx'
 
-const endpointOf = (at: Slug & { readonly id: string }) => ({ href: endpointPath(at), name: 'Webhook endpoint' })
-type Slug = { readonly slug: string }
+type At = { readonly slug: string; readonly id: string }
+
+const toEndpoint = (at: At) => ({ href: endpointPath(at) })
+
+/** The endpoint that a question is about. Its host names it in the title and in the way back. */
+const askedAbout = async (visit: Visit, { slug, id }: At) => {
+  const { app } = await ownAppOf(visit, slug)
+  const endpoint = await readEndpoint(visit.door.platform, app.id, id)
+  return { ...endpoint, belongsTo: new URL(endpoint.url).host }
+}
 
 /** Everything that a developer can end in their apps. */
 export const consoleConfirmations = (door: Door) =>
@@ -40,13 +49,12 @@ const endpointDisabling = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/disable', {
     area: consoleArea,
     form: emptyForm,
-    back: endpointOf,
-    ask: async (visit, { slug, id }) => {
-      const { app } = await ownAppOf(visit, slug)
-      const { url, deliveries } = await readEndpoint(door.platform, app.id, id)
+    back: toEndpoint,
+    ask: async (visit, at) => {
+      const { url, deliveries, belongsTo } = await askedAbout(visit, at)
       return {
         title: 'Disable this endpoint?',
-        belongsTo: app.name,
+        belongsTo,
         says: (
           <p>
             Nothing is sent to <code class="whole">{url}</code> until you enable it again. Its events wait for up to
@@ -67,13 +75,12 @@ const endpointRemoval = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/remove', {
     area: consoleArea,
     form: emptyForm,
-    back: endpointOf,
-    ask: async (visit, { slug, id }) => {
-      const { app } = await ownAppOf(visit, slug)
-      const { url, deliveries } = await readEndpoint(door.platform, app.id, id)
+    back: toEndpoint,
+    ask: async (visit, at) => {
+      const { url, deliveries, belongsTo } = await askedAbout(visit, at)
       return {
         title: 'Remove this endpoint?',
-        belongsTo: app.name,
+        belongsTo,
         says: (
           <p>
             Nothing more is sent to <code class="whole">{url}</code>. Its secrets are deleted at once, and its waiting
@@ -96,14 +103,13 @@ const endpointRotation = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/rotate', {
     area: consoleArea,
     form: graceForm,
-    back: endpointOf,
+    back: toEndpoint,
     again: secretShownBefore('rotate it again'),
-    ask: async (visit, { slug, id }): Promise<Question<typeof graceForm.schema.properties>> => {
-      const { app } = await ownAppOf(visit, slug)
-      const { url, oldSecretEndsAt } = await readEndpoint(door.platform, app.id, id)
+    ask: async (visit, at): Promise<Question<typeof graceForm.schema.properties>> => {
+      const { url, oldSecretEndsAt, belongsTo } = await askedAbout(visit, at)
       return {
         title: 'Rotate the secret of this endpoint?',
-        belongsTo: app.name,
+        belongsTo,
         says: (
           <p>
             Deliveries to <code class="whole">{url}</code> are signed with a new secret from now on.

@@ -8,7 +8,7 @@ import { takeShare } from '../../http/limits.ts'
 import type { Rule } from '../../operations/acting-as.ts'
 import { mayInActiveApp, refusalOfRole } from '../../operations/acting-as.ts'
 import { addEndpoint, changeEndpoint } from '../../operations/webhooks/add-endpoint.ts'
-import { ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
+import { type EndpointRecord, ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/details.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
@@ -18,6 +18,7 @@ import { choiceParameter } from '../query.ts'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { endpointCrumb } from './webhooks.tsx'
 
 const newEndpointForm = formOf({ environment: environmentField, url: text, groups: texts, kinds: texts })
 const endpointForm = formOf({ url: text, groups: texts, kinds: texts })
@@ -30,27 +31,29 @@ export const newEndpointRoutes = (door: Door) =>
     .get('/console/:slug/webhooks/new', async ({ request, params: { slug } }) => {
       const own = await requireOwnApp(door, request, slug)
       const environment = choiceParameter(request, 'environment', environments) ?? 'development'
-      return ask(own, { id: null, environment, url: '', kinds: [] }, null)
+      return ask(own, { endpoint: null, environment, url: '', kinds: [] }, null)
     })
     .post('/console/:slug/webhooks', async ({ request, params: { slug } }) => await add(door, request, slug))
     .get(editPattern, async ({ request, params: { slug, id } }) => {
       const own = await requireOwnApp(door, request, slug)
-      return ask(own, await readEndpoint(door.platform, own.app.id, id), null)
+      const endpoint = await readEndpoint(door.platform, own.app.id, id)
+      return ask(own, { ...endpoint, endpoint }, null)
     })
     .post(editPattern, async ({ request, params }) => await change(door, request, params))
 
 type EndpointValues = {
   /** Null for a new endpoint. */
-  readonly id: string | null
+  readonly endpoint: EndpointRecord | null
   readonly environment: Environment
   readonly url: string
   readonly kinds: readonly string[]
 }
 
 const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformError | null): Response => {
-  const { id, environment } = values
-  const isNew = id === null
-  const back = isNew ? consoleAppPath(app.slug, 'webhooks') : consoleAppPath(app.slug, 'webhooks', id)
+  const { endpoint, environment } = values
+  const isNew = endpoint === null
+  const crumbs = isNew ? [] : [endpointCrumb(app.slug, endpoint)]
+  const back = consoleAppPath(app.slug, 'webhooks', ...(isNew ? [] : [endpoint.id]))
   return page(
     <OwnAppPage
       visit={visit}
@@ -59,14 +62,10 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
       title={isNew ? 'Add a webhook endpoint' : 'Edit the webhook endpoint'}
       badges={<EnvironmentBadge environment={environment} />}
       about={isNew ? undefined : 'The signing secret stays the same. Waiting events are sent to the new URL.'}
-      crumbs={isNew ? [] : [{ href: back, name: new URL(values.url).host }]}
+      crumbs={crumbs}
     >
       <Problem error={error} />
-      <Form
-        action={isNew ? back : consoleAppPath(app.slug, 'webhooks', id, 'edit')}
-        visit={visit}
-        {...(isNew ? { hidden: { environment } } : {})}
-      >
+      <Form action={isNew ? back : `${back}/edit`} visit={visit} {...(isNew ? { hidden: { environment } } : {})}>
         <Field
           label="URL"
           name="url"
@@ -202,7 +201,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   const input = { slug, environment, url: url.trim(), kinds }
   return await answerForm(addEndpoint(...asMember(visit, slug, 'webhooks', ticket), input), {
     done: ({ id, secret }) => showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret),
-    refused: (error) => ask(own, { id: null, environment, url, kinds }, error),
+    refused: (error) => ask(own, { endpoint: null, environment, url, kinds }, error),
     sentBefore: () => {
       const message = secretShownBefore('rotate it')
       return sentBefore({ visit, message, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' })
@@ -214,14 +213,14 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
 const change = async (door: Door, request: Request, { slug, id }: { readonly slug: string; readonly id: string }) => {
   const { visit, fields } = await receiveFromUser(door, request, endpointForm)
   const own = await ownAppOf(visit, slug)
-  const { environment } = await readEndpoint(door.platform, own.app.id, id)
+  const endpoint = await readEndpoint(door.platform, own.app.id, id)
   refuseWithoutRight(own)
   takeOutgoingShare(visit)
-  const values = { id, environment, url: fields.url.trim(), kinds: chosenKinds(fields) }
+  const values = { url: fields.url.trim(), kinds: chosenKinds(fields) }
   const may = allOf(mayInActiveApp(visit.userId, slug, 'webhooks'), ownsEndpoint(visit.userId, slug, id, 'webhooks'))
-  return await answerForm(changeEndpoint(...asUser(visit, may), values), {
+  return await answerForm(changeEndpoint(...asUser(visit, may), { id, ...values }), {
     done: () => seeOther(`${consoleAppPath(slug, 'webhooks', id)}?done=changed`),
-    refused: (error) => ask(own, values, error),
+    refused: (error) => ask(own, { ...endpoint, endpoint, ...values }, error),
   })
 }
 

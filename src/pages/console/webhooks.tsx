@@ -81,6 +81,12 @@ export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'r
   return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
 }
 
+/** The way back to an endpoint. The host of its URL is its name. */
+export const endpointCrumb = (slug: string, { id, url }: Pick<EndpointRecord, 'id' | 'url'>) => ({
+  href: consoleAppPath(slug, 'webhooks', id),
+  name: new URL(url).host,
+})
+
 type EndpointSecretPageProps = OwnApp & {
   readonly endpoint: EndpointRecord
   /** Null when it was shown before. */
@@ -89,9 +95,16 @@ type EndpointSecretPageProps = OwnApp & {
 
 /** The only page that shows the secret that signs deliveries to an endpoint. */
 export const EndpointSecretPage = ({ visit, app, endpoint, secret }: EndpointSecretPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Signing secret of the endpoint">
+  <OwnAppPage
+    visit={visit}
+    app={app}
+    tab="webhooks"
+    title="Signing secret of the endpoint"
+    badges={<EnvironmentBadge environment={endpoint.environment} />}
+    crumbs={[endpointCrumb(app.slug, endpoint)]}
+  >
     <p>
-      <EnvironmentBadge environment={endpoint.environment} /> <code>{endpoint.url}</code>
+      <code>{endpoint.url}</code>
     </p>
     <ShownOnce
       value={secret}
