@@ -31,7 +31,8 @@ const units = [
   ['second', 1],
 ] as const
 
-export const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`
+export const counted = (count: number, unit: string): string =>
+  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 /** A lifetime in the largest unit that is exact: `30 days`, `1 hour`, `90 minutes`. */
 export const lifetimeInWords = (seconds: number): string => {
@@ -41,9 +42,6 @@ export const lifetimeInWords = (seconds: number): string => {
 
 /** A duration in its two largest units: `3 days 4 hours`, `1 minute 5 seconds`. */
 export const durationInWords = (seconds: number): string => unitsOf(seconds).slice(0, 2).join(' ')
-
-/** The same in its largest unit, rounded down: `3 days`. */
-export const roughDurationInWords = (seconds: number): string => unitsOf(seconds).slice(0, 1).join('')
 
 /** How long a call took: `250 ms`, `1.2 s`. */
 export const millisecondsInWords = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`)

@@ -46,7 +46,7 @@ const press = async (page: Page, name: string) => await send(page, page.getByRol
 /** Follows a link to a confirmation page, and confirms there, if necessary by typing a name. */
 const confirm = async (page: Page, link: Locator, typed?: string) => {
   await send(page, link)
-  if (typed !== undefined) await page.getByLabel('Type the name above').fill(typed)
+  if (typed !== undefined) await page.getByLabel('To confirm, type').fill(typed)
   await send(page, page.locator('main button.primary'))
 }
 const fillPasswords = async (page: Page, current: string, next: string, repeated = next) => {

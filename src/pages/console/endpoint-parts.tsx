@@ -5,6 +5,7 @@ import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
 import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
 import { Badge } from '../design/badge.tsx'
 import { Field, Form } from '../design/field.tsx'
+import { type StepLink, StepLinks } from '../design/row-list.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
 import { millisecondsInWords } from '../words.ts'
@@ -59,44 +60,28 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
   </>
 )
 
-type EndpointLinkProps = Pick<EndpointProps, 'app' | 'endpoint'>
+const steps = {
+  rotate: ['rotate', 'Rotate the secret', 'Creates a new signing secret. The old one expires later.'],
+  disable: ['disable', 'Disable the endpoint', 'Its events wait until you enable it again.'],
+  remove: ['remove', 'Remove the endpoint', 'Its secrets and waiting events are deleted.'],
+} as const satisfies Record<string, StepLink>
 
-export const RotateLink = ({ app, endpoint }: EndpointLinkProps) => (
-  <>
-    {endpoint.oldSecretEndsAt === null ? null : (
-      <p>
-        Deliveries are signed with the old secret as well until <Time at={endpoint.oldSecretEndsAt} />.
-      </p>
-    )}
-    <p>
-      <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'rotate')}>
-        Rotate the secret
-      </a>
-    </p>
-  </>
-)
-
-export const EndForms = (own: EndpointProps) => (
-  <>
-    {own.endpoint.status === 'enabled' ? null : (
-      <Step {...own} step="enable" button="Enable">
-        The waiting events are sent, the oldest first.
-      </Step>
-    )}
-    <p class="beside apart">
-      {own.endpoint.status === 'enabled' ? <EndLink {...own} step="disable" name="Disable" /> : null}
-      <EndLink {...own} step="remove" name="Remove" />
-    </p>
-  </>
-)
-
-type EndLinkProps = EndpointLinkProps & { readonly step: string; readonly name: string }
-
-const EndLink = ({ app, endpoint, step, name }: EndLinkProps) => (
-  <a class="button" href={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)}>
-    {name}
-  </a>
-)
+export const EndpointSteps = (own: EndpointProps) => {
+  const isEnabled = own.endpoint.status === 'enabled'
+  return (
+    <>
+      {isEnabled ? null : (
+        <Step {...own} step="enable" button="Enable">
+          The waiting events are sent, the oldest first.
+        </Step>
+      )}
+      <StepLinks
+        steps={[steps.rotate, ...(isEnabled ? [steps.disable] : []), steps.remove]}
+        pathOf={(step) => consoleAppPath(own.app.slug, 'webhooks', own.endpoint.id, step)}
+      />
+    </>
+  )
+}
 
 type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[]; readonly empty: string }
 

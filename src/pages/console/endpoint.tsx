@@ -21,7 +21,7 @@ import { page, seeOther } from '../page.ts'
 import { takeShown } from '../shown-once.ts'
 import { backTo, emptyPart, noticeFor, readList } from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateLink, Step } from './endpoint-parts.tsx'
+import { AttemptTable, EndpointSteps, type RefusedChange, ResendForms, Step } from './endpoint-parts.tsx'
 import { AttemptFilter, attemptFieldsOf, readAttemptQuestion } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
 import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
@@ -163,13 +163,9 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       <Pager {...attempts} shown={attempts.rows.length} />
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
-      <h2>Secret</h2>
+      <h2>Change</h2>
       <Allowed app={app} right="webhooks">
-        <RotateLink app={app} endpoint={endpoint} />
-      </Allowed>
-      <h2>{endpoint.status === 'enabled' ? 'Disable or remove' : 'Enable or remove'}</h2>
-      <Allowed app={app} right="webhooks">
-        <EndForms visit={visit} app={app} endpoint={endpoint} />
+        <EndpointSteps visit={visit} app={app} endpoint={endpoint} />
       </Allowed>
     </OwnAppPage>,
     { refusal: error },
@@ -183,6 +179,11 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
       'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
       Events: isEveryKind(endpoint.kinds) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
       'Last 30 days': deliveriesInWords(endpoint.deliveries),
+      'Old secret': endpoint.oldSecretEndsAt && (
+        <>
+          Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
+        </>
+      ),
       ID: <code>{endpoint.id}</code>,
       Added: <Time at={endpoint.createdAt} />,
     }}

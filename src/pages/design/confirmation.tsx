@@ -69,17 +69,16 @@ export const ConfirmationPage = ({
       <input type="hidden" name="from" value={question.back.href} />
       {question.fields}
       {typeName === null ? null : (
-        <>
-          <p id="name-to-type">
-            To confirm, type <strong class="whole">{typeName}</strong>
-          </p>
-          <Field
-            label="Type the name above"
-            name="typed"
-            error={error}
-            input={{ required: true, autocomplete: 'off', spellcheck: false }}
-          />
-        </>
+        <Field
+          label={
+            <>
+              To confirm, type <strong class="whole">{typeName}</strong>
+            </>
+          }
+          name="typed"
+          error={error}
+          input={{ required: true, autocomplete: 'off', spellcheck: false }}
+        />
       )}
       <div class="beside">
         {question.button === null ? null : (

@@ -91,7 +91,7 @@ const faultsOf = (error: FormErrors, name: string) => {
 const faultId = (id: string, index: number): string => (index === 0 ? `${id}-fault` : `${id}-fault-${index + 1}`)
 
 type LabelledProps = {
-  readonly label: string
+  readonly label: ComponentChildren
   readonly name: string
   /** Unique on the page; the name by default. */
   readonly id?: string

@@ -61,7 +61,7 @@ export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label, i
           </div>
         ))}
         <button type="submit">{button}</button>
-        {fields.some(isSet) ? <a href={cleared}>Clear filters</a> : null}
+        {fields.some(isSet) ? <a href={cleared}>Clear</a> : null}
       </form>
     </search>
   )

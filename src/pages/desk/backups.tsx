@@ -12,7 +12,7 @@ import { CodeBlock, Lines, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { roughDurationInWords } from '../words.ts'
+import { agoInWords } from '../words.ts'
 import { DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
 
 const backupForm = formOf({ keep: text })
@@ -78,7 +78,7 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
       <StatTiles>
         <StatTile
           label="Last backup"
-          value={state.lastBackupAt === null ? 'None yet' : `${ageInWords(state.lastBackupAt, now)} ago`}
+          value={state.lastBackupAt === null ? 'None yet' : agoInWords(state.lastBackupAt, now)}
           change="By this page or the command line"
         />
         <StatTile label="Backups kept" value={state.files.length} change={bytesInWords(sizeOf(state.files))} />
@@ -138,8 +138,6 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
 
 const sizeOf = (files: BackupState['files']): number => files.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
 
-const ageInWords = (at: number, now: number): string => roughDurationInWords(Math.max(0, Math.floor((now - at) / 1000)))
-
 /** The work that goes on now, or how the latest backup ended. */
 const Work = ({
   state: { work, latest, databaseBytes },
@@ -150,7 +148,7 @@ const Work = ({
     return (
       <p class="notice">
         {work.kind === 'backup' ? `A backup is being made: ${progress}.` : `The backup ${work.name} is being checked.`}{' '}
-        It started {ageInWords(work.startedAt, now)} ago. <a href={deskPaths.backups}>Reload the page</a>
+        It started {agoInWords(work.startedAt, now)}. <a href={deskPaths.backups}>Reload the page</a>
       </p>
     )
   }

@@ -9,14 +9,14 @@ import { type Columns, Table } from '../design/table.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
-import { durationInWords, roughDurationInWords } from '../words.ts'
+import { agoInWords, counted, durationInWords } from '../words.ts'
 import { DeskPage, deskPaths } from './desk-page.tsx'
 
 /** The state of the server. */
 export const healthRoutes = (door: Door) =>
   new Elysia().get(deskPaths.health, async ({ request }) => {
     const visit = await requireOperator(door, request)
-    const uptimeSeconds = program.uptimeSeconds()
+    const now = door.platform.clock.now()
     const health = await readHealth(door.platform)
     // PostgreSQL has its own disk, log and backups, of which this program sees nothing.
     const isFile = health.nodes === null
@@ -42,17 +42,19 @@ export const healthRoutes = (door: Door) =>
           {isFile ? (
             <StatTile
               label="Last backup"
-              value={<LastBackup ageSeconds={health.backupAgeSeconds} />}
+              value={
+                health.backupAgeSeconds === null ? 'None yet' : agoInWords(now - health.backupAgeSeconds * 1000, now)
+              }
               href={deskPaths.backups}
             />
           ) : null}
           <StatTile
             label="Artifacts"
             value={bytesInWords(health.artifacts.bytes)}
-            change={`${count(health.artifacts.files)} files`}
+            change={counted(health.artifacts.files, 'file')}
             href={deskPaths.quotas}
           />
-          <StatTile label="Running for" value={roughDurationInWords(uptimeSeconds)} />
+          <StatTile label="Started" value={agoInWords(now - program.uptimeSeconds() * 1000, now)} />
         </StatTiles>
         <section>
           <h2>Database</h2>
@@ -138,10 +140,6 @@ const Writable = ({ is }: { readonly is: boolean }) => (
 
 const offsetInWords = (ms: number): string =>
   Math.abs(ms) < 100 ? 'Right' : `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead' : 'behind'}`
-
-const LastBackup = ({ ageSeconds }: { readonly ageSeconds: number | null }) => (
-  <>{ageSeconds === null ? 'None yet' : `${roughDurationInWords(ageSeconds)} ago`}</>
-)
 
 const PurgeLag = ({ seconds }: { readonly seconds: number | null }) => {
   if (seconds === null) return <>Unknown</>

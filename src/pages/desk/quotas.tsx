@@ -8,6 +8,7 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { page } from '../page.ts'
 import { requireOperator } from '../visit.ts'
+import { counted } from '../words.ts'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** Apps and accounts that the page shows: those that use most. */
@@ -21,16 +22,12 @@ export const quotaRoutes = (door: Door) =>
     return page(
       <DeskPage title="Quotas" visit={visit} tab={deskPaths.quotas}>
         <StatTiles>
-          <StatTile
-            label="Artifacts of one app"
-            value={`At most ${bytesInWords(quotas.artifactBytes)}`}
-            change="QUOTA_ARTIFACT_BYTES"
-          />
-          <StatTile label="Apps of one account" value={`At most ${quotas.apps}`} change="QUOTA_APPS" />
+          <StatTile label="Artifacts of one app" value={`At most ${bytesInWords(quotas.artifactBytes)}`} />
+          <StatTile label="Apps of one account" value={`At most ${quotas.apps}`} />
           <StatTile
             label="All artifacts"
             value={bytesInWords(stored.bytes)}
-            change={`${stored.files.toLocaleString('en')} files, also those that no version uses`}
+            change={`${counted(stored.files, 'file')}, also those that no version uses`}
           />
         </StatTiles>
         <h2>Artifacts per app</h2>
@@ -76,8 +73,8 @@ export const quotaRoutes = (door: Door) =>
           empty={appsOfAccounts === null ? tooMany('user') : 'Nobody has an app yet.'}
         />
         <p class="muted">
-          The limits are the same for everybody. They are settings of the server: see the guide{' '}
-          <a href="/docs/guides/settings">Settings</a>.
+          The limits are the same for everybody. They are settings of the server, <code>QUOTA_ARTIFACT_BYTES</code> and{' '}
+          <code>QUOTA_APPS</code>: see the guide <a href="/docs/guides/settings">Settings</a>.
         </p>
       </DeskPage>,
     )

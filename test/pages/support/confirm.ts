@@ -15,7 +15,7 @@ export const askedFirst = async (page: Page, name: string | RegExp): Promise<voi
 /** The same, and confirms there, if necessary by typing a name. */
 export const confirm = async (page: Page, name: string | RegExp, typed?: string): Promise<void> => {
   await askedFirst(page, name)
-  if (typed !== undefined) await page.getByLabel('Type the name above').fill(typed)
+  if (typed !== undefined) await page.getByLabel('To confirm, type').fill(typed)
   const led = page.waitForEvent('framenavigated')
   await page.locator('main button.primary').click()
   await led
