@@ -65,7 +65,7 @@ test('operator rights are granted and withdrawn once, each with an event', async
 
 test('an operator can withdraw the rights of another operator, but not their own', async () => {
   for (const step of [disable, withdraw]) {
-    await expect(step(await deskOf(one, one), one)).rejects.toThrow('your own rights')
+    await expect(step(await deskOf(one, one), one)).rejects.toThrow('your own operator rights')
     expect(await userOf(one)).toMatchObject({ status: 'active', isOperator: true })
   }
   await withdraw(await deskOf(one, other), other)
