@@ -193,6 +193,21 @@ const genuineTicket = async (browser: PlainBrowser, { action, fields }: PageForm
   )
 }
 
+test('no field of a form makes the server fail, whatever is typed into it', async () => {
+  const faults: string[] = []
+  for (const form of found.values()) {
+    const browser = await enter(form.who)
+    // Not the fields that no person fills in: the form would be right, and take effect.
+    const names = Object.keys(form.fields).filter((field) => !['ticket', 'owner', 'from', 'back'].includes(field))
+    for (const name of names) {
+      const typed = { ...form, fields: { ...form.fields, [name]: ['no \u{202e}address'] } }
+      const { status } = await send(browser, typed, await genuineTicket(browser, form))
+      if (status >= 500) faults.push(`${form.action} answers ${status} to a wrong ${name}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
 // Last, because these forms change the world of the test.
 test('every form is accepted with its own ticket', async () => {
   const faults: string[] = []
