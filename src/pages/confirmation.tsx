@@ -131,7 +131,7 @@ export const confirmed = <const Path extends string, T extends TProperties>(
     })
 }
 
-const otherName = 'This is not the name above. Nothing was done.'
+const otherName = 'This does not match. Nothing was done.'
 
 /** The fields as they were when the session ended; null without them. */
 const keptFields = <T extends TProperties>({ kept, call }: Visit, form: FormShape<T>) => {

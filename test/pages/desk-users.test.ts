@@ -172,7 +172,7 @@ test('an operator is disabled only by typing their address', async () => {
   const path = `/desk/users/${other.id}`
   for (const typed of ['', world.operator.email]) {
     const refused = await desk.submit(path, `${path}/disable`, { typed })
-    expect([refused.status, refused.text.includes('This is not the name above.')]).toEqual([400, true])
+    expect([refused.status, refused.text.includes('This does not match.')]).toEqual([400, true])
     expect((await queries().users.byId(other.id))?.status).toBe('active')
   }
   expect((await desk.submit(path, `${path}/disable`, { typed: ` ${other.email}` })).status).toBe(303)

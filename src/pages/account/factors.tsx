@@ -5,7 +5,7 @@ import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../o
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Form, Problem } from '../design/field.tsx'
+import { SendOrCancel, Form, Problem } from '../design/field.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
@@ -199,14 +199,7 @@ const showSetUp = (visit: Visit, { totpKey, returnTo, error }: SetUpState): Resp
           totpKey={totpKey}
           error={error}
         />
-        <div class="beside">
-          <button type="submit" class="primary">
-            Turn it on
-          </button>
-          <a class="button" href={returnTo}>
-            Cancel
-          </a>
-        </div>
+        <SendOrCancel button="Turn it on" back={returnTo} />
       </Form>
     </AccountPage>,
     { refusal: error },

@@ -9,7 +9,7 @@ import { createInstall, type InstallQuestion, prepareInstall } from '../../opera
 import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Form, Problem } from '../design/field.tsx'
+import { SendOrCancel, Form, Problem } from '../design/field.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Older } from '../design/table.tsx'
 import { always, answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
@@ -148,14 +148,7 @@ const PlaceForm = ({ visit, question: { app, environment, places, installedOn },
           ))}
         </select>
       </div>
-      <div class="beside">
-        <button type="submit" class="primary">
-          Agree and install
-        </button>
-        <a class="button" href={accountPaths.installs}>
-          Cancel
-        </a>
-      </div>
+      <SendOrCancel button="Agree and install" back={accountPaths.installs} />
     </Form>
   )
 }

@@ -6,7 +6,7 @@ import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { removeFactor } from '../../operations/factors/change-factors.ts'
 import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
 import { confirmed } from '../confirmation.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { SendOrCancel, Field, Problem } from '../design/field.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row } from '../design/row-list.tsx'
 import { Time } from '../design/values.tsx'
@@ -106,14 +106,7 @@ const showAdd = async (visit: Visit, name: string, error: PlatformError | null):
             input={{ required: true, maxLength: 200, value: name }}
           />
           <p class="muted">Your browser then asks you to choose where the passkey is kept.</p>
-          <div class="beside">
-            <button type="submit" class="primary">
-              Add the passkey
-            </button>
-            <a class="button" href={accountPaths.factors}>
-              Cancel
-            </a>
-          </div>
+          <SendOrCancel button="Add the passkey" back={accountPaths.factors} />
         </PasskeyForm>
       )}
     </AccountPage>,

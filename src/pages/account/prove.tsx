@@ -8,7 +8,7 @@ import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { allowsPasskeys, asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
 import { type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
-import { Field, Form, Problem } from '../design/field.tsx'
+import { SendOrCancel, Field, Form, Problem } from '../design/field.tsx'
 import { Layout } from '../design/shell.tsx'
 import { answerForm, formOf, optionalText, receiveFromUser, secretText, text } from '../form.ts'
 import { proveAtBuilder } from '../handover.tsx'
@@ -109,14 +109,7 @@ const show = async (visit: Visit, to: string | null, error: PlatformError | null
             error={error}
             input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
           />
-          <div class="beside">
-            <button type="submit" class="primary">
-              Continue
-            </button>
-            <a class="button" href={returnTo}>
-              Cancel
-            </a>
-          </div>
+          <SendOrCancel button="Continue" back={returnTo} />
         </Form>
       ) : null}
       {factors.totp === null ? null : (

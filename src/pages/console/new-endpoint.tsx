@@ -11,7 +11,7 @@ import { addEndpoint, changeEndpoint } from '../../operations/webhooks/add-endpo
 import { type EndpointRecord, ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/details.tsx'
-import { Choice, ChoiceSet, Field, Form, Problem } from '../design/field.tsx'
+import { Choice, ChoiceSet, SendOrCancel, Field, Form, Problem } from '../design/field.tsx'
 import { answerForm, asMember, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter } from '../query.ts'
@@ -93,14 +93,7 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
             <KindGroup key={group} group={group} chosen={values.kinds} />
           ))}
         </ChoiceSet>
-        <div class="beside">
-          <button type="submit" class="primary">
-            {isNew ? 'Add the endpoint' : 'Save the changes'}
-          </button>
-          <a class="button" href={back}>
-            Cancel
-          </a>
-        </div>
+        <SendOrCancel button={isNew ? 'Add the endpoint' : 'Save the changes'} back={back} />
       </Form>
     </OwnAppPage>,
     { refusal: error },

@@ -12,7 +12,7 @@ import { sentBefore } from '../confirmation.tsx'
 import { VersionStatusBadge } from '../design/badge.tsx'
 import { Diff } from '../design/diff.tsx'
 import { EmptyState } from '../design/empty.tsx'
-import { Field, Form, Problem } from '../design/field.tsx'
+import { SendOrCancel, Field, Form, Problem } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
@@ -200,14 +200,12 @@ const Preview = ({ visit, app, asked: { environment, reason, error }, preview }:
           rows={2}
           input={{ value: reason, maxLength: versionLimits.reason }}
         />
-        <div class="beside">
-          <button type="submit" class="primary">
-            {environment === 'production' ? `Roll back to ${to.version}` : `Make ${to.version} the development head`}
-          </button>
-          <a class="button" href={consoleAppPath(app.slug, 'versions')}>
-            Cancel
-          </a>
-        </div>
+        <SendOrCancel
+          button={
+            environment === 'production' ? `Roll back to ${to.version}` : `Make ${to.version} the development head`
+          }
+          back={consoleAppPath(app.slug, 'versions')}
+        />
       </Form>
     </>
   )

@@ -15,7 +15,7 @@ import { findVersion, type VersionRecord } from '../../operations/versions/versi
 import { uploadScript } from '../assets.ts'
 import { sentBefore } from '../confirmation.tsx'
 import { Details } from '../design/details.tsx'
-import { Choice, ChoiceSet, Field, Form, Labelled, Problem } from '../design/field.tsx'
+import { Choice, ChoiceSet, SendOrCancel, Field, Form, Labelled, Problem } from '../design/field.tsx'
 import {
   asMember,
   formOf,
@@ -196,14 +196,7 @@ const ask = ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Response
           />
           <Scopes own={{ visit, app }} chosen={values.scopes} errors={errors} />
         </Details>
-        <div class="beside">
-          <button type="submit" class="primary">
-            {draft === null ? 'Upload' : 'Replace the content'}
-          </button>
-          <a class="button" href={back}>
-            Cancel
-          </a>
-        </div>
+        <SendOrCancel button={draft === null ? 'Upload' : 'Replace the content'} back={back} />
       </Form>
       <script src={uploadScript.path} defer />
     </OwnAppPage>,

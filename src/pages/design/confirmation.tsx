@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Reached } from '../../operations/reach.ts'
-import { Field, Form, Problem } from './field.tsx'
+import { Field, Form, Problem, SendOrCancel } from './field.tsx'
 import { type AreaNavigation, Layout } from './shell.tsx'
 import type { Visit } from '../visit.ts'
 
@@ -80,16 +80,7 @@ export const ConfirmationPage = ({
           input={{ required: true, autocomplete: 'off', spellcheck: false }}
         />
       )}
-      <div class="beside">
-        {question.button === null ? null : (
-          <button type="submit" class={tone === 'ending' ? 'danger primary' : 'primary'}>
-            {question.button}
-          </button>
-        )}
-        <a class="button" href={question.back.href}>
-          {question.button === null ? 'Go back' : 'Cancel'}
-        </a>
-      </div>
+      <SendOrCancel button={question.button} back={question.back.href} isRed={tone === 'ending'} />
     </Form>
   </Layout>
 )

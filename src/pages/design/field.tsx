@@ -56,6 +56,27 @@ export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = 
   )
 }
 
+type SendOrCancelProps = {
+  /** Null if there is nothing to send. */
+  readonly button: string | null
+  readonly back: string
+  readonly isRed?: boolean
+}
+
+/** The end of a form: its button, and the way out. */
+export const SendOrCancel = ({ button, back, isRed = false }: SendOrCancelProps) => (
+  <div class="beside">
+    {button === null ? null : (
+      <button type="submit" class={isRed ? 'danger primary' : 'primary'}>
+        {button}
+      </button>
+    )}
+    <a class="button" href={back}>
+      {button === null ? 'Go back' : 'Cancel'}
+    </a>
+  </div>
+)
+
 type ButtonFormProps = Pick<FormProps, 'action' | 'visit'> & {
   /** The classes of the button. */
   readonly look?: string
