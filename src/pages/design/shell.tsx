@@ -252,23 +252,14 @@ const crumbsOf = (nav: AreaNavigation | undefined, named: readonly Crumb[], path
 const Crumbs = ({ links }: { readonly links: readonly Crumb[] }) =>
   links.length === 0 ? null : (
     <p class="crumbs">
-      {links.map(({ href, name, avatarId }, index) => (
-        <>
-          {index === 0 ? null : <Slash />}
+      {links.map(({ href, name, avatarId }) => (
+        <a key={href} href={href}>
           {avatarId === undefined ? null : <Avatar id={avatarId} name={name} small />}
-          <a href={href}>
-            <bdi>{name}</bdi>
-          </a>
-        </>
+          <bdi>{name}</bdi>
+        </a>
       ))}
     </p>
   )
-
-const Slash = () => (
-  <span class="slash" aria-hidden="true">
-    /
-  </span>
-)
 
 /** The ID by which an operator finds the request in the log. */
 export const RequestLine = ({ requestId }: { readonly requestId: string }) => (
