@@ -28,13 +28,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'first.length === 0 ? second : Buffer.concat([first, second])': {
     'never: first.length === 0': 'nothing before it leaves it as it is',
   },
-  'if (remembered !== undefined) return remembered': {
-    'never: remembered !== undefined': 'the store is asked again, and says the same',
-  },
-  'if (user !== null) known.set(name, user.id)': {
-    'left out: known.set(name, user.id)': 'the store is asked again, and says the same',
-    'never: user !== null': 'the store is asked again, and says the same',
-  },
   'developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),': {
     'never: headId === null': 'no version has no ID',
   },
