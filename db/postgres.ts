@@ -43,8 +43,8 @@ type PostgresOptions<Q> = {
   readonly onFault?: (fault: StoreFault) => void
 }
 
-/** Connections of a node; together with the one that watches 22, so that four nodes fit into the 100 that servers admit. */
-const sizes = { reading: 4, guarded: 16, serial: 1 } as const
+/** Connections of a node; with the one that watches 22, so that four nodes fit into 100. `changing`: for conditional transactions. */
+const sizes = { reading: 4, guarded: 12, changing: 4, serial: 1 } as const
 
 /**
  * How often connections are looked at, and how long a statement may take until its connection is given up: shorter than
@@ -110,7 +110,7 @@ class PostgresStore<Q> implements Store<Q> {
   readonly cluster: Cluster
   readonly backups = null
   readonly #readers: Readers
-  readonly #pools: { readonly guarded: Pool<Member<Q>>; readonly serial: Pool<Member<Q>> }
+  readonly #pools: Readonly<Record<'guarded' | 'changing' | 'serial', Pool<Member<Q>>>>
   readonly #conditional: Conditional<Q>
   readonly #transactions: Transactions<Q>
   readonly #timer: ReturnType<typeof setInterval>
@@ -138,9 +138,10 @@ class PostgresStore<Q> implements Store<Q> {
     )
     this.queries = queriesOver(this.#readers)
     const isPatient = options.role === 'operator' || options.isPatient === true
-    const guarded = new Pool(sizes.guarded, isPatient, async () => await connect(byIndex))
-    this.#pools = { guarded, serial: new Pool(sizes.serial, isPatient, connect) }
-    const forConditional = { readers: this.#readers, pool: guarded, primary, timelines, createQueries: queriesOver }
+    const poolOf = (size: number, settings = {}) => new Pool(size, isPatient, async () => await connect(settings))
+    const changing = poolOf(sizes.changing, byIndex)
+    this.#pools = { guarded: poolOf(sizes.guarded, byIndex), changing, serial: poolOf(sizes.serial) }
+    const forConditional = { readers: this.#readers, pool: changing, primary, timelines, createQueries: queriesOver }
     this.#conditional = new Conditional({ ...forConditional, isPatient })
     this.#transactions = new Transactions(this.#pools, this.#conditional, primary, timelines, pulse ?? alwaysFresh)
     this.cluster = openCluster(async (work) => await this.#lend(work))
@@ -152,7 +153,7 @@ class PostgresStore<Q> implements Store<Q> {
   async open(): Promise<void> {
     try {
       await this.#readers.open()
-      await this.#pools.serial.use(async () => undefined)
+      for (const pool of [this.#pools.serial, this.#pools.changing]) await pool.use(async () => undefined)
     } catch (error) {
       await this.close()
       throw error
@@ -281,7 +282,7 @@ class PostgresStore<Q> implements Store<Q> {
     const isStale = this.parts.pulse?.isFresh === false
     this.#readers.closeStuck(isStale && this.#wasStale ? 0 : longestStatementMs)
     this.#wasStale = isStale
-    this.#conditional.closeStuck(longestStatementMs)
+    this.#conditional.passStuck()
     for (const pool of Object.values(this.#pools)) pool.closeStuck(longestStatementMs)
     if (this.#shortage !== null && !isStale) this.#tryToConnect()
   }

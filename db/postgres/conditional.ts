@@ -6,7 +6,7 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
 import type { Change, Wire } from './dialect.ts'
-import { postgresFault, sqlState } from './fault.ts'
+import { isOfValues, postgresFault, sqlState } from './fault.ts'
 import type { Link } from './link.ts'
 import { type Member, Pool, type Pooled } from './pool.ts'
 import type { Primary } from './primary.ts'
@@ -18,6 +18,8 @@ class NeedsLocks extends Error {}
 
 /** How many bodies run at once. Each has queries of its own, which know to which body they belong. */
 const mostBodies = 32
+/** How long a body counts, in milliseconds: one that waits for a server that hangs must not hold up others. */
+const longestBodyMs = 1_000
 /** How many calls share a statement. */
 const mostCalls = 64
 
@@ -58,16 +60,17 @@ export class Conditional<Q> {
     }
   }
 
-  /** Refuses what has waited for too long. To be called now and then. */
-  closeStuck(longestMs: number): void {
-    this.#bodies.closeStuck(longestMs)
+  /** Lets others go on beside what hangs, and refuses what has waited for too long. To be called now and then. */
+  passStuck(): void {
+    this.#bodies.closeStuck(longestBodyMs)
     this.#changes.begin()
   }
 }
 
-class Body<Q> {
-  readonly isOpen = true
+class Body<Q> implements Pooled {
+  isOpen = true
   readonly #queries: Q
+  #startedAt = 0
   #isRunning = false
   #hasHoped = false
   #own: OwnChange = 'none'
@@ -105,6 +108,7 @@ class Body<Q> {
   }
 
   #start(): void {
+    this.#startedAt = performance.now()
     this.#isRunning = true
     this.#hasHoped = false
     this.#own = 'none'
@@ -129,11 +133,14 @@ class Body<Q> {
     }
   }
 
-  waitingMs(): number {
-    return 0
+  waitingMs(now: number): number {
+    return now - this.#startedAt
   }
 
-  close(): void {}
+  /** It runs to its end, and is not used again. */
+  close(): void {
+    this.isOpen = false
+  }
 
   /** @throws NeedsLocks if nothing was changed: the row may only be locked by another transaction */
   async #make(change: Change, values: unknown[]): Promise<void> {
@@ -217,8 +224,8 @@ class Changes {
       const made = await this.#sendOnce(change, calls)
       for (const [index, { resolve }] of calls.entries()) resolve(made(index))
     } catch (error) {
-      if (calls.length > 1 && postgresFault(error) !== 'lost') {
-        // One of them is at fault. Nothing was kept of the others either.
+      if (calls.length > 1 && isOfValues(error)) {
+        // Nothing was kept of the others either. For any other reason each would be refused in turn, such as after 5 s at a lock.
         for (const call of calls) await this.#sendTogether(change, [call])
         return
       }

@@ -47,4 +47,8 @@ export const postgresFault = (error: unknown): PostgresFault => {
 /** Whether the server, the database or the role has no room for another connection. */
 export const hasNoRoom = (error: unknown): boolean => sqlState(error) === '53300'
 
+/** Whether PostgreSQL has refused a statement for its values, or because another transaction was first. */
+export const isOfValues = (error: unknown): boolean =>
+  sqlState(error) !== null && (postgresFault(error) === 'statement' || postgresFault(error) === 'rerun')
+
 export const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })

@@ -165,30 +165,37 @@ export class Pool<M extends Pooled> {
   async use<T>(work: (member: M) => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1
     else await this.#wait()
+    let member: M
     try {
-      const member = this.#takeIdle() ?? (await this.#member())
-      this.#busy.add(member)
-      try {
-        return await work(member)
-      } finally {
-        this.#busy.delete(member)
+      member = this.#takeIdle() ?? (await this.#member())
+    } catch (error) {
+      this.#giveBack()
+      throw error
+    }
+    this.#busy.add(member)
+    try {
+      return await work(member)
+    } finally {
+      if (this.#busy.delete(member)) {
         if (this.#isClosed) member.close()
         else if (member.isOpen) this.#idle.push(member)
+        this.#giveBack()
       }
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free += 1
-      else next.take()
     }
   }
 
   /**
-   * Closes connections whose server has not answered for so long, in milliseconds, and refuses what has waited for too long. Called
-   * by one timer, because a timer for each transaction that waits would cost more than its wait.
+   * Closes members whose server has not answered for so long, in milliseconds, and lets others have their places; refuses what has
+   * waited for too long. Called by one timer, because a timer for each transaction that waits would cost more than its wait.
    */
   closeStuck(longestMs: number): void {
     const now = performance.now()
-    for (const member of this.#busy) if (member.waitingMs(now) > longestMs) member.close()
+    for (const member of this.#busy) {
+      if (member.waitingMs(now) <= longestMs) continue
+      this.#busy.delete(member)
+      member.close()
+      this.#giveBack()
+    }
     if (this.isPatient) return
     const kept = this.#waiting.findIndex(({ since }) => now - since < longestWaitMs)
     for (const { giveUp } of this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)) giveUp(unavailable(1))
@@ -220,6 +227,13 @@ export class Pool<M extends Pooled> {
         throw error
       })
     }
+  }
+
+  /** The place of a member that is not in use any more. */
+  #giveBack(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free += 1
+    else next.take()
   }
 
   #takeIdle(): M | undefined {

@@ -1,5 +1,5 @@
 import type { Selection, Sent, Wire } from './dialect.ts'
-import { postgresFault, unavailable } from './fault.ts'
+import { isOfValues, postgresFault, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
 import { listOf, Rounds } from './rounds.ts'
 
@@ -102,7 +102,8 @@ export class Readers implements Wire {
       }
       for (const { resolve } of asked.values()) resolve({ rows: [], changes: 0 })
     } catch (error) {
-      for (const { reject } of asked.values()) reject(error)
+      if (asked.size > 1 && isOfValues(error)) for (const one of asked) void this.#askFor(text, new Map([one]))
+      else for (const { reject } of asked.values()) reject(error)
     }
   }
 

@@ -20,10 +20,11 @@ export const askBeside = async <Row = Record<string, unknown>>(
   return statement.all(...values)
 }
 
-export const askPostgres = async <Row>(url: string, text: string, values: readonly Value[]): Promise<Row[]> => {
+/** One connection of the test itself, which it must close. */
+export const connectTo = (url: string): SQL => {
   const { host, username, pathname, searchParams } = new URL(url)
   const path = searchParams.get('host')
-  const sql = new SQL({
+  return new SQL({
     url: `postgres://${host}`,
     username,
     database: pathname.slice(1),
@@ -31,6 +32,10 @@ export const askPostgres = async <Row>(url: string, text: string, values: readon
     max: 1,
     bigint: true,
   })
+}
+
+export const askPostgres = async <Row>(url: string, text: string, values: readonly Value[]): Promise<Row[]> => {
+  const sql = connectTo(url)
   try {
     let count = 0
     const rows: object[] = await sql.unsafe(

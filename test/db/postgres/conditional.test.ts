@@ -1,4 +1,3 @@
-import { SQL } from 'bun'
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { challengeOf } from '../../../src/domain/pkce.ts'
@@ -8,7 +7,7 @@ import { exchangeCode, refreshTokens } from '../../../src/operations/oauth/conti
 import type { IssuedTokens } from '../../../src/operations/oauth/token-pair.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { signIn } from '../../support/sign-in.ts'
-import { askPostgres } from '../../support/beside.ts'
+import { askPostgres, connectTo } from '../../support/beside.ts'
 import { pairOf } from '../../support/grant-family.ts'
 import { needs } from '../../support/needs.ts'
 import { openAsOperator, trace } from '../../support/operator.ts'
@@ -127,15 +126,7 @@ describe('an exchange and a refresh', () => {
 
 test('a client that is not authenticated locks no grant, and waits for none', async () => {
   const tokens = await exchange(platform, await consent())
-  const url = new URL(await postgresDatabase(name))
-  const path = url.searchParams.get('host') ?? ''
-  const sql = new SQL({
-    url: 'postgres://localhost',
-    username: 'app',
-    path,
-    database: url.pathname.slice(1),
-    max: 1,
-  })
+  const sql = connectTo(await postgresDatabase(name))
   await sql.begin(async (holder) => {
     await holder`SELECT 1 FROM grants FOR UPDATE`
     const impostor = { ...app.development, clientSecret: app.production.clientSecret }

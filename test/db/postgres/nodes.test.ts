@@ -169,6 +169,10 @@ test('a server that gets no more connections goes on with those that it has, is 
   await limit(open?.count ?? 0)
   const tokens = await Promise.all(Array.from({ length: 30 }, async () => await appToken(server.url, app.development)))
   expect(new Set(tokens).size).toBe(30)
+  const revoke = async (token: string) =>
+    await call(server.url, 'POST', '/oauth/revoke', { body: { ...app.development, token } })
+  const revoked = await Promise.all(tokens.map(revoke)) // each takes a connection for itself
+  expect(new Set(revoked.map(({ status }) => status))).toEqual(new Set([200]))
   expect(await eventually(async () => await holds(server, 'too_few_connections'), Boolean)).toBe(true)
   expect(await readiness(server)).toEqual([200, []])
 

@@ -3,6 +3,7 @@ import { postgresMigrations } from '../../../db/migrations/postgres.ts'
 import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { createQueries } from '../../../db/queries/index.ts'
+import { PlatformError } from '../../../src/domain/errors.ts'
 import { postgresDatabase } from '../../support/postgres.ts'
 
 /** The URL of the database of this name, unless it is one. */
@@ -12,6 +13,17 @@ const urlOf = async (name: string): Promise<string> => (isPostgresUrl(name) ? na
 export const openStore = async (name: string, role: 'server' | 'operator' = 'operator'): Promise<Database> => {
   const url = await urlOf(name)
   return await openPostgres({ url, role, createQueries, migrations: postgresMigrations, migrate: false })
+}
+
+/** 'done', or what the refusal or the error says. */
+export const outcomeOf = async (work: () => Promise<unknown>): Promise<string> => {
+  try {
+    await work()
+    return 'done'
+  } catch (error) {
+    if (error instanceof PlatformError) return error.code
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** COMMIT, and changes that need none. They are seen when a connection prepares them. */

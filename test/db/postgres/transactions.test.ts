@@ -9,7 +9,7 @@ import { askPostgres } from '../../support/beside.ts'
 import { needs } from '../../support/needs.ts'
 import { until } from '../../support/nodes.ts'
 import { emptyPostgres, postgresDatabase } from '../../support/postgres.ts'
-import { type Fate, openStore, startProxy } from './support.ts'
+import { type Fate, openStore, outcomeOf, startProxy } from './support.ts'
 
 const { test } = needs('postgres')
 
@@ -25,11 +25,6 @@ const spend = async (database: Database, key = ticket, kind: 'serial' | 'guarded
   )
   return { isFirst, runs }
 }
-const outcomeOf = async (promise: Promise<unknown>): Promise<unknown> =>
-  await promise.then(
-    () => 'done',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
-  )
 
 /** A store behind a proxy with these fates for its first commits, closed after the work. */
 const behindProxy = async <T>(name: string, fates: Fate[], work: (store: Database, stop: () => void) => Promise<T>) => {
@@ -69,7 +64,7 @@ test('what a body throws undoes what it wrote, and the connection goes on', asyn
     await q.formTickets.spend(ticket, 1)
     throw new Error('changed its mind')
   })
-  expect(await outcomeOf(failing)).toBe('changed its mind')
+  expect(await outcomeOf(() => failing)).toBe('changed its mind')
   expect(await spend(store)).toEqual({ isFirst: true, runs: 1 })
   expect(await spend(store)).toEqual({ isFirst: false, runs: 1 })
   await store.close()
@@ -86,7 +81,7 @@ test('a failed statement whose error the body has caught is no success', async (
     }
     return 'done'
   })
-  expect(await outcomeOf(swallowing)).not.toBe('done')
+  expect(await outcomeOf(() => swallowing)).not.toBe('done')
   expect(await spend(store)).toEqual({ isFirst: true, runs: 1 })
   await store.close()
 })
@@ -104,7 +99,7 @@ const note = async (store: Database, at: number) => {
 
 test('a write that was sent with COMMIT and failed fails the transaction', async () => {
   const store = await openStore('pushed')
-  expect(await outcomeOf(note(store, Number.NaN))).not.toBe('done')
+  expect(await outcomeOf(() => note(store, Number.NaN))).not.toBe('done')
   await note(store, 1)
   expect(await store.queries.watermarks.find('restored')).toBe(1)
   await store.close()
@@ -158,7 +153,7 @@ test('of the rows that transactions insert at once, those with a taken key are r
     // each key twice
     Array.from(
       { length: 100 },
-      async (_, index) => await outcomeOf(insertOnce(store, timeKeyAt(now + (index % 50)), odd)),
+      async (_, index) => await outcomeOf(() => insertOnce(store, timeKeyAt(now + (index % 50)), odd)),
     ),
   )
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(49)
@@ -175,7 +170,7 @@ test('of the rows that transactions insert at once, those with a taken key are r
 test('the only change of a transaction is unavailable if its answer is lost, and not made again', async () => {
   const fates: Fate[] = ['answer lost', 'answer lost']
   await behindProxy('one-change-lost', fates, async (store) => {
-    expect(await outcomeOf(insertOnce(store, timeKeyAt(Date.now())))).toBe('unavailable')
+    expect(await outcomeOf(() => insertOnce(store, timeKeyAt(Date.now())))).toBe('unavailable')
     expect(fates).toHaveLength(1)
   })
 })
@@ -204,7 +199,7 @@ test('a commit that never arrived is tried again', async () => {
 test('a commit that nobody can ask about is unavailable, neither done nor tried again', async () => {
   const fates: Fate[] = ['answer lost']
   await behindProxy('undecided', fates, async (store, stop) => {
-    const spending = outcomeOf(spend(store))
+    const spending = outcomeOf(() => spend(store))
     while (fates.length > 0) await Bun.sleep(5)
     stop()
     expect(await spending).toBe('unavailable')
