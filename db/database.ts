@@ -139,7 +139,7 @@ export type WriteEvent = (
  * decide; `test/architecture.test.ts` lists who may ask for this. `conditional`: likewise, and
  * nearly always one change is all that it writes: an insert under a fresh key, or one that has its own conditions (`advance` of a
  * grant). Then nothing is locked; otherwise it runs again as `guarded`. Nothing may follow a change with conditions. If its answer was
- * lost, the body runs again and must recognise what it has changed.
+ * lost, the body runs again and must recognise what it has changed; the key of a row that was inserted is taken then.
  */
 export type TransactionKind = 'serial' | 'guarded' | 'conditional'
 

@@ -25,9 +25,6 @@ const mostCalls = 64
 
 type Outcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'again with locks' }
 
-/** The change of a body. Whether it was made is unknown from the moment that it is sent until it is answered. */
-type OwnChange = 'none' | 'unknown' | 'made'
-
 type Parts<Q> = {
   readonly readers: Pick<Wire, 'read'>
   /** Whose connections send the changes. */
@@ -48,8 +45,9 @@ export class Conditional<Q> {
   }
 
   /**
-   * Runs the body, unless it needs locks. It must recognise its own change when it runs again.
-   * @throws unavailable; ConnectionLost if nobody can tell whether a row was inserted; KeyTaken
+   * Runs the body, unless it needs locks. When it runs again, it must recognise a change that it has made; a row that it has
+   * inserted has the key of the one that it inserts again.
+   * @throws unavailable, KeyTaken
    */
   async run<T>(work: (queries: Q) => Awaitable<T>): Promise<Outcome<T>> {
     try {
@@ -73,7 +71,7 @@ class Body<Q> implements Pooled {
   #startedAt = 0
   #isRunning = false
   #hasHoped = false
-  #own: OwnChange = 'none'
+  #hasChanged = false
   /** An insert, which is made when the body has ended. */
   #insert: { readonly change: Change; readonly values: unknown[] } | null = null
   /** The history that the reads are of. */
@@ -111,7 +109,7 @@ class Body<Q> implements Pooled {
     this.#startedAt = performance.now()
     this.#isRunning = true
     this.#hasHoped = false
-    this.#own = 'none'
+    this.#hasChanged = false
     this.#insert = null
     this.#timeline = this.parts.primary.timeline
   }
@@ -124,10 +122,8 @@ class Body<Q> implements Pooled {
       return value
     } catch (error) {
       const fault = postgresFault(error)
-      if (fault === 'rerun') throw new NeedsLocks()
-      // With locks, the body finds out whether its change was made. An insert it would not recognise.
-      if (fault === 'lost' && this.#own === 'unknown' && this.#insert === null) throw new NeedsLocks()
-      throw error
+      // If the connection was lost, the body finds out with locks whether its change was made.
+      throw fault === 'rerun' || fault === 'lost' ? new NeedsLocks() : error
     } finally {
       this.#isRunning = false
     }
@@ -145,9 +141,8 @@ class Body<Q> implements Pooled {
   /** @throws NeedsLocks if nothing was changed: the row may only be locked by another transaction */
   async #make(change: Change, values: unknown[]): Promise<void> {
     if (this.parts.primary.timeline !== this.#timeline) throw new NeedsLocks()
-    this.#own = 'unknown'
     if (!(await this.changes.make(change, values, this.#timeline))) throw new NeedsLocks()
-    this.#own = 'made'
+    this.#hasChanged = true
   }
 
   #needLocks(): never {
@@ -157,7 +152,7 @@ class Body<Q> implements Pooled {
 
   #refuseLate(): void {
     if (!this.#isRunning) throw new Error('A query was used outside of its transaction.')
-    if (this.#own === 'made') throw new Error('A query was used after the change that ends its transaction.')
+    if (this.#hasChanged) throw new Error('A query was used after the change that ends its transaction.')
   }
 }
 

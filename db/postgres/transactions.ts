@@ -74,8 +74,7 @@ export class Transactions<Q> {
     try {
       return await this.conditional.run(work)
     } catch (error) {
-      const fault = postgresFault(error)
-      throw fault === 'lost' || fault === 'refused' ? unavailable(1) : error
+      throw postgresFault(error) === 'refused' ? unavailable(1) : error
     }
   }
 

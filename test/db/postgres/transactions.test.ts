@@ -27,8 +27,13 @@ const spend = async (database: Database, key = ticket, kind: 'serial' | 'guarded
 }
 
 /** A store behind a proxy with these fates for its first commits, closed after the work. */
-const behindProxy = async <T>(name: string, fates: Fate[], work: (store: Database, stop: () => void) => Promise<T>) => {
-  const proxy = await startProxy(name, fates)
+const behindProxy = async <T>(
+  name: string,
+  fates: Fate[],
+  work: (store: Database, stop: () => void) => Promise<T>,
+  decisive?: readonly string[],
+) => {
+  const proxy = await startProxy(name, fates, undefined, undefined, decisive)
   const store = await openStore(proxy.url)
   try {
     return await work(store, proxy.stop)
@@ -167,12 +172,26 @@ test('of the rows that transactions insert at once, those with a taken key are r
   await store.close()
 })
 
-test('the only change of a transaction is unavailable if its answer is lost, and not made again', async () => {
-  const fates: Fate[] = ['answer lost', 'answer lost']
-  await behindProxy('one-change-lost', fates, async (store) => {
-    expect(await outcomeOf(() => insertOnce(store, timeKeyAt(Date.now())))).toBe('unavailable')
-    expect(fates).toHaveLength(1)
-  })
+test('a row whose insert was lost is inserted, or its key is taken by it: then the operation takes the next key', async () => {
+  const uri = 'https://one.example/row'
+  const insertWith = async (name: string, fates: Fate[]) =>
+    await behindProxy(
+      name,
+      fates,
+      async (store) => {
+        const key = timeKeyAt(Date.now())
+        const inserting = insertOnce(store, key, uri)
+        const isTaken = await inserting.then(
+          () => false,
+          (error: unknown) => error instanceof KeyTaken,
+        )
+        expect(await store.queries.grants.oldestCodeKey()).toBe(key)
+        return isTaken
+      },
+      [uri],
+    )
+  expect(await insertWith('insert-not-made', ['request lost', 'answer lost'])).toBe(false)
+  expect(await insertWith('insert-made', ['answer lost'])).toBe(true)
 })
 
 test('a query that is used after its transaction is refused', async () => {
