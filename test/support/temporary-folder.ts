@@ -17,11 +17,12 @@ const usesMemory = (): boolean => {
   const { bavail, bsize } = statfsSync(inMemory)
   return bavail * bsize > 500e6
 }
-const parent = usesMemory() ? inMemory : tmpdir()
+/** The folder in which tests make theirs. */
+export const parentOfFolders = usesMemory() ? inMemory : tmpdir()
 
 /** A private folder that is removed when the test run ends. */
 export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(parent, 'app-platform-'))
+  const folder = mkdtempSync(join(parentOfFolders, 'app-platform-'))
   made.add(folder)
   return folder
 }

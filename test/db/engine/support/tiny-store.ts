@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { count, eq, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
@@ -11,6 +10,7 @@ import type { Store } from '../../../../db/database.ts'
 import type { Migration } from '../../../../db/migrate.ts'
 import { Connection } from '../../../../db/sqlite/connection.ts'
 import { openSqlite, type SqliteOptions } from '../../../../db/sqlite.ts'
+import { parentOfFolders } from '../../../support/temporary-folder.ts'
 
 /** Notes that may have replies: the smallest schema with a foreign key and something to spend once. */
 const notes = sqliteTable('notes', {
@@ -94,7 +94,7 @@ export const openTiny = (file: string, options: Partial<SqliteOptions<TinyQuerie
 
 /** A private folder that is removed when the scope ends. */
 export const temporaryFolder = () => {
-  const path = mkdtempSync(join(tmpdir(), 'engine-'))
+  const path = mkdtempSync(join(parentOfFolders, 'engine-'))
   return {
     path,
     file: join(path, 'tiny.db'),
