@@ -11,8 +11,11 @@ const limited = (count = 3, seconds = 60) => {
     secret: 'a',
   })
   const take = (key = 'ada') => limiter.take('read', key)
-  const takeAllowed = (attempts: number, key = 'ada') =>
-    Array.from({ length: attempts }, () => take(key)).filter(({ allowed }) => allowed).length
+  const takeAllowed = (attempts: number, key = 'ada') => {
+    let count = 0
+    for (let attempt = 0; attempt < attempts; attempt += 1) if (take(key).allowed) count += 1
+    return count
+  }
   return { time, limiter, take, takeAllowed }
 }
 
@@ -107,7 +110,7 @@ describe('a flood of keys', () => {
     const { take, takeAllowed } = limited()
     const spent = Array.from({ length: 100 }, (_, index) => `attacker-${index}`)
     for (const key of spent) takeAllowed(3, key)
-    for (let key = 0; key < 300_000; key += 1) take(`flood-${key}`)
+    for (let key = 0; key < 100_000; key += 1) take(`flood-${key}`)
     expect(spent.filter((key) => take(key).allowed)).toEqual([])
   })
 
@@ -147,7 +150,7 @@ describe('a flood of keys', () => {
 
   test('is forgotten when its window has ended', () => {
     const { time, take, takeAllowed } = limited()
-    for (let key = 0; key < 300_000; key += 1) take(`flood-${key}`)
+    for (let key = 0; key < 100_000; key += 1) take(`flood-${key}`)
     time.ms += 60_000
     expect(takeAllowed(10, 'newcomer')).toBe(3)
   })

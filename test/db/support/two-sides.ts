@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import type { TimeKey } from '../../../src/domain/time-key.ts'
 import type { Grant } from '../../../db/database.ts'
 import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
@@ -77,10 +78,13 @@ const keysText = onPostgres
 /** The rows of these tables, each with its table. On PostgreSQL each question takes a connection, so it is one. */
 const rowsOf = async (file: string, tables: readonly string[]): Promise<readonly (readonly [string, Row])[]> => {
   if (!onPostgres) {
-    const found = tables.map(async (table) =>
-      (await askBeside<Row>(file, `SELECT * FROM ${table}`)).map((row) => [table, row] as const),
+    using beside = new Database(file, { readonly: true })
+    return tables.flatMap((table) =>
+      beside
+        .query<Row, []>(`SELECT * FROM ${table}`)
+        .all()
+        .map((row) => [table, row] as const),
     )
-    return (await Promise.all(found)).flat()
   }
   const texts = tables.map((table) => `SELECT '${table}' AS "table", row_to_json(t)::text AS row FROM ${table} t`)
   const found = await askBeside<{ table: string; row: string }>(file, texts.join(' UNION ALL '))
