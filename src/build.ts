@@ -45,6 +45,15 @@ const bcryptHere = (): string => {
   throw new Error('No native module of @node-rs/bcrypt for this machine is installed: run bun install.')
 }
 
+/** What the bundler makes of the whole program, for a machine's native module of bcrypt; by default for this machine. */
+export const bundle = (bcrypt: string = bcryptHere()) => ({
+  root,
+  entrypoints: ['src/main.ts', ...threadModules].map((entry) => join(root, entry)),
+  plugins: [withBcrypt(bcrypt)],
+  // Dynamic imports stay dynamic, so that a command does not load the server.
+  splitting: true,
+})
+
 /**
  * Builds the whole program as one executable file, for this kind of machine unless another is given. The same commit gives the
  * same bytes.
@@ -54,8 +63,7 @@ export const buildProgram = async (file: string, machine: Machine | null = null)
   const { commit } = await currentCommit()
   mkdirSync(dirname(file), { recursive: true })
   await Bun.build({
-    root,
-    entrypoints: ['src/main.ts', ...threadModules].map((entry) => join(root, entry)),
+    ...bundle(machine?.bcrypt),
     // Settings files that happen to be in the current folder are not read.
     compile: {
       outfile: file,
@@ -63,11 +71,8 @@ export const buildProgram = async (file: string, machine: Machine | null = null)
       autoloadBunfig: false,
       ...(machine === null ? {} : { target: machine.target, executablePath: machine.runtime }),
     },
-    plugins: [withBcrypt(machine?.bcrypt ?? bcryptHere())],
     // Parsed and compiled at build time, so that the program starts faster.
     bytecode: true,
-    // Dynamic imports stay dynamic, so that a command does not load the server.
-    splitting: true,
     format: 'esm',
     // Elysia reads the source of handlers, so identifiers must stay.
     minify: { whitespace: true, syntax: true, identifiers: false },

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'bun:test'
 import { accessSync, appendFileSync, constants, copyFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from './temporary-folder.ts'
+import { lastingFolder } from './temporary-folder.ts'
 
 /** A program that some tests need: its path or null, and the Debian packages that contain it, if any. */
 type Program = { readonly find: () => string | null; readonly packages: string }
@@ -50,7 +50,7 @@ const findPostgres = (): string | null =>
 const installPackages =
   (source: string, ...words: readonly string[]) =>
   (): string | null => {
-    const folder = temporaryFolder()
+    const folder = lastingFolder()
     const from = join(import.meta.dir, '../..', source)
     for (const name of readdirSync(from)) copyFileSync(join(from, name), join(folder, name))
     const command = [process.execPath, 'install', '--frozen-lockfile', ...words]
@@ -140,13 +140,15 @@ export const skippedLine = (parts: readonly Skipped[]): string | null => {
   return tests === 0 ? null : `${tests} tests were skipped. ${whatIsMissing(names)}`
 }
 
-/** Prints that line after the last test, or leaves it to `test/run.ts`, which runs every file separately. */
+/** Prints that line after the last test, or leaves it to `test/run.ts`, in whose processes this is called after each file. */
 export const tellSkipped = (): void => {
   const part: Skipped = { tests: skippedTests, programs: [...missingPrograms] }
   const line = skippedLine([part])
   const file = process.env['TEST_SKIPPED_FILE']
   if (line !== null && file !== undefined) appendFileSync(file, `${JSON.stringify(part)}\n`)
   else if (line !== null) console.log(line)
+  skippedTests = 0
+  missingPrograms.clear()
 }
 
 /** A replacement of `test` that counts its tests and changes their arguments, also after modifiers such as `each`. */

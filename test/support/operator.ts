@@ -13,7 +13,7 @@ import { createPasswords } from '../../src/runtime/passwords.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { openWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { databaseOf } from './postgres.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { lastingFolder } from './temporary-folder.ts'
 
 export const operator = { kind: 'operator', id: 'test' } as const
 export const trace = { requestId: `req_${'0'.repeat(32)}`, address: 'local' } as const
@@ -23,7 +23,7 @@ let template: string | null = null
 /** Creates a migrated, empty database by copying one, which takes a third of the time of the migrations. */
 export const emptyDatabase = async (file: string): Promise<void> => {
   if (template === null) {
-    template = join(temporaryFolder(), 'template.db')
+    template = join(lastingFolder(), 'template.db')
     await (await open(template)).close()
   }
   copyFileSync(template, file)

@@ -20,9 +20,15 @@ const usesMemory = (): boolean => {
 /** The folder in which tests make theirs. */
 export const parentOfFolders = usesMemory() ? inMemory : tmpdir()
 
-/** A private folder that is removed when the test run ends. */
+/** A private folder that is removed when the test run ends; with `test/run.ts`, when the test file ends. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(parentOfFolders, 'app-platform-'))
   made.add(folder)
   return folder
+}
+
+/** One for what a process makes once for all of its test files. It is removed when the test run ends. */
+export const lastingFolder = (): string => {
+  const parent = process.env['TEST_FOLDER']
+  return parent === undefined ? temporaryFolder() : mkdtempSync(join(parent, 'process-'))
 }

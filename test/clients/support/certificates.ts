@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { lastingFolder } from '../../support/temporary-folder.ts'
 
 /** Paths of PEM files: the authority, and the server's certificate and key. */
 export type Certificates = { readonly authority: string; readonly certificate: string; readonly key: string }
@@ -26,7 +26,7 @@ const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nod
 
 /** A new certificate authority, and a certificate signed by it, for `localhost` or for other names. */
 export const makeCertificates = async (names = 'DNS:localhost, IP:127.0.0.1'): Promise<Certificates> => {
-  const folder = temporaryFolder()
+  const folder = lastingFolder()
   await Bun.write(join(folder, 'openssl.cnf'), extensionsFor(names))
   const issue = async (name: string, signer = '') =>
     await openssl(

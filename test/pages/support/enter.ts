@@ -14,7 +14,7 @@ const sessions = new Map<string, Promise<string>>()
  */
 export const sessionOf = async (world: StockedWorld, who: Who): Promise<string | null> => {
   if (who === 'visitor') return null
-  const key = `${world.server.url} ${who}`
+  const key = `${world.server.database} ${who}`
   const session = sessions.get(key) ?? signIn(world.server.url, loginOf(world, who))
   sessions.set(key, session)
   return await session

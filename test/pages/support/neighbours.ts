@@ -29,6 +29,7 @@ export const startNeighbours = async (): Promise<{ readonly port: number }> => {
 export const killNeighbours = (): void => {
   void running?.stop(true)
   running = null
+  answers.clear()
 }
 
 const plainPage: Neighbour = ({ url }) =>

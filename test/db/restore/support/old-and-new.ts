@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUser } from '../../../../src/operations/users/create-user.ts'
 import { openAsOperator, operator, trace } from '../../../support/operator.ts'
-import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { lastingFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
 import { backUp } from '../../../support/database-file.ts'
 
 /** A database, and a backup of it in a folder of its own. */
@@ -20,7 +20,7 @@ const placeIn = (folder: string): Place => {
 let original: Promise<Place> | null = null
 
 const makeOriginal = async (): Promise<Place> => {
-  const place = placeIn(temporaryFolder())
+  const place = placeIn(lastingFolder())
   const platform = await openAsOperator(place.file)
   const addUser = async (email: string) => {
     const person = { email, name: 'Ada Example', password: 'correct horse battery', isOperator: false }
