@@ -23,17 +23,7 @@ import { appIdsOf } from './app-members.ts'
 import { removeSome } from './changes.ts'
 import { removeCountsOfApp } from './counts.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import {
-  type Counted,
-  countedRows,
-  hitCounts,
-  hitOf,
-  listOrderOf,
-  lookThrough,
-  readCounts,
-  type SearchWindow,
-  type TimeOrder,
-} from './places.ts'
+import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { finder, inserter } from './rows.ts'
 import { contains } from './users.ts'
@@ -119,15 +109,7 @@ export const appQueries = (db: DrizzleConnection) => {
         .limit(window.limit)
       return { found, searchedTo }
     },
-    countFound: async (question: AppQuestion): Promise<Counted> => {
-      const among = db
-        .select({ hit: hitOf(isAsked(question)) })
-        .from(apps)
-        .where(scopeOf(question))
-        .limit(countedRows + 1)
-        .as('among')
-      return readCounts(await db.select(hitCounts(among.hit)).from(among))
-    },
+    countFound: async (question: AppQuestion) => await countAmong(db, apps, isAsked(question), scopeOf(question)),
     /** The apps that a person owns or is a member of, by slug, without deleted ones, with the live version and the development head by name. */
     ofPerson: async (userId: string) =>
       await db

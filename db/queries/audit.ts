@@ -19,7 +19,7 @@ import { recordId, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
 import { timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
-import { type Counted, countedRows, hitCounts, hitOf, readCounts } from './places.ts'
+import { countAmong } from './places.ts'
 import { finder, inserter } from './rows.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
@@ -204,17 +204,11 @@ export const auditQueries = (db: DrizzleConnection) => {
       return { events: await events(condition, order, stretch.limit), searchedTo }
     },
     /** How many of the newest events before a UUID match, without issued tokens. */
-    countFound: async (question: AuditQuestion, { after, before, since, until }: AuditPeriod): Promise<Counted> => {
+    countFound: async (question: AuditQuestion, { after, before, since, until }: AuditPeriod) => {
       const { id, at } = auditEvents
       const isInTime = and(since === null ? undefined : gte(at, since), until === null ? undefined : lt(at, until))
-      const among = db
-        .select({ hit: hitOf(and(matches(question), isInTime)) })
-        .from(auditEvents)
-        .where(and(gt(id, `aud_${after}`), lt(id, `aud_${before}`), equals(auditEvents.appId, question.appId)))
-        .orderBy(desc(id))
-        .limit(countedRows + 1)
-        .as('among')
-      return readCounts(await db.select(hitCounts(among.hit)).from(among))
+      const scope = and(gt(id, `aud_${after}`), lt(id, `aud_${before}`), equals(auditEvents.appId, question.appId))
+      return await countAmong(db, auditEvents, and(matches(question), isInTime), scope, [desc(id)])
     },
     searchAppTokens: async (question: AuditQuestion, stretch: AuditStretch) =>
       await searchIssued(appTokens, issuedAppTokens, question, stretch),

@@ -1,5 +1,5 @@
 import { and, type AnyColumn, asc, count, desc, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type DrizzleConnection, only } from './connection.ts'
 
 /**
@@ -58,11 +58,24 @@ export const countedRows = 10_000
 export const hitOf = (condition: SQL | undefined) =>
   sql<number | null>`CASE WHEN ${condition ?? sql`1 = 1`} THEN 1 END`.as('hit')
 
-/** Counts in a select of `hitOf`, which reads `countedRows + 1` rows at most. */
-export const readCounts = ([row]: readonly { readonly rows: number; readonly hits: number }[]): Counted => ({
-  count: row?.hits ?? 0,
-  exact: (row?.rows ?? 0) <= countedRows,
-})
-
 /** The columns of such a count over a subquery that has the column `hit`. */
 export const hitCounts = (hit: AnyColumn | SQL.Aliased | SQL) => ({ rows: count(), hits: count(hit) })
+
+/** How many of the first rows in a scope meet the condition. */
+export const countAmong = async (
+  db: DrizzleConnection,
+  table: SQLiteTable,
+  condition: SQL | undefined,
+  scope: SQL | undefined,
+  order: readonly SQL[] = [],
+): Promise<Counted> => {
+  const among = db
+    .select({ hit: hitOf(condition) })
+    .from(table)
+    .where(scope)
+    .orderBy(...order)
+    .limit(countedRows + 1)
+    .as('among')
+  const counted = only(await db.select(hitCounts(among.hit)).from(among))
+  return { count: counted?.hits ?? 0, exact: (counted?.rows ?? 0) <= countedRows }
+}

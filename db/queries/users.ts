@@ -20,17 +20,7 @@ import { noPassword } from '../../src/domain/password.ts'
 import { devices, identities, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
-import {
-  type Counted,
-  countedRows,
-  hitCounts,
-  hitOf,
-  listOrderOf,
-  lookThrough,
-  readCounts,
-  type SearchWindow,
-  type TimeOrder,
-} from './places.ts'
+import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { finder, inserter, listFinder, lockingFinder } from './rows.ts'
 
@@ -155,15 +145,7 @@ export const userQueries = (db: DrizzleConnection) => {
         .limit(window.limit)
       return { found, searchedTo }
     },
-    countFound: async (question: UserQuestion): Promise<Counted> => {
-      const among = db
-        .select({ hit: hitOf(isAsked(question)) })
-        .from(users)
-        .where(scopeOf(question))
-        .limit(countedRows + 1)
-        .as('among')
-      return readCounts(await db.select(hitCounts(among.hit)).from(among))
-    },
+    countFound: async (question: UserQuestion) => await countAmong(db, users, isAsked(question), scopeOf(question)),
     /** Up to `limit` operators who can sign in. */
     activeOperators: async (limit: number) =>
       await db

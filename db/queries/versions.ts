@@ -23,16 +23,7 @@ import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
-import {
-  beside,
-  type Counted,
-  countedRows,
-  hitCounts,
-  hitOf,
-  type ListOrder,
-  type Place,
-  readCounts,
-} from './places.ts'
+import { beside, countAmong, type ListOrder, type Place } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { finder, inserter } from './rows.ts'
 import { contains } from './users.ts'
@@ -216,15 +207,8 @@ export const versionQueries = (db: DrizzleConnection) => {
         .orderBy(order)
         .limit(limit)
     },
-    countFound: async (appId: string, question: VersionQuestion): Promise<Counted> => {
-      const among = db
-        .select({ hit: hitOf(isSought(question)) })
-        .from(versions)
-        .where(eq(versions.appId, appId))
-        .limit(countedRows + 1)
-        .as('among')
-      return readCounts(await db.select(hitCounts(among.hit)).from(among))
-    },
+    countFound: async (appId: string, question: VersionQuestion) =>
+      await countAmong(db, versions, isSought(question), eq(versions.appId, appId)),
     /** One version of an app without its content. */
     summary: async (appId: string, id: string) =>
       only(
