@@ -1,4 +1,4 @@
-import { passwordOnly } from '../src/domain/sign-in-rules.ts'
+import { passwordOnly } from './support/operator.ts'
 import { describe, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { sharedSettings } from '../src/config/shared.ts'

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
@@ -209,8 +209,6 @@ export const grantQueries = (db: DrizzleConnection) => {
     /** The distinct scopes of the live grants of this client by the user. */
     liveScopes: async (userId: string, clientId: string, now: number): Promise<string[]> =>
       (await liveScopes().all({ userId, clientId, now })).map(({ scopes }) => scopes),
-    listByUser: async (userId: string): Promise<Grant[]> =>
-      await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(desc(grants.id)),
     /** At most `limit` grants after the ID, in order of creation, for the purge. */
     window: async (afterId: string, limit: number) =>
       await db

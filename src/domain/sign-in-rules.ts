@@ -28,19 +28,6 @@ export type SignInRules = {
   readonly strongAcr: readonly string[]
 }
 
-export const passwordOnly: SignInRules = {
-  ways: ['password'],
-  handoverUrl: null,
-  signOutUrl: null,
-  passwordFor: 'everyone',
-  providerName: 'the identity provider',
-  createsUsers: false,
-  linksByEmail: false,
-  secondFactorFor: 'operators',
-  strongWays: [],
-  strongAcr: [],
-}
-
 /** Where the builder takes over; null unless this is one of the ways. */
 export const builderPage = ({ ways, handoverUrl }: SignInRules): string | null =>
   ways.includes('handover') ? handoverUrl : null

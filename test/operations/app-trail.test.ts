@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { renameApp } from '../../src/operations/apps/change-app.ts'
-import { type AppEvent, everyAppEvent, listAppEvents, listAuditEvents } from '../../src/operations/audit/lists.ts'
+import { type AppEvent, listAppEvents, listAuditEvents } from '../../src/operations/audit/lists.ts'
 import { listAppInstalls } from '../../src/operations/installs/lists.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -22,7 +22,7 @@ const trail = async (action: string | null = null, limit = 50, cursor: string | 
   await listAppEvents(
     platform,
     { app: await ownedApp(platform, owner.id, app.slug), userId: owner.id },
-    { ...everyAppEvent, action },
+    { action, outcome: null, since: null, until: null },
     {
       limit,
       cursor,

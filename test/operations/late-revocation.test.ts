@@ -53,7 +53,7 @@ test('a session that has just signed out can neither allow nor deny', async () =
   const before = await trail()
   expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
   expect(await refusalOf(denyAuthorization(platform, trace, session, request()))).toBe('login_required')
-  expect(await platform.database.queries.grants.listByUser(user.id)).toEqual([])
+  expect(await platform.database.queries.grants.everyOfUser(user.id)).toEqual([])
   expect((await trail()).slice(before.length)).toEqual(['bearer.check: login_required', 'bearer.check: login_required'])
 })
 

@@ -1,4 +1,4 @@
-import { passwordOnly } from '../../src/domain/sign-in-rules.ts'
+import type { SignInRules } from '../../src/domain/sign-in-rules.ts'
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../db/engine.ts'
@@ -17,6 +17,19 @@ import { lastingFolder } from './temporary-folder.ts'
 
 export const operator = { kind: 'operator', id: 'test' } as const
 export const trace = { requestId: `req_${'0'.repeat(32)}`, address: 'local' } as const
+
+export const passwordOnly: SignInRules = {
+  ways: ['password'],
+  handoverUrl: null,
+  signOutUrl: null,
+  passwordFor: 'everyone',
+  providerName: 'the identity provider',
+  createsUsers: false,
+  linksByEmail: false,
+  secondFactorFor: 'operators',
+  strongWays: [],
+  strongAcr: [],
+}
 
 let template: string | null = null
 

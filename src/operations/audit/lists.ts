@@ -38,9 +38,6 @@ export const appEventsFor = async (q: Queries, rows: readonly AuditEvent[], user
   return rows.map((row) => appEvent(row, { userId, team: teams.get(row.appId) ?? new Set() }))
 }
 
-/** Every event of an app. */
-export const everyAppEvent: AppEventSearch = { action: null, outcome: null, since: null, until: null }
-
 /**
  * The address of the reader, of the app's backend, and of anyone who tried a secret of the app. A refused bearer token may
  * come from a user's device.

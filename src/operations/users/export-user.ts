@@ -17,51 +17,28 @@ const readableTimes = (key: string, value: unknown): unknown =>
 /** Events that one read takes, and the pause after it, so that a long audit log does not stop the server. */
 const eventsAtOnce = 2_000
 
+const times = ['createdAt', 'expiresAt'] as const
+
+/** Only these fields of each row, so that a new column is not told before somebody has decided so. */
+const pick = <Row, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]): Pick<Row, Name>[] =>
+  rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>) // of these very names
+
 /** @throws invalid_request for an unknown address */
 export const exportUser = async (platform: Platform, address: string) => {
   const { queries: q } = platform.database
   const user = await knownUser(q, address)
   if (user instanceof PlatformError) throw user
   const { id } = user
-  const resources = await q.resources.ofOwner(id)
   return {
     user: builderUser(user),
-    identities: (await q.identities.ofUser(id)).map(({ issuer, subject, createdAt }) => ({
-      issuer,
-      subject,
-      createdAt,
-    })),
-    sessions: (await q.sessions.everyOfUser(id)).map(
-      ({ createdAt, expiresAt, endedAt, lastUsedAt, askedAt, address: from, agent }) => ({
-        createdAt,
-        expiresAt,
-        endedAt,
-        lastUsedAt,
-        askedAt,
-        address: from,
-        agent,
-      }),
-    ),
-    knownBrowsers: (await q.devices.ofUser(id)).map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt })),
-    authenticatorApps: (await q.totpKeys.everyOfUser(id)).map(({ createdAt, lastUsedAt, endedAt }) => ({
-      createdAt,
-      lastUsedAt,
-      endedAt,
-    })),
-    passkeys: (await q.passkeys.everyOfUser(id)).map(({ name, createdAt, lastUsedAt, endedAt }) => ({
-      name,
-      createdAt,
-      lastUsedAt,
-      endedAt,
-    })),
-    passwordLinks: (await q.passwordLinks.everyOfUser(id)).map(({ createdAt, expiresAt, endedAt, email }) => ({
-      email,
-      createdAt,
-      expiresAt,
-      endedAt,
-    })),
-    mails: (await q.mails.everyOfUser(id)).map(({ kind, state, createdAt }) => ({ kind, state, createdAt })),
-    recoveryCodes: (await q.recoveryCodes.everyOfUser(id)).map(({ createdAt, endedAt }) => ({ createdAt, endedAt })),
+    identities: pick(await q.identities.ofUser(id), 'issuer', 'subject', 'createdAt'),
+    sessions: pick(await q.sessions.everyOfUser(id), ...times, 'endedAt', 'lastUsedAt', 'askedAt', 'address', 'agent'),
+    knownBrowsers: pick(await q.devices.ofUser(id), ...times),
+    authenticatorApps: pick(await q.totpKeys.everyOfUser(id), 'createdAt', 'lastUsedAt', 'endedAt'),
+    passkeys: pick(await q.passkeys.everyOfUser(id), 'name', 'createdAt', 'lastUsedAt', 'endedAt'),
+    passwordLinks: pick(await q.passwordLinks.everyOfUser(id), 'email', ...times, 'endedAt'),
+    mails: pick(await q.mails.everyOfUser(id), 'kind', 'state', 'createdAt'),
+    recoveryCodes: pick(await q.recoveryCodes.everyOfUser(id), 'createdAt', 'endedAt'),
     grants: (await q.grants.everyOfUser(id)).map(
       ({ id: grantId, appId, clientId, scopes, createdAt, expiresAt, revokedAt }) => ({
         id: grantId,
@@ -73,53 +50,33 @@ export const exportUser = async (platform: Platform, address: string) => {
         revokedAt,
       }),
     ),
-    resources: resources.map(
-      ({ id: resourceId, kind, externalId, name, slug, status, createdAt, updatedAt, publishedAt }) => ({
-        id: resourceId,
-        kind,
-        externalId,
-        name,
-        slug,
-        status,
-        createdAt,
-        updatedAt,
-        publishedAt,
-      }),
+    resources: pick(
+      await q.resources.ofOwner(id),
+      'id',
+      'kind',
+      'externalId',
+      'name',
+      'slug',
+      'status',
+      'createdAt',
+      'updatedAt',
+      'publishedAt',
     ),
-    installs: (await q.builderInstalls.everyOfUser(id)).map(
-      ({ id: installId, appId, resourceId, environment, scopes, approval, state, createdAt, updatedAt }) => ({
-        id: installId,
-        appId,
-        resourceId,
-        environment,
-        scopes,
-        approval,
-        state,
-        createdAt,
-        updatedAt,
-      }),
+    installs: pick(
+      await q.builderInstalls.everyOfUser(id),
+      'id',
+      'appId',
+      'resourceId',
+      'environment',
+      'scopes',
+      'approval',
+      'state',
+      'createdAt',
+      'updatedAt',
     ),
-    apps: (await q.apps.listOwnedBy(id)).map(({ id: appId, name, slug, status, createdAt }) => ({
-      id: appId,
-      name,
-      slug,
-      status,
-      createdAt,
-    })),
-    memberships: (await q.appMembers.everyOfUser(id)).map(({ appId, role, createdAt, updatedAt, endedAt }) => ({
-      appId,
-      role,
-      createdAt,
-      updatedAt,
-      endedAt,
-    })),
-    invitations: (await q.appInvitations.everyTo(user.email)).map(({ appId, role, createdAt, expiresAt, endedAt }) => ({
-      appId,
-      role,
-      createdAt,
-      expiresAt,
-      endedAt,
-    })),
+    apps: pick(await q.apps.listOwnedBy(id), 'id', 'name', 'slug', 'status', 'createdAt'),
+    memberships: pick(await q.appMembers.everyOfUser(id), 'appId', 'role', 'createdAt', 'updatedAt', 'endedAt'),
+    invitations: pick(await q.appInvitations.everyTo(user.email), 'appId', 'role', ...times, 'endedAt'),
     audit: await eventsAbout(platform, id),
   }
 }

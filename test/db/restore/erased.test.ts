@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { passwordOnly } from '../../../src/domain/sign-in-rules.ts'
 import { putBuilderResource } from '../../../src/operations/resources/builder-resources.ts'
 import type { Entry } from '../../../src/operations/sessions/entry.ts'
 import { signInWithIdentity } from '../../../src/operations/sessions/identity.ts'
@@ -9,7 +8,7 @@ import { linkUser } from '../../../src/operations/users/builder-users.ts'
 import { eraseUser } from '../../../src/operations/users/erase-user.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { backUp, faultsIn } from '../../support/database-file.ts'
-import { openAsOperator, operator, trace } from '../../support/operator.ts'
+import { openAsOperator, operator, passwordOnly, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Nobody else has these words. */

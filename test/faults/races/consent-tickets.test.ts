@@ -10,7 +10,7 @@ const ask = async () => fieldsOf(await look(arena.world.server.url, askPath(aren
 const decide = async (fields: Readonly<Record<string, string>>, decision: 'allow' | 'deny'): Promise<Seen> =>
   await post(arena.world.server.url, '/oauth/authorize', { ...fields, decision }, { session: arena.session })
 const openGrants = async () =>
-  (await arena.world.platform.database.queries.grants.listByUser(arena.world.user.id)).length
+  (await arena.world.platform.database.queries.grants.everyOfUser(arena.world.user.id)).length
 
 /** The redirects of the answers that decided; all others say that the decision was made before. */
 const decisionsIn = (answers: readonly Seen[]) => {
