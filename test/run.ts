@@ -2,20 +2,33 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
+import bunfig from '../bunfig.toml'
 import { bundle } from '../src/build.ts'
 import { type Skipped, skippedLine } from './support/needs.ts'
 import { endWithoutPostgres, onPostgres, startCluster } from './support/postgres.ts'
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
 
 /*
- * `bun run test [PATH…]` runs every test, including those that bunfig.toml excludes from a plain `bun test`, with servers in
- * their own processes. At the end it prints one line about tests that were skipped because a program is not installed.
+ * `bun run test [PATH…]` runs every test: first those of a plain `bun test`, then those that bunfig.toml excludes from it, with
+ * servers in their own processes. Against a binary all servers are in their own processes. At the end it prints one line about
+ * tests that were skipped because a program is not installed.
  */
 
 endWithoutPostgres()
 const folder = temporaryFolder()
 chmodSync(folder, 0o711) // some tests start the program as another user
 const skipped = join(folder, 'skipped.jsonl')
+const isBinary = process.env['APP_PLATFORM_PROGRAM'] !== undefined
+
+const root = join(import.meta.dir, '..')
+const excluded: readonly string[] = bunfig.test.pathIgnorePatterns
+const isInner = (file: string): boolean => !excluded.some((glob) => new Bun.Glob(glob).match(file))
+const all = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
+/** The files that the arguments name, as `bun test` reads them. */
+const asked = all.filter((file) => {
+  const names = argv.slice(2).filter((word) => !word.startsWith('-'))
+  return names.length === 0 || names.some((name) => file.includes(name.replace(/^\.\//, '')))
+})
 
 /** The source as few modules, as the build makes them, since the tests start the program some thousand times. */
 const bundled = async (): Promise<string> => {
@@ -24,37 +37,40 @@ const bundled = async (): Promise<string> => {
   await Bun.build({ ...bundle(), outdir, naming: { entry: '[name].ts' }, target: 'bun', sourcemap: 'linked' })
   return join(outdir, 'main.ts')
 }
-const program = process.env['APP_PLATFORM_PROGRAM'] === undefined ? await bundled() : undefined
+
 const cluster = onPostgres ? startCluster() : null // one for all processes
-/** One more than the cores, because many tests wait for a process or a browser. */
-const tests = Bun.spawn(
-  [
-    process.execPath,
-    'test',
-    `--parallel=${cpus().length + 1}`,
-    '--no-isolate', // modules are loaded once for each process, and not once for each file
-    '--timeout=120000',
-    '--path-ignore-patterns',
-    '',
-    ...argv.slice(2),
-  ],
-  {
+
+/** One more than the cores, because many tests wait for a process or a browser. Each process loads a module once for all of its files. */
+const parallel = [`--parallel=${cpus().length + 1}`, '--no-isolate']
+
+/** Runs the asked files but those that these patterns exclude, and returns whether all tests have passed. */
+const run = async (exceptFor: readonly string[], env: Readonly<Record<string, string>>): Promise<boolean> => {
+  const except = exceptFor.flatMap((pattern) => ['--path-ignore-patterns', pattern])
+  const words = ['test', ...parallel, '--timeout=120000', ...except, ...argv.slice(2)]
+  const tests = Bun.spawn([process.execPath, ...words], {
     env: {
       ...process.env,
-      TEST_SUITE: 'all',
+      ...env,
       TEST_SKIPPED_FILE: skipped,
       TEST_FOLDER: folder,
-      TEST_PROGRAM: program,
       TEST_POSTGRES_FOLDER: cluster?.folder,
     },
     stdio: ['inherit', 'inherit', 'inherit'],
-  },
-)
-const exitCode = await tests.exited
+  })
+  return (await tests.exited) === 0
+}
+
+const inner = isBinary ? [] : asked.filter(isInner)
+const outcomes: boolean[] = []
+if (inner.length > 0) outcomes.push(await run(excluded, {}))
+if (inner.length < asked.length || asked.length === 0) {
+  const program: Readonly<Record<string, string>> = isBinary ? {} : { TEST_PROGRAM: await bundled() }
+  outcomes.push(await run(['', ...inner], { TEST_SUITE: 'all', ...program }))
+}
 cluster?.stop()
 
 const lines = existsSync(skipped) ? readFileSync(skipped, 'utf8').trim().split('\n') : []
 const summary = skippedLine(lines.map((line): Skipped => JSON.parse(line)))
 if (summary !== null) console.log(summary)
 removeTemporaryFolders()
-process.exit(exitCode)
+process.exit(outcomes.every(Boolean) ? 0 : 1)

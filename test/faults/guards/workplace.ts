@@ -108,6 +108,8 @@ const workplaceIn = (folder: string): Workplace => {
             TEST_SUITE: 'all',
             TEST_TIMEOUT_MS: '30000',
             TMPDIR: temporary,
+            TEST_PROGRAM: undefined, // made of the unbroken source
+            TEST_FOLDER: undefined,
             PROOF_ROUNDS: undefined,
             PROOF_SEED: undefined,
           },
