@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseOf } from './postgres.ts'
+import { databaseOf, onPostgres } from './postgres.ts'
 import { programCommand, servesHere } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -65,6 +65,10 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     here.add(server)
     void server.ended.then(() => here.delete(server))
     return server
+  }
+  if (!onPostgres && options.database === undefined && options.program === undefined) {
+    const { emptyDatabase } = await import('./operator.ts')
+    await emptyDatabase(database) // or each server would make one by all migrations, a quarter of the time of its start
   }
   const under = options.under ?? []
   const program = options.program ?? programCommand
