@@ -6,7 +6,7 @@ import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decision.ts'
 import type { NewPasskey, PasskeyAnswer, ReadChallenge } from '../operations/factors/passkeys.ts'
 import { passkeyScript } from './assets.ts'
-import { Form, type FormVisit } from './design/field.tsx'
+import { Form, type FormVisit } from './design/form.tsx'
 
 // Passkeys need a script: it asks the browser and puts the answer into a form. Without one the form stays hidden. A challenge is
 // a time that only this server can have sealed, for this browser and this place, so nothing is stored for pages that are left.

@@ -6,7 +6,8 @@ import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/users/password-links.ts'
-import { Field, Form, Problem } from '../design/field.tsx'
+import { Field, Problem } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
 import {
   answerForm,

@@ -15,7 +15,8 @@ import { findVersion, type VersionRecord } from '../../operations/versions/versi
 import { uploadScript } from '../assets.ts'
 import { sentBefore } from '../confirmation.tsx'
 import { Details } from '../design/details.tsx'
-import { Choice, ChoiceSet, SendOrCancel, Field, Form, Labelled, Problem } from '../design/field.tsx'
+import { Choice, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
+import { SendOrCancel, Form } from '../design/form.tsx'
 import {
   asMember,
   formOf,

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Reached } from '../../operations/reach.ts'
-import { Field, Form, Problem, SendOrCancel } from './field.tsx'
+import { Field, Problem } from './field.tsx'
+import { Form, SendOrCancel } from './form.tsx'
 import { type AreaNavigation, Layout } from './shell.tsx'
 import type { Visit } from '../visit.ts'
 

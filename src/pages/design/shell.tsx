@@ -3,7 +3,7 @@ import { favicon, siteScript, siteStylesheet } from '../assets.ts'
 import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { Avatar } from './avatar.tsx'
-import { Form } from './field.tsx'
+import { Form } from './form.tsx'
 import { Icon, type IconName, Mark } from './icon.tsx'
 import { Count } from './list-tools.tsx'
 

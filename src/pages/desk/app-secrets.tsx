@@ -10,7 +10,8 @@ import {
   type NewCredentialRecord,
 } from '../../operations/credentials/list-credentials.ts'
 import { environmentNames } from '../design/badge.tsx'
-import { Field, Form, Problem, SelectField } from '../design/field.tsx'
+import { Field, Problem, SelectField } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
 import { RowList } from '../design/row-list.tsx'
 import { Copyable, ShownOnce } from '../design/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'

@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact'
+import { type KeptForm, KeptValues } from '../kept-form.ts'
+import type { TicketBook } from '../visit.ts'
+
+/** What a form takes from the page it stands on. */
+export type FormVisit = { readonly tickets: TicketBook; readonly kept?: KeptForm | null }
+
+type FormProps = {
+  /** The path that the form is sent to; its ticket is valid for this path only. */
+  readonly action: string
+  readonly visit: FormVisit
+  /** Hidden fields. They tell apart forms that are sent to one path. */
+  readonly hidden?: Readonly<Record<string, string>>
+  /** Values that the ticket binds: they must come back as this page shows them. */
+  readonly bound?: readonly string[]
+  readonly class?: string
+  /** For a form with a file. */
+  readonly upload?: boolean
+  readonly children: ComponentChildren
+}
+
+/**
+ * A form that changes something, with the ticket that protects it against CSRF. If it was sent after the session had ended, or
+ * without a proof that it needs, it is filled in as it was then.
+ */
+export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = false, children }: FormProps) => {
+  const { tickets, kept = null } = visit
+  const isSame = Object.entries(hidden).every(([name, value]) => kept?.values[name] === value)
+  const values = kept?.action === action && isSame ? kept.values : null
+  return (
+    <KeptValues.Provider value={values}>
+      <form
+        method="post"
+        action={action}
+        class={name}
+        encType={upload ? 'multipart/form-data' : undefined}
+        data-once
+        data-progress={upload || undefined}
+      >
+        <input type="hidden" name="ticket" value={tickets.issue(action, bound)} />
+        {tickets.owner === null ? null : <input type="hidden" name="owner" value={tickets.owner} />}
+        {Object.entries(hidden).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        {values === null ? null : (
+          <p class="notice" role="status">
+            This form is filled in as you sent it. It has not taken effect: send it again.
+          </p>
+        )}
+        {children}
+      </form>
+    </KeptValues.Provider>
+  )
+}
+
+type SendOrCancelProps = {
+  /** Null if there is nothing to send. */
+  readonly button: string | null
+  readonly back: string
+  readonly isRed?: boolean
+}
+
+/** The end of a form: its button, and the way out. */
+export const SendOrCancel = ({ button, back, isRed = false }: SendOrCancelProps) => (
+  <div class="beside">
+    {button === null ? null : (
+      <button type="submit" class={isRed ? 'danger primary' : 'primary'}>
+        {button}
+      </button>
+    )}
+    <a class="button" href={back}>
+      {button === null ? 'Go back' : 'Cancel'}
+    </a>
+  </div>
+)
+
+type ButtonFormProps = Pick<FormProps, 'action' | 'visit'> & {
+  /** The classes of the button. */
+  readonly look?: string
+  readonly children: ComponentChildren
+}
+
+/** A form that has only a button. */
+export const ButtonForm = ({ action, visit, look, children }: ButtonFormProps) => (
+  <Form action={action} visit={{ tickets: { ...visit.tickets, owner: null } }}>
+    <button type="submit" class={look}>
+      {children}
+    </button>
+  </Form>
+)
