@@ -153,7 +153,7 @@ class PostgresStore<Q> implements Store<Q> {
   async open(): Promise<void> {
     try {
       await this.#readers.open()
-      for (const pool of [this.#pools.serial, this.#pools.changing]) await pool.use(async () => undefined)
+      for (const pool of Object.values(this.#pools)) await pool.use(async () => undefined)
     } catch (error) {
       await this.close()
       throw error

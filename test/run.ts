@@ -33,8 +33,9 @@ const asked = all.filter((file) => {
 /** The source as few modules, as the build makes them, since the tests start the program some thousand times. */
 const bundled = async (): Promise<string> => {
   const outdir = join(folder, 'program')
-  // A module that starts a thread looks for it beside itself, under the name of its source.
-  await Bun.build({ ...bundle(), outdir, naming: { entry: '[name].ts' }, target: 'bun', sourcemap: 'linked' })
+  // A module that starts a thread looks for it beside itself, under the name of its source. Files are found from any folder.
+  const names = { outdir, publicPath: `${outdir}/`, naming: { entry: '[name].ts' } }
+  await Bun.build({ ...bundle(), ...names, target: 'bun', sourcemap: 'linked' })
   return join(outdir, 'main.ts')
 }
 

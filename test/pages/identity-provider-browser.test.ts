@@ -189,7 +189,7 @@ test('a provider that does not answer is named on the page, which leads operator
   await page.goto('/sign-in/oidc')
   expect(await page.content()).toContain('Example ID does not answer')
   await page.getByRole('link', { name: 'Sign in' }).click()
-  expect(await page.getByLabel('Password').count()).toBe(1)
+  await page.getByLabel('Password').waitFor()
   await endWorld(alone)
 })
 
@@ -201,7 +201,7 @@ for (const javaScript of [true, false]) {
     await page.waitForURL(`${platform}/signed-out`)
     await page.goto('/account')
     await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
-    expect(await page.getByLabel('Login').isVisible()).toBe(true) // it no longer knows the person
+    await page.getByLabel('Login').waitFor() // it no longer knows the person
   })
 }
 

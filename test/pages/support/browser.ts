@@ -36,7 +36,7 @@ export const openBrowser = async (serverUrl: string, options: BrowserOptions = {
     timezoneId: 'Europe/Berlin', // not UTC, so that a time in the wrong zone shows
     ignoreHTTPSErrors: true,
   })
-  context.setDefaultTimeout(20_000) // a busy machine draws slowly
+  context.setDefaultTimeout(60_000) // a busy machine draws slowly
   open.set(
     context,
     watchFaults(context, [new URL(serverUrl).origin, ...(options.alsoReaches ?? [])], options.foreseen ?? []),
