@@ -82,8 +82,9 @@ const nearestSetting = (name: string, settings: readonly string[]) =>
 
 const singular = (name: string): string => name.replace(/IES$/, 'Y').replace(/S$/, '')
 
-/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment); infinite beyond the farthest guess. */
 const distanceBetween = (one: string, other: string): number => {
+  if (Math.abs(one.length - other.length) > farthestGuess) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 1; row <= one.length; row += 1) {
