@@ -4,10 +4,9 @@ import type { Attention, LatestEvents } from '../operations/dashboards.ts'
 import { AuditEvents } from './audit-events.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { Badge, environmentNames } from './design/badge.tsx'
-import { Details } from './design/details.tsx'
 import { Row, RowList } from './design/row-list.tsx'
 import { type Series, StatTile, StatTiles } from './design/stat.tsx'
-import { Time } from './design/values.tsx'
+import { Details, Time } from './design/values.tsx'
 
 const number = (value: number): string => value.toLocaleString('en')
 

@@ -5,9 +5,8 @@ import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
 import { totpAddress, totpKeyBytes, totpKeyText } from '../domain/second-factor.ts'
 import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decision.ts'
-import { Details } from './design/details.tsx'
 import { Field } from './design/field.tsx'
-import { Copyable } from './design/values.tsx'
+import { Copyable, Details } from './design/values.tsx'
 import { formOf, optionalText, secretText } from './form.ts'
 
 // Setting up an authenticator app. The new key is in the page, sealed for this browser and this user, and is stored only with the

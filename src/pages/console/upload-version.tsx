@@ -14,7 +14,7 @@ import {
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { uploadScript } from '../assets.ts'
 import { sentBefore } from '../confirmation.tsx'
-import { Details } from '../design/details.tsx'
+import { Details } from '../design/values.tsx'
 import { Choice, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import {

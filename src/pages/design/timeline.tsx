@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Details } from './details.tsx'
 import { Nothing } from './empty.tsx'
-import { Ago, Time } from './values.tsx'
+import { Ago, Details, Time } from './values.tsx'
 
 type TimelineEvent = {
   readonly at: number

@@ -1,8 +1,7 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
-import { Details } from '../design/details.tsx'
 import { Table } from '../design/table.tsx'
-import { CodeBlock } from '../design/values.tsx'
+import { CodeBlock, Details } from '../design/values.tsx'
 
 /** The parts of Markdown that guides use. Of any other part, and of markers for tests, nothing is shown. */
 const isKnown = (token: Token): token is MarkedToken => token.type in shown
