@@ -5,7 +5,7 @@ import { endWorld } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { enterAs } from './support/enter.ts'
-import { inspectPage, judgeAccessibility } from './support/judge-page.ts'
+import { inspectPage, judgeBothThemes } from './support/judge-page.ts'
 import { screenshot } from './support/screenshot.ts'
 import { askPath, siteMap, type Who } from './support/site-map.ts'
 import { createStockedWorld, framedOrigin, type StockedWorld } from './support/stocked-world.ts'
@@ -60,7 +60,7 @@ test(
     for (const [name, who, pathOf, width, theme] of pictures) {
       const page = await openAs(who, width, theme)
       expect([name, (await page.goto(pathOf(world)))?.status()]).toEqual([name, 200])
-      const faults = [...(await inspectPage(page)), ...(await judgeAccessibility(page))]
+      const faults = [...(await inspectPage(page)), ...(await judgeBothThemes(page))]
       expect([name, faults]).toEqual([name, []])
       await screenshot(page, name)
     }

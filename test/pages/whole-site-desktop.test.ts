@@ -19,7 +19,7 @@ let world: StockedWorld
 beforeAll(async () => {
   world = await createStockedWorld()
   await makeHostile(world.server.database)
-}, minutes)
+}, 3 * minutes)
 afterAll(async () => await endWorld(world))
 
 // What axe finds does not depend on the width: the walk on a phone asks it.
@@ -36,7 +36,7 @@ for (const who of everybody) {
     async () => {
       expect(await walk(world, who, { width: 'desktop', theme: 'light' }, judge)).toEqual([])
     },
-    3 * minutes,
+    6 * minutes,
   )
 }
 

@@ -2,20 +2,21 @@ import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { endWorld } from '../support/world.ts'
 import { makeHostile } from './support/hostile-text.ts'
-import { inspectPage, judgeAccessibility } from './support/judge-page.ts'
+import { inspectPage, judgeTheme } from './support/judge-page.ts'
 import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
 import { everybody, minutes, walk } from './support/whole-site.ts'
 import { needs } from '../support/needs.ts'
 
 const { afterAll, beforeAll, test } = needs('Chromium', 'openssl')
 
-// Every page, with hostile text in every field. What a single page does is in the tests of its area.
+// Every page, with hostile text in every field. What a single page does is in the tests of its area; the colours of the other theme
+// are in those of the pictures.
 
 let world: StockedWorld
 beforeAll(async () => {
   world = await createStockedWorld()
   await makeHostile(world.server.database)
-}, minutes)
+}, 3 * minutes)
 afterAll(async () => await endWorld(world))
 
 for (const who of everybody) {
@@ -25,7 +26,7 @@ for (const who of everybody) {
       const withScript = new Map<string, string>()
       const judge = async (page: Page, path: string) => {
         withScript.set(path, await page.evaluate<string>(linksAndForms))
-        return [...(await inspectPage(page)), ...(await judgeAccessibility(page))]
+        return [...(await inspectPage(page)), ...(await judgeTheme(page))]
       }
       expect(await walk(world, who, { width: 'phone', theme: 'dark' }, judge)).toEqual([])
 
@@ -35,7 +36,7 @@ for (const who of everybody) {
       }
       expect(await walk(world, who, { javaScript: false, width: 'phone', theme: 'light' }, judgePlain)).toEqual([])
     },
-    3 * minutes,
+    6 * minutes,
   )
 }
 
