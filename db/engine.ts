@@ -2,8 +2,7 @@ import { checkFile } from './check.ts'
 import type { Database, NodeFacts } from './database.ts'
 import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
-import { migrations } from './migrations/index.ts'
-import { postgresMigrations } from './migrations/postgres.ts'
+import { migrations, postgresMigrations } from './migrations/index.ts'
 import {
   checkPostgres,
   importPostgres,

@@ -16,15 +16,7 @@ export type Migration = {
   readonly sql: string
   /** Lower-case hex SHA-256 of `sql`, as recorded when it was written. */
   readonly sha256: string
-  /** Copies rows in a way that SQL cannot, where `sql` has the line `rowsGoHere`; in the same transaction. */
-  readonly copyRows?: (connection: Connection, progress: MigrationProgress) => void
 }
-
-/** Told after every 100,000 rows of a table that are copied. */
-export type MigrationProgress = (part: { readonly table: string; readonly rows: number; readonly of: number }) => void
-
-/** The line of a migration's SQL at which its `copyRows` is called. */
-export const rowsGoHere = '-- Here the program copies the rows.\n'
 
 /** 'Appf': marks the file as ours (`PRAGMA application_id`, listed by file(1) like any other). */
 export const applicationId = 0x41707066
@@ -67,18 +59,14 @@ export const assertPrivate = async (file: string, migrations: readonly Migration
 }
 
 /** Creates the database if there is none and brings its schema up to date. Returns the names of what was applied. */
-export const migrateFile = async (
-  path: string,
-  migrations: readonly Migration[],
-  progress?: MigrationProgress,
-): Promise<readonly string[]> => {
+export const migrateFile = async (path: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
   const file = canonicalPath(path)
   assertPlace(file)
   await assertPrivate(file, migrations)
   return await withRoom(file, async () => {
     createPrivately(file)
     await patiently(() => assertServable(file))
-    const applied = await migrate(file, migrations, progress)
+    const applied = await migrate(file, migrations)
     syncFolderOf(file)
     return applied
   })
@@ -89,11 +77,7 @@ export const migrateFile = async (
  * schema or the new one. If several processes migrate at once, each migration is applied by one of them. Returns the names of
  * the migrations that this call applied.
  */
-export const migrate = async (
-  file: string,
-  migrations: readonly Migration[],
-  progress: MigrationProgress = () => undefined,
-): Promise<readonly string[]> => {
+export const migrate = async (file: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
   if ((await patiently(() => inspectSchema(file, migrations))) === 'current') return []
   using connection = await patiently(() => connect(file, { busyTimeoutMs: 50 }))
   // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
@@ -104,7 +88,7 @@ export const migrate = async (
     // Without a WAL, as in a new file, readers in other processes would otherwise block COMMIT.
     await patiently(() => connection.run('BEGIN EXCLUSIVE'))
     try {
-      if (applyOnce(connection, file, migrations, migration, progress)) applied.push(migration.name)
+      if (applyOnce(connection, file, migrations, migration)) applied.push(migration.name)
       connection.run('COMMIT')
     } finally {
       if (connection.inTransaction) connection.run('ROLLBACK')
@@ -119,17 +103,13 @@ const applyOnce = (
   file: string,
   migrations: readonly Migration[],
   migration: Migration,
-  progress: MigrationProgress,
 ): boolean => {
   schemaState(connection, file, migrations)
   if (appliedTo(connection).some(({ id }) => id === migration.id)) return false
   connection.run(`PRAGMA application_id = ${applicationId}`)
   connection.run(recordOfMigrations)
   try {
-    const [before = '', after = ''] = migration.sql.split(rowsGoHere)
-    connection.run(before)
-    migration.copyRows?.(connection, progress)
-    if (after !== '') connection.run(after)
+    connection.run(migration.sql)
   } catch (error) {
     throw failed(migration, error instanceof Error ? error.message : String(error), error)
   }

@@ -10,7 +10,7 @@ import {
   type StoreStatistics,
   type TransactionOptions,
 } from './database.ts'
-import { assertPrivate, inspectSchema, migrate, type Migration, type MigrationProgress } from './migrate.ts'
+import { assertPrivate, inspectSchema, migrate, type Migration } from './migrate.ts'
 import { abandon, faultKind, patiently, sqliteCode } from './sqlite/fault.ts'
 import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
 import { assertServable } from './sqlite/servable.ts'
@@ -51,8 +51,6 @@ export type SqliteOptions<Q> = {
   readonly checkpointAfterPages?: number
   /** How much disk space is reserved for ending access on a full disk; none by default. */
   readonly reserveBytes?: number
-  /** Called now and then while a migration copies many rows. */
-  readonly onMigrating?: MigrationProgress
   /** Called with the duration of each sync of the WAL. */
   readonly onSync?: (milliseconds: number) => void
   /** Called once, when writes have stopped for good. */
@@ -86,7 +84,7 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
   try {
     createPrivately(file)
     await patiently(() => assertServable(file))
-    if (options.migrate) await migrate(file, options.migrations, options.onMigrating)
+    if (options.migrate) await migrate(file, options.migrations)
     else if (inspectSchema(file, options.migrations) !== 'current') {
       throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)
     }

@@ -102,10 +102,6 @@ export const startPlatformServer = async (
     migrate: true,
     isPatient: config.longestWaitMs === null,
     reserveBytes: 2 * 1024 * 1024,
-    onMigrating: ({ table, rows }) => {
-      log.info('migration.progress', { kind: table, count: rows })
-      log.flush()
-    },
     onSync: metrics.synced,
     onFault: ({ reason, cause }) => {
       log.error('database.stopped', { reason, cause })

@@ -162,12 +162,6 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 10,
     unit: 'seconds of a lock',
   },
-  upgrades: {
-    shows: 'an upgrade that is killed before any of its statements leaves the old or the new schema of each step',
-    file: 'test/db/upgrade.test.ts',
-    rounds: 10_000,
-    unit: 'kills, or one before each statement',
-  },
   'webhook-kills': {
     shows: 'kill -9 during delivery loses no event',
     file: 'test/faults/webhook-kills.test.ts',

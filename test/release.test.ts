@@ -1,39 +1,15 @@
 import Ajv, { type AnySchema } from 'ajv'
 import { expect, test } from 'bun:test'
-import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageFile from '../package.json' with { type: 'json' }
 import { libraryVersion } from '../src/client/library-version.ts'
-import { editedMigrations, noteReleased } from '../src/release/migrations.ts'
 import parts from '../src/release/parts/package.json' with { type: 'json' }
 import { changesIn } from '../src/release/release.ts'
 import { billOfMaterials } from '../src/release/sbom.ts'
 import { guide } from './support/documents.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
 
 const root = join(import.meta.dir, '..')
-const migrations = join(root, 'db/migrations')
-
-test('no migration was changed or removed after its release', () => {
-  expect(editedMigrations(migrations)).toEqual([])
-})
-
-test('a changed and a removed migration of either database are named, and new ones are noted once', () => {
-  const folder = join(temporaryFolder(), 'migrations')
-  cpSync(migrations, folder, { recursive: true })
-  writeFileSync(join(folder, '9999_new.sql'), 'SELECT 1;\n')
-  expect(editedMigrations(folder)).toEqual([])
-  expect(noteReleased(folder)).toBe(true)
-  expect(noteReleased(folder)).toBe(false)
-  appendFileSync(join(folder, '9999_new.sql'), '-- edited\n')
-  appendFileSync(join(folder, 'postgres/0002_nodes.sql'), '\n')
-  rmSync(join(folder, '0003_embedded.sql'))
-  expect(editedMigrations(folder)).toEqual([
-    'sqlite 0003_embedded.sql',
-    'sqlite 9999_new.sql',
-    'postgres 0002_nodes.sql',
-  ])
-})
 
 test('the version is a semantic one that the client library shares and the changelog describes', async () => {
   const { version } = packageFile

@@ -27,7 +27,6 @@ export const importedTables = [
   'service_keys',
   'redirect_uris',
   'app_tokens',
-  'moved_keys',
   'grants',
   'authorization_codes',
   'token_pairs',

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, lt, lte } from 'drizzle-orm'
+import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
@@ -6,10 +6,7 @@ import { issueId } from './audit.ts'
 import { freshInserter, oldestKey } from './keys.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
 
-/** Without the UUID, which only rows from before integer keys have. */
-export type AppToken = Omit<typeof appTokens.$inferSelect, 'uuid'>
-
-const { uuid: _, ...columns } = getTableColumns(appTokens)
+export type AppToken = typeof appTokens.$inferSelect
 
 /** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: DrizzleConnection) => {
@@ -55,7 +52,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, appTokens.key),
     /** @throws KeyTaken */
-    insert: freshInserter<AppToken>(db, appTokens, columns),
+    insert: freshInserter<AppToken>(db, appTokens),
     /** The token with the credential, client and app that it depends on, in any state; one read. */
     find: (key: number) => find().first({ key }),
     /** Ends the token. Returns the ID of the event of its issue, or null if it had already ended. */
@@ -64,8 +61,8 @@ export const appTokenQueries = (db: DrizzleConnection) => {
         .update(appTokens)
         .set({ revokedAt: now })
         .where(and(eq(appTokens.key, key), isNull(appTokens.revokedAt)))
-        .returning({ key: appTokens.key, uuid: appTokens.uuid })
-      return ended[0] === undefined ? null : issueId(ended[0])
+        .returning({ key: appTokens.key })
+      return ended[0] === undefined ? null : issueId(ended[0].key)
     },
     /** Removes up to `limit` tokens minted before the key, oldest first, and returns what they were. */
     purge: async (before: TimeKey, limit: number) => {

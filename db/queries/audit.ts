@@ -15,8 +15,8 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { recordId, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
-import { timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
+import { uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
+import { type TimeKey, timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { countAmong } from './places.ts'
@@ -128,11 +128,11 @@ export const auditQueries = (db: DrizzleConnection) => {
     { appId, actorId, requestId }: AuditQuestion,
     stretch: AuditStretch,
   ): Promise<AuditFinds> => {
-    const { key, uuid } = table
+    const { key } = table
     const bounds = issuedBounds(table, stretch)
     const order = orderOf(stretch)(key)
     const reads = db
-      .select({ key, uuid })
+      .select({ key })
       .from(table)
       .where(and(...bounds))
       .orderBy(order)
@@ -140,7 +140,7 @@ export const auditQueries = (db: DrizzleConnection) => {
     const asked = [equals(clients.appId, appId), equals(clients.id, actorId), equals(table.requestId, requestId)]
     return {
       events: await find(and(upTo(key, last?.key ?? null, bounds, stretch), ...asked), order, stretch.limit),
-      searchedTo: last === null ? null : issueId(last),
+      searchedTo: last === null ? null : issueId(last.key),
     }
   }
 
@@ -250,19 +250,13 @@ const upTo = (column: Column, last: unknown, [low, high]: Bounds, { order }: Aud
   return order === 'newest' ? and(gte(column, last), high) : and(low, lte(column, last))
 }
 
-/** The key decides, except for a row whose UUID begins like a bound. For that row the whole UUIDs are compared. */
-const issuedBounds = ({ key, uuid }: typeof appTokens | typeof tokenPairs, { after, before }: AuditStretch): Bounds => {
-  const [low, high] = [boundOf(after), boundOf(before)]
+/** The key decides; the row whose UUID begins like a bound is in the stretch if its whole UUID is. */
+const issuedBounds = ({ key }: typeof appTokens | typeof tokenPairs, { after, before }: AuditStretch): Bounds => {
+  const [low, high] = [after, before].map((hex) => timeKeyOfUuid(Uint8Array.fromHex(hex))) as [TimeKey, TimeKey]
   return [
-    and(gte(key, low.key), or(gt(key, low.key), sql`coalesce(${uuid}, ${low.ofKey}) > ${low.uuid}`)),
-    and(lte(key, high.key), or(lt(key, high.key), sql`coalesce(${uuid}, ${high.ofKey}) < ${high.uuid}`)),
+    uuidHexOfTimeKey(low) > after ? gte(key, low) : gt(key, low),
+    uuidHexOfTimeKey(high) < before ? lte(key, high) : lt(key, high),
   ]
-}
-
-const boundOf = (hex: string) => {
-  const uuid = Uint8Array.fromHex(hex)
-  const key = timeKeyOfUuid(uuid)
-  return { uuid, key, ofKey: Uint8Array.fromHex(uuidHexOfTimeKey(key)) }
 }
 
 type FindIssued = (condition: SQL | undefined, order: SQL, limit: number) => Promise<AuditEvent[]>
@@ -270,15 +264,14 @@ type FindIssued = (condition: SQL | undefined, order: SQL, limit: number) => Pro
 /** The columns that say who was issued a token. */
 const issuer = { clientId: clients.id, environment: clients.environment, appId: clients.appId }
 type Issuer = Pick<typeof clients.$inferSelect, 'environment' | 'appId'> & { readonly clientId: string }
-type Issued = Pick<typeof appTokens.$inferSelect, 'key' | 'uuid' | 'createdAt' | 'scopes' | 'requestId' | 'address'>
+type Issued = Pick<typeof appTokens.$inferSelect, 'key' | 'createdAt' | 'scopes' | 'requestId' | 'address'>
 
-/** The ID of the event that the row of an issued token stands for: made from its key, or from the UUID that an old row keeps. */
-export const issueId = ({ key, uuid }: Pick<Issued, 'key' | 'uuid'>): string =>
-  uuid === null ? `aud_${uuidHexOfTimeKey(key)}` : recordId('aud_', uuid)
+/** The ID of the event that the row of an issued token stands for. */
+export const issueId = (key: TimeKey): string => `aud_${uuidHexOfTimeKey(key)}`
 
 /** What the row of an issued token says, in the form of an event. */
 const issuedEvent = (action: string, by: Issuer, issued: Issued, target: string): AuditEvent => ({
-  id: issueId(issued),
+  id: issueId(issued.key),
   at: issued.createdAt,
   actorKind: 'app',
   actorId: by.clientId,

@@ -19,13 +19,10 @@ export type DrizzleConnection = BunSQLiteDatabase & {
 }
 
 /** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */
-export const everyColumn = <T extends Table>(table: T) => placeholders<T['_']['columns']>(getTableColumns(table))
-
-/** The same for some columns. */
-export const placeholders = <Columns extends object>(columns: Columns) =>
-  Object.fromEntries(Object.keys(columns).map((name) => [name, sql.placeholder(name)])) as {
-    // Object.fromEntries forgets the keys it was given; the columns know them.
-    [Column in keyof Columns & string]: Placeholder<Column>
+export const everyColumn = <T extends Table>(table: T) =>
+  Object.fromEntries(Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)])) as {
+    // Object.fromEntries forgets the keys it was given; the table knows them.
+    [Column in keyof T['_']['columns'] & string]: Placeholder<Column>
   }
 
 /** The only row, or null. */

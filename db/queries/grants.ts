@@ -8,8 +8,7 @@ import { lazyReader, lazyWriter, stepWriter } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
-/** Without the UUID, which only rows from before integer keys have. */
-export type TokenPair = Omit<typeof tokenPairs.$inferSelect, 'uuid'>
+export type TokenPair = typeof tokenPairs.$inferSelect
 
 /** What a successful exchange or refresh changes in its grant. */
 type GrantStep = Pick<Grant, 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'>
@@ -27,8 +26,6 @@ type PurgedFamily =
 
 /** The rows that every family has besides its token pairs. They are removed last. */
 const codeAndGrant = 2
-
-const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
 
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
@@ -60,7 +57,7 @@ export const grantQueries = (db: DrizzleConnection) => {
   const findPair = lazyReader(
     () =>
       db
-        .select({ pair: pairColumns, grant: getTableColumns(grants), userStatus: users.status })
+        .select({ pair: getTableColumns(tokenPairs), grant: getTableColumns(grants), userStatus: users.status })
         .from(tokenPairs)
         .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
@@ -111,9 +108,9 @@ export const grantQueries = (db: DrizzleConnection) => {
         and(eq(grants.key, given('grantKey')), eq(grants.currentKey, given('previousKey')), isNull(grants.revokedAt)),
       )
   const advance = lazily(() =>
-    stepWriter(step(), freshInsert(db, tokenPairs, pairColumns), grants.key, {
+    stepWriter(step(), freshInsert(db, tokenPairs), grants.key, {
       ...getTableColumns(grants),
-      ...pairColumns,
+      ...getTableColumns(tokenPairs),
     }),
   )
   const pairBefore = lazyReader(() =>
@@ -143,7 +140,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     /** This and the next three: @throws KeyTaken */
     insert: freshInserter<Grant>(db, grants),
     insertCode: freshInserter<AuthorizationCode>(db, authorizationCodes),
-    insertPair: freshInserter<TokenPair>(db, tokenPairs, pairColumns),
+    insertPair: freshInserter<TokenPair>(db, tokenPairs),
     byId,
     /**
      * A code, spent or not, with its grant, what the grant depends on, and the client that its redirect URI is registered

@@ -41,8 +41,6 @@ export type Told = {
     | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the time of the restore. */
   readonly told: string
-  /** The table of the predecessor, or the column of its table `of`, that the question needs: an older one lacks it. */
-  readonly needs?: { readonly table: string; readonly column?: string }
 }
 
 /** One way in which something ends and must not come back. */

@@ -36,7 +36,6 @@ const userErased: End = {
     kind: 'user_erased',
     counts: 'users',
     of: 'users',
-    needs: { table: 'users', column: 'erased_at' },
     told: 'SELECT id, erased_at, NULL FROM present.users WHERE erased_at IS NOT NULL',
     set: `email = m.id || '@erased.invalid', name = 'Erased user', picture_url = NULL, password_hash = '',
       password_suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
@@ -64,7 +63,6 @@ const rowEnds: readonly End[] = [
     kind: 'service_key',
     counts: 'serviceKeys',
     of: 'service_keys',
-    needs: { table: 'service_keys' },
     told: `SELECT id, coalesce(revoked_at, expires_at), iif(revoked_at IS NULL, 'expires', 'revoked')
       FROM present.service_keys WHERE revoked_at IS NOT NULL OR expires_at IS NOT NULL`,
     set: `revoked_at = iif(c.value = 'revoked', c.at, NULL), expires_at = iif(c.value = 'expires', c.at, m.expires_at)`,
@@ -91,7 +89,6 @@ const rowEnds: readonly End[] = [
     kind: 'resource_deleted',
     counts: 'resources',
     of: 'resources',
-    needs: { table: 'resources', column: 'deleted_at' },
     told: 'SELECT id, deleted_at, NULL FROM present.resources WHERE deleted_at IS NOT NULL',
     set: `name = '', slug = m.id, status = 'archived', external_id = NULL, deleted_at = c.at, updated_at = c.at`,
     where: 'm.deleted_at IS NULL AND c.at >= m.updated_at',
@@ -147,7 +144,6 @@ const factorEnds: readonly End[] = [
     kind: 'totp_key',
     counts: 'factors',
     of: 'totp_keys',
-    needs: { table: 'totp_keys' },
     told: 'SELECT id, ended_at, NULL FROM present.totp_keys WHERE ended_at IS NOT NULL',
     set: "key = x'', ended_at = c.at",
     where: 'm.ended_at IS NULL',
@@ -156,7 +152,6 @@ const factorEnds: readonly End[] = [
     kind: 'passkey',
     counts: 'factors',
     of: 'passkeys',
-    needs: { table: 'passkeys' },
     told: 'SELECT id, ended_at, NULL FROM present.passkeys WHERE ended_at IS NOT NULL',
     set: 'ended_at = c.at',
     where: 'm.ended_at IS NULL',
@@ -165,7 +160,6 @@ const factorEnds: readonly End[] = [
     kind: 'recovery_code',
     counts: 'factors',
     of: 'recovery_codes',
-    needs: { table: 'recovery_codes' },
     told: 'SELECT id, ended_at, NULL FROM present.recovery_codes WHERE ended_at IS NOT NULL',
     set: 'ended_at = c.at',
     where: 'm.ended_at IS NULL',
@@ -187,15 +181,11 @@ const redirectUri: End = {
   ],
 }
 
-/** A predecessor from before webhooks has none of them. */
-const webhookTables = { table: 'webhook_endpoints' } as const
-
 const webhookEnds: readonly End[] = [
   {
     kind: 'webhook_removed',
     counts: 'webhooks',
     of: 'audit_events',
-    needs: webhookTables,
     told: `SELECT e.id, ?1, NULL FROM ${making('webhook.created')}
       WHERE e.target NOT IN (SELECT id FROM present.webhook_endpoints)`,
     done: ['webhook_secrets WHERE endpoint_id', 'webhook_endpoints WHERE id'].map(
@@ -206,7 +196,6 @@ const webhookEnds: readonly End[] = [
     kind: 'webhook_disabled',
     counts: 'webhooks',
     of: 'webhook_endpoints',
-    needs: webhookTables,
     told: "SELECT id, updated_at, reason FROM present.webhook_endpoints WHERE status = 'disabled'",
     set: "status = 'disabled', reason = c.value, updated_at = c.at",
     where: "m.status = 'enabled' AND c.at >= m.updated_at",
@@ -216,7 +205,6 @@ const webhookEnds: readonly End[] = [
     kind: 'webhook_moved',
     counts: 'webhooks',
     of: 'webhook_endpoints',
-    needs: webhookTables,
     told: `SELECT p.id, p.updated_at, p.url FROM present.webhook_endpoints AS p ${unlessSame('webhook_endpoints', 'url')}`,
     set: "status = 'disabled', reason = 'by_hand', updated_at = c.at",
     where: "m.status = 'enabled' AND m.url <> c.value AND c.at >= m.updated_at",
@@ -225,7 +213,6 @@ const webhookEnds: readonly End[] = [
     kind: 'webhook_secret',
     counts: 'webhooks',
     of: 'audit_events',
-    needs: webhookTables,
     // A missing one was purged after its grace period.
     told: `SELECT e.id, coalesce(s.expires_at, ?1), NULL FROM ${making('webhook.created', 'webhook.secret_rotated')}
       LEFT JOIN present.webhook_secrets AS s ON s.endpoint_id = e.target AND s.created_at = e.at
@@ -243,7 +230,6 @@ const suspensions: readonly End[] = [
     kind: 'credential_suspended',
     counts: 'credentials',
     of: 'credentials',
-    needs: { table: 'credentials', column: 'suspended_at' },
     told: 'SELECT id, suspended_at, NULL FROM present.credentials WHERE suspended_at IS NOT NULL',
     set: 'suspended_at = c.at',
     where: 'm.suspended_at IS NULL',
@@ -252,7 +238,6 @@ const suspensions: readonly End[] = [
     kind: 'service_key_suspended',
     counts: 'serviceKeys',
     of: 'service_keys',
-    needs: { table: 'service_keys' },
     told: 'SELECT id, suspended_at, NULL FROM present.service_keys WHERE suspended_at IS NOT NULL',
     set: 'suspended_at = c.at',
     where: 'm.suspended_at IS NULL',
@@ -261,7 +246,6 @@ const suspensions: readonly End[] = [
     kind: 'password_suspended',
     counts: 'passwords',
     of: 'users',
-    needs: { table: 'users', column: 'password_suspended_at' },
     told: 'SELECT id, password_suspended_at, NULL FROM present.users WHERE password_suspended_at IS NOT NULL',
     set: 'password_suspended_at = c.at',
     where: 'm.password_suspended_at IS NULL',
@@ -277,7 +261,7 @@ export const ends: readonly End[] = [
   rolledBack,
   scopesOf('apps', 'app_scopes'),
   redirectUri,
-  { ...scopesOf('installs', 'install_scopes'), needs: { table: 'installs', column: 'scopes' } },
+  scopesOf('installs', 'install_scopes'),
   ...webhookEnds,
   ...suspensions,
 ]

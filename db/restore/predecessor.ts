@@ -8,7 +8,7 @@ import { keptName } from '../sqlite/place.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/files.ts'
 import { foreignWalSentence, markedAt } from '../sqlite/servable.ts'
 import { clampTimes } from './clamp-times.ts'
-import { nothingCarriedOver, type Told } from './end.ts'
+import { nothingCarriedOver } from './end.ts'
 import { ends, unread } from './ends.ts'
 
 /** What could be read of the database that is being replaced. A stranger has nothing in common with the backup. */
@@ -91,16 +91,9 @@ const carryOver = (connection: Connection, now: number) => {
   const change = (sql: string) => connection.run(sql, sql.includes('?1') ? [now] : []).changes
   const count = (which: string) =>
     Number(connection.value(`SELECT count(*) FROM main.carried_ends WHERE kind ${which}`))
-  const has = ({ table, column }: NonNullable<Told['needs']>) =>
-    connection.value(
-      column === undefined
-        ? `SELECT count(*) FROM present.sqlite_schema WHERE name = '${table}'`
-        : `SELECT count(*) FROM pragma_table_info('${table}', 'present') WHERE name = '${column}'`,
-    ) === 1
-  const known = [...ends, unread].filter(({ needs }) => needs === undefined || has(needs))
   const unreadBefore = count(`= '${unread.kind}'`)
-  if (has({ table: 'carried_ends' })) change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
-  for (const { kind, told } of known) change(`${remember} SELECT '${kind}', * FROM (${told})`)
+  change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
+  for (const { kind, told } of [...ends, unread]) change(`${remember} SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothingCarriedOver }
   for (const { first = [], counts, done } of ends) {
     for (const sql of first) change(sql)

@@ -242,9 +242,9 @@ export const credentials = sqliteTable('credentials', {
   revokedAt: integer('revoked_at'),
   lastUsedAt: integer('last_used_at'),
   suspendedAt: integer('suspended_at'),
-  /** The last four characters of the secret; null if it is older than migration 13. */
+  /** The last four characters of the secret. */
   hint: text(),
-  /** Kind and ID of the actor; null if it is older than migration 13. */
+  /** Kind and ID of the actor. */
   createdBy: text('created_by'),
 })
 
@@ -272,10 +272,7 @@ export const redirectUris = sqliteTable('redirect_uris', {
   createdAt: integer('created_at').notNull(),
 })
 
-/**
- * App tokens, by the key inside the token; each row is also the audit record of its issue. `uuid` is what the key was made
- * from when it was text, as the ID of that record is; null for later ones, here and in `token_pairs`.
- */
+/** App tokens, by the key inside the token; each row is also the audit record of its issue. */
 export const appTokens = sqliteTable('app_tokens', {
   key: timeKey().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
@@ -286,7 +283,6 @@ export const appTokens = sqliteTable('app_tokens', {
   revokedAt: integer('revoked_at'),
   requestId: text('request_id').notNull(),
   address: text().notNull(),
-  uuid: bytes(),
 })
 
 /** Authorizations of a client by a user. `currentKey` names the one code or refresh token that may continue it. */
@@ -330,13 +326,6 @@ export const tokenPairs = sqliteTable('token_pairs', {
   refreshExpiresAt: integer('refresh_expires_at').notNull(),
   requestId: text('request_id').notNull(),
   address: text().notNull(),
-  uuid: bytes(),
-})
-
-/** Keys of secrets issued before keys were integers, where their UUID does not tell: another row's began the same. */
-export const movedKeys = sqliteTable('moved_keys', {
-  uuid: bytes().primaryKey(),
-  key: timeKey().notNull(),
 })
 
 /** Websites and stores of users. `publishedAt` is null until it has been published. */

@@ -35,8 +35,7 @@ export type SecretHash = Uint8Array & { readonly [secretHashBrand]: true }
 declare const secretHashBrand: unique symbol
 
 export type ParsedSecret = { readonly key: RowKey; readonly hash: SecretHash }
-/** `uuid` is what the secret carries if it was issued before keys were numbers, else null. */
-export type ParsedToken = { readonly key: TimeKey; readonly uuid: Uint8Array | null; readonly hash: SecretHash }
+export type ParsedToken = { readonly key: TimeKey; readonly hash: SecretHash }
 
 /** Random digits of a secret: more than 256 bits. */
 export const secretDigits = 43
@@ -67,8 +66,8 @@ export const parseSecret = (kind: UuidKeyedKind, text: string): ParsedSecret | n
 /** The same for the kinds whose key is a number. */
 export const parseToken = (kind: TimeKeyedKind, text: string): ParsedToken | null => {
   const digits = keyDigitsOf(kind, text)
-  const found = digits === null ? null : timeKeyInDigits(digits)
-  return found === null ? null : { key: found.key, uuid: found.uuid, hash: hashSecret(text) }
+  const key = digits === null ? null : timeKeyInDigits(digits)
+  return key === null ? null : { key, hash: hashSecret(text) }
 }
 
 const keyDigitsOf = (kind: SecretKind, text: string): string | null => {

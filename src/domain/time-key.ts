@@ -1,4 +1,4 @@
-import { base62OfNumber, decodeBase62, numberOfBase62 } from './base62.ts'
+import { base62OfNumber, numberOfBase62 } from './base62.ts'
 import { rowKeyLength } from './identifier.ts'
 
 /**
@@ -47,9 +47,6 @@ export const nextTimeKey = (last: TimeKey, nowMs: number, node: number): TimeKey
   return asTimeKey(key)
 }
 
-/** The next number, of any node: for rows that get their keys in a migration. */
-export const timeKeyAfter = (key: TimeKey): TimeKey => asTimeKey(key + 1)
-
 /** A number of 53 bits takes 9 of the 22 digits that a secret has for its key; the others are 0. */
 const significantDigits = 9
 const zeros = '0'.repeat(rowKeyLength - significantDigits)
@@ -57,20 +54,11 @@ const zeros = '0'.repeat(rowKeyLength - significantDigits)
 /** The key as the 22 base62 digits that its secret carries. */
 export const digitsOfTimeKey = (key: TimeKey): string => zeros + base62OfNumber(key, significantDigits)
 
-/**
- * The key that 22 base62 digits carry; null when they carry none. Secrets that were issued before keys were numbers carry a
- * UUIDv7, and stand for the key that begins as it does (`timeKeyOfUuid`).
- */
-export const timeKeyInDigits = (digits: string): { readonly key: TimeKey; readonly uuid: Uint8Array | null } | null => {
-  if (digits.startsWith(zeros)) {
-    const key = numberOfBase62(digits, zeros.length)
-    return isTimeKey(key) ? { key, uuid: null } : null
-  }
-  const uuid = decodeBase62(digits, uuidBytes)
-  return uuid === null ? null : { key: timeKeyOfUuid(uuid), uuid }
+/** The key that 22 base62 digits carry; null when they carry none. */
+export const timeKeyInDigits = (digits: string): TimeKey | null => {
+  const key = digits.startsWith(zeros) ? numberOfBase62(digits, zeros.length) : -1
+  return isTimeKey(key) ? key : null
 }
-
-const uuidBytes = 16
 
 /** The key that has the time of a UUIDv7 and the twelve bits after its version, where this program counted. */
 export const timeKeyOfUuid = (uuid: Uint8Array): TimeKey => {

@@ -50,22 +50,10 @@ const wrongSecret = async <Key, Row>(q: Queries, rows: RowsOfSecrets<Key, Row>, 
   return null
 }
 
-/**
- * The finder of a kind of token, which may carry a UUID in the place of its key. The key that begins as the UUID does is
- * almost always that of its row. If another row has it, the store knows the key.
- */
+/** The finder of a kind of token, whose key is a number. */
 const tokens = <Row>(read: Omit<RowsOfSecrets<number, Row>, 'noKey'>) => {
   const rows = { ...read, noKey: -1 }
-  return (q: Queries, token: ParsedToken): Awaitable<Row | null> => {
-    const { uuid, hash } = token
-    const found = findBySecret(q, rows, token)
-    if (uuid === null) return found
-    return andThen(found, async (row) => {
-      if (row !== null) return row
-      const key = await q.keys.moved(uuid)
-      return await findBySecret(q, rows, { key: key ?? rows.noKey, hash })
-    })
-  }
+  return (q: Queries, token: ParsedToken): Awaitable<Row | null> => findBySecret(q, rows, token)
 }
 
 /** The finder of any other kind of secret. */

@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { currentCommit } from '../build.ts'
 import { buildFor, installParts, machines, ReleaseRefused } from './machines.ts'
-import { editedMigrations, noteReleased } from './migrations.ts'
 import { billOfMaterials } from './sbom.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -65,16 +64,8 @@ const makeRelease = async (folder: string, of: typeof machines = machines) => {
   }
 }
 
-/** A release can be made again from its commit, and no database has another schema than the one of its release. */
+/** A release can be made again from its commit. */
 const prepare = async (): Promise<void> => {
-  const migrations = join(root, 'db/migrations')
-  const edited = editedMigrations(migrations)
-  if (edited.length > 0) {
-    throw new ReleaseRefused(`Released migrations were changed: ${edited.join(', ')}. Restore them, and add new ones.`)
-  }
-  if (noteReleased(migrations)) {
-    throw new ReleaseRefused('db/migrations/released.json has the new migrations now: commit it, then run this again.')
-  }
   const { commit } = await currentCommit()
   if (!/^[0-9a-f]+$/.test(commit)) throw new ReleaseRefused('Files differ from the last commit: commit them first.')
 }

@@ -95,7 +95,7 @@ const shareSnapshot = (): void => {
 
 const refused = (): Response => new Response(null, { status: 401 })
 const bearerOf = (request: Request): string => (request.headers.get('authorization') ?? '').slice('Bearer '.length)
-const keyOf = (token: string): number => timeKeyInDigits(token.slice(5, 27))?.key ?? 0
+const keyOf = (token: string): number => timeKeyInDigits(token.slice(5, 27)) ?? 0
 
 const me = (request: Request): Response => {
   const token = bearerOf(request)

@@ -128,9 +128,10 @@ describe('a secret', () => {
 
   test('whose key is more than 128 bits is refused although its checksum is right', () => {
     const body = '0'.repeat(43)
-    expect(parse('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc7${body}`))).not.toBeNull()
-    expect(parse('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc8${body}`))).toBeNull()
-    expect(parse('appToken', withChecksum(`apat_${'z'.repeat(22)}${body}`))).toBeNull()
+    expect(parse('session', withChecksum(`apus_7n42DGM5Tflk9n8mt7Fhc7${body}`))).not.toBeNull()
+    expect(parse('session', withChecksum(`apus_7n42DGM5Tflk9n8mt7Fhc8${body}`))).toBeNull()
+    expect(parse('session', withChecksum(`apus_${'z'.repeat(22)}${body}`))).toBeNull()
+    expect(parse('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc7${body}`))).toBeNull()
   })
 
   test('of another length is refused although its checksum is right', () => {

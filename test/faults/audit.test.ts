@@ -84,7 +84,7 @@ const done = { outcome: 'done', reason: null } as const
 const refusedWith = (reason: string) => ({ outcome: 'refused', reason }) as const
 
 /** Of the row that a secret belongs to. */
-const keyOf = (token: string): number => timeKeyInDigits(token.slice(5, 27))?.key ?? -1
+const keyOf = (token: string): number => timeKeyInDigits(token.slice(5, 27)) ?? -1
 const credentialOf = async (token: string): Promise<string> =>
   (await world.platform.database.queries.appTokens.find(keyOf(token)))?.credentialId ?? ''
 const freshCode = async (): Promise<{ code: string; grantId: string }> => {

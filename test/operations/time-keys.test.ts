@@ -7,7 +7,6 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { askBeside } from '../support/beside.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -24,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const keyOf = (secret: string) => timeKeyInDigits(secret.slice(5, 27))?.key ?? timeKeyAt(0)
+const keyOf = (secret: string) => timeKeyInDigits(secret.slice(5, 27)) ?? timeKeyAt(0)
 const issue = async (by: Platform) =>
   (await issueAppToken(by, trace, { ...app.development, scope: 'site:read' })).accessToken
 
@@ -73,16 +72,4 @@ test('a process continues after the keys in the database, but not after keys of 
   const future = await issue({ ...platform, clock: ahead, random: await openRandom(platform.database, ahead) })
   const random = await openRandom(platform.database, again)
   expect(random.timeKey(again.now())).toBeLessThan(keyOf(future))
-})
-
-test('a moved key is removed once no row has it', async () => {
-  const { database } = platform
-  const kept = keyOf(await issue(platform))
-  const uuids = [1, 2].map((byte) => new Uint8Array(16).fill(byte))
-  for (const [index, key] of [kept, timeKeyAt(0)].entries()) {
-    await askBeside(file, 'INSERT INTO moved_keys (uuid, key) VALUES (?, ?)', uuids[index] ?? null, key)
-  }
-  expect(await database.transaction(async (q) => await q.keys.purgeMoved(250))).toBe(1)
-  const moved = await Promise.all(uuids.map(async (uuid) => await database.queries.keys.moved(uuid)))
-  expect(moved).toEqual([kept, null])
 })

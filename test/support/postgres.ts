@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { postgresMigrations } from '../../db/migrations/postgres.ts'
+import { postgresMigrations } from '../../db/migrations/index.ts'
 import { migratePostgres } from '../../db/postgres/commands.ts'
 import { isInstalled, programAt, whatIsMissing } from './needs.ts'
 

@@ -130,7 +130,6 @@ const removeBatch = async (
     case 'audit_positions':
       return await q.auditReading.purgePositions(purgeBatchRows)
     case 'app_tokens':
-      await q.keys.purgeMoved(purgeBatchRows) // of all kinds of tokens; none but after an upgrade
       return await purgeAppTokens(
         change,
         timeKeyAt(Math.min(before - maximumLifetimes.appToken * 1000, await removableBefore(q, before))),

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { postgresMigrations } from '../../../db/migrations/index.ts'
 import { migratePostgres } from '../../../db/postgres/commands.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { call } from '../../support/call.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { postgresMigrations } from '../../../db/migrations/index.ts'
 import { migratePostgres } from '../../../db/postgres/commands.ts'
 import type { PostgresMigration } from '../../../db/postgres/schema.ts'
 import { openPostgres } from '../../../db/postgres.ts'

@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/database.ts'
-import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { postgresMigrations } from '../../../db/migrations/index.ts'
 import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { createQueries } from '../../../db/queries/index.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Database } from '../../../db/database.ts'
-import { postgresMigrations } from '../../../db/migrations/postgres.ts'
+import { postgresMigrations } from '../../../db/migrations/index.ts'
 import { migratePostgres } from '../../../db/postgres/commands.ts'
 import { challengeOf } from '../../../src/domain/pkce.ts'
 import { hashSecret } from '../../../src/domain/secret.ts'

@@ -12,8 +12,6 @@ import { withMovingClock } from '../../support/moving-clock.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { asPreviousRelease } from '../support/previous-release.ts'
-import { migrations } from '../../../db/migrations/index.ts'
 import { makeThings, namesInForce, type Thing } from './support/things.ts'
 import { backUp, faultsIn } from '../../support/database-file.ts'
 
@@ -115,17 +113,6 @@ test('a restore that is killed at any step loses none of the kept ends', async (
     if (step === 'done') await restoreAt(file, older)
   }
   await afterRestores(file, [newer])
-})
-
-test('ends are also kept if the database and its backups were made by a release that could not keep them', async () => {
-  const released = migrations.slice(0, 4)
-  const [before, after] = [await asPreviousRelease(older, released), await asPreviousRelease(newer, released)]
-  const ofBuilder = ['service key, revoked', 'service key, rotated', 'person, erased', 'website']
-  const ofTeam = ['member of an app', 'role of a member']
-  const unknown = ['app, deleted', 'app, deleted and purged', ...ofBuilder, ...ofTeam]
-  await afterRestores(await asPreviousRelease(present, released), [before, after], async (platform) => {
-    await expectNothingRevived(platform, unknown)
-  })
 })
 
 test('things that were made and ended after a restore stay ended when a backup of that time is restored', async () => {

@@ -1,2 +1,0 @@
--- The link in a mail is another one than the one that was shown: its secret is made when the mail is sent.
-ALTER TABLE app_invitations ADD COLUMN mailed_hash BLOB CHECK (length(mailed_hash) = 32);
