@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import { refuse } from '../src/domain/errors.ts'
 import {
@@ -31,6 +30,7 @@ import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
+import type { DrizzleConnection } from './queries/connection.ts'
 
 export type SqliteOptions<Q> = {
   readonly file: string
@@ -40,7 +40,7 @@ export type SqliteOptions<Q> = {
    */
   readonly role: 'server' | 'operator'
   /** Called for the reading and for the writing connection, and again if the writing one is replaced. */
-  readonly createQueries: (db: BunSQLiteDatabase) => Q
+  readonly createQueries: (db: DrizzleConnection) => Q
   readonly migrations: readonly Migration[]
   /** Whether to create the file and bring its schema up to date. Otherwise a missing or outdated one is refused. */
   readonly migrate: boolean

@@ -87,9 +87,7 @@ const callsText = (columns: readonly Column[]): string => {
 }
 
 /** A statement as `queries/reader.ts` runs it. */
-class Statement {
-  readonly isAsynchronous = true
-
+export class Statement {
   constructor(
     private readonly wire: Wire,
     private readonly text: string,
@@ -183,19 +181,16 @@ type NoSchema = Record<string, never>
 
 /** A prepared statement of drizzle. Its own would wrap each error in one that repeats the values. */
 class Prepared extends RemotePreparedQuery {
-  readonly stmt: Statement
-
   constructor(
     private readonly wire: Wire,
     [query, fields, method, isArray, mapper]: Prepare,
   ) {
     super(notUsed, query, new NoopLogger(), new NoopCache(), undefined, undefined, fields, method, isArray, mapper)
-    this.stmt = new Statement(wire, query.sql)
   }
 
   /** Gives nothing, so nobody can look at how many rows were changed. */
   override async run(given: Given = {}) {
-    this.stmt.push(...fillPlaceholders(this.query.params, given))
+    this.wire.push(this.query.sql, fillPlaceholders(this.query.params, given))
     return {}
   }
 
@@ -243,5 +238,6 @@ export const drizzleOver = (wire: Wire): DrizzleConnection => {
   const builders: unknown = new SqliteRemoteDatabase('async', dialect, new Session(wire, dialect), undefined)
   const takePosition = async (appId: string, environment: Environment) =>
     Number((await wire.send(positionText, [appId, environment])).rows[0]?.[0])
-  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead, takesLists: true as const })
+  const remote = { prepare: (text: string) => new Statement(wire, text) }
+  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead, takesLists: true as const, remote })
 }

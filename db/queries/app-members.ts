@@ -31,7 +31,7 @@ const pending = (appId: string) => [eq(appInvitations.appId, appId), isNull(appI
 
 /** Members of apps besides the account that an app belongs to, which is the app's own column. */
 export const appMemberQueries = (db: DrizzleConnection) => {
-  const access = lazyReader(() =>
+  const access = lazyReader(db, () =>
     db
       .select({ app: apps, role: appMembers.role })
       .from(apps)
@@ -42,6 +42,7 @@ export const appMemberQueries = (db: DrizzleConnection) => {
       .where(and(eq(apps.slug, given('slug')), isNull(apps.deletedAt))),
   )
   const role = lazyReader(
+    db,
     () =>
       db
         .select({ role: appMembers.role })

@@ -11,6 +11,7 @@ export type AppToken = typeof appTokens.$inferSelect
 /** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: DrizzleConnection) => {
   const find = lazyReader(
+    db,
     () =>
       db
         .select({
@@ -38,7 +39,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
         .where(eq(appTokens.key, given('key'))),
     { byKey: appTokens.key },
   )
-  const expired = lazyReader(() =>
+  const expired = lazyReader(db, () =>
     db
       .select({ key: appTokens.key, credentialId: appTokens.credentialId, createdAt: appTokens.createdAt })
       .from(appTokens)
@@ -46,7 +47,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
       .orderBy(asc(appTokens.key))
       .limit(givenLimit('limit')),
   )
-  const removeUpTo = lazyWriter(() => db.delete(appTokens).where(lte(appTokens.key, given('key'))))
+  const removeUpTo = lazyWriter(db, () => db.delete(appTokens).where(lte(appTokens.key, given('key'))))
 
   return {
     /** The key of the oldest row, or null. */

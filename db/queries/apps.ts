@@ -61,7 +61,7 @@ const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(app
 export const appQueries = (db: DrizzleConnection) => {
   const byId = finder(db, apps, 'id')
   const bySlug = finder(db, apps, 'slug')
-  const byClient = lazyReader(() =>
+  const byClient = lazyReader(db, () =>
     db
       .select({ app: apps, client: clients })
       .from(clients)

@@ -7,7 +7,7 @@ const total = sql<number>`coalesce(sum(${artifacts.sizeBytes}), 0)`.mapWith(Numb
 
 /** Uploaded files, stored once per SHA-256, in pieces. */
 export const artifactQueries = (db: DrizzleConnection) => {
-  const insertChunk = lazyWriter(() =>
+  const insertChunk = lazyWriter(db, () =>
     db
       .insert(artifactChunks)
       .values(everyColumn(artifactChunks))
@@ -17,7 +17,7 @@ export const artifactQueries = (db: DrizzleConnection) => {
         setWhere: ne(artifactChunks.data, sql`excluded.data`),
       }),
   )
-  const chunk = lazyReader(() =>
+  const chunk = lazyReader(db, () =>
     db
       .select({ data: artifactChunks.data })
       .from(artifactChunks)

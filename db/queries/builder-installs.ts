@@ -9,7 +9,7 @@ import type { Resource } from './resources.ts'
 export const builderInstallQueries = (db: DrizzleConnection) => {
   /** Live installs of an app on the resource that the builder calls so. */
   const on = (...conditions: readonly SQL[]) =>
-    lazyReader(() =>
+    lazyReader(db, () =>
       db
         .select({ id: installs.id })
         .from(installs)
@@ -27,6 +27,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
         .limit(givenLimit('limit')),
     )
   const openOn = lazyReader(
+    db,
     () =>
       db
         .select({

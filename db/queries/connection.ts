@@ -1,12 +1,18 @@
 import { type AnyColumn, getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
+import type { Database } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { Statement as RemoteStatement } from '../postgres/dialect.ts'
 import type { Environment } from '../../src/domain/app.ts'
 
 /**
  * One connection, reading or writing. Every query is written once and prepared on both. On PostgreSQL it has the same builders,
  * and everything it answers is a promise.
  */
-export type DrizzleConnection = BunSQLiteDatabase & {
+export type DrizzleConnection = BunSQLiteDatabase & { readonly $client: Database } & {
+  /** Called before each statement. */
+  readonly before?: () => void
+  /** Of an engine on another machine: what runs its statements. */
+  readonly remote?: { prepare(text: string): RemoteStatement }
   /**
    * Of an engine that runs several transactions at once: the next position of the outbox, under a lock of this app in this
    * environment that is held until the transaction ends. So the positions of its events follow the order of their commits.

@@ -18,6 +18,7 @@ const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(crede
 /** Client secrets, which are never deleted. */
 export const credentialQueries = (db: DrizzleConnection) => {
   const find = lazyReader(
+    db,
     () =>
       db
         .select({
@@ -31,7 +32,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .where(eq(credentials.id, given('id'))),
     { byKey: credentials.id },
   )
-  const touch = lazyWriter(() =>
+  const touch = lazyWriter(db, () =>
     db
       .update(credentials)
       .set({ lastUsedAt: given('now') })

@@ -40,6 +40,7 @@ export const embeddingQueries = (db: DrizzleConnection) => {
     own: Own,
   ) =>
     lazyReader(
+      db,
       () =>
         db
           .select({ ...own, ...foundation })
@@ -55,7 +56,7 @@ export const embeddingQueries = (db: DrizzleConnection) => {
     )
   const findCode = find(installSessionCodes, { code: installSessionCodes })
   const findSession = find(embeddedSessions, { session: embeddedSessions })
-  const ofOrigin = lazyReader(() =>
+  const ofOrigin = lazyReader(db, () =>
     db
       .select({ key: installSessionCodes.key })
       .from(installSessionCodes)

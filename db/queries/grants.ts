@@ -30,6 +30,7 @@ const codeAndGrant = 2
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
   const findById = lazyReader(
+    db,
     () =>
       db
         .select()
@@ -39,6 +40,7 @@ export const grantQueries = (db: DrizzleConnection) => {
   )
   const byId = (id: string) => findById().first({ id })
   const findCode = lazyReader(
+    db,
     () =>
       db
         .select({
@@ -55,6 +57,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     { locks: grants, byKey: authorizationCodes.key },
   )
   const findPair = lazyReader(
+    db,
     () =>
       db
         .select({ pair: getTableColumns(tokenPairs), grant: getTableColumns(grants), userStatus: users.status })
@@ -65,6 +68,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     { locks: grants, byKey: tokenPairs.key },
   )
   const findAccess = lazyReader(
+    db,
     () =>
       db
         .select({
@@ -108,18 +112,18 @@ export const grantQueries = (db: DrizzleConnection) => {
         and(eq(grants.key, given('grantKey')), eq(grants.currentKey, given('previousKey')), isNull(grants.revokedAt)),
       )
   const advance = lazily(() =>
-    stepWriter(step(), freshInsert(db, tokenPairs), grants.key, {
+    stepWriter(db, step(), freshInsert(db, tokenPairs), grants.key, {
       ...getTableColumns(grants),
       ...getTableColumns(tokenPairs),
     }),
   )
-  const pairBefore = lazyReader(() =>
+  const pairBefore = lazyReader(db, () =>
     db
       .select({ previousKey: tokenPairs.previousKey })
       .from(tokenPairs)
       .where(eq(tokenPairs.key, given('key'))),
   )
-  const liveScopes = lazyReader(() =>
+  const liveScopes = lazyReader(db, () =>
     db
       .selectDistinct({ scopes: grants.scopes })
       .from(grants)
@@ -132,8 +136,8 @@ export const grantQueries = (db: DrizzleConnection) => {
         ),
       ),
   )
-  const removeCode = lazyWriter(() => db.delete(authorizationCodes).where(eq(authorizationCodes.key, given('key'))))
-  const remove = lazyWriter(() => db.delete(grants).where(eq(grants.key, given('key'))))
+  const removeCode = lazyWriter(db, () => db.delete(authorizationCodes).where(eq(authorizationCodes.key, given('key'))))
+  const remove = lazyWriter(db, () => db.delete(grants).where(eq(grants.key, given('key'))))
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {

@@ -42,7 +42,7 @@ const namesFrame = (manifest: AnyColumn) => contains(manifest, '"embedUrl":').ma
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
-  const hasLive = lazyReader(() =>
+  const hasLive = lazyReader(db, () =>
     db
       .select({ id: installs.id })
       .from(installs)
@@ -57,7 +57,7 @@ export const installQueries = (db: DrizzleConnection) => {
       .limit(givenLimit('limit')),
   )
 
-  const open = lazyReader(() =>
+  const open = lazyReader(db, () =>
     db
       .select({ id: installs.id })
       .from(installs)
@@ -65,6 +65,7 @@ export const installQueries = (db: DrizzleConnection) => {
   )
 
   const find = lazyReader(
+    db,
     () =>
       db
         .select({ install: installs, kind: resources.kind, resourceSlug: resources.slug })

@@ -26,7 +26,7 @@ export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
   db: DrizzleConnection,
   table: SQLiteTable,
 ) => {
-  const insert = lazily(() => freshWriter(freshInsert(db, table), getTableColumns(table)))
+  const insert = lazily(() => freshWriter(db, freshInsert(db, table), getTableColumns(table)))
   return (row: Row): Awaitable<void> => insert().run(row)
 }
 

@@ -15,7 +15,7 @@ const isAfter = ({ id, attempts }: Attempted) =>
 /** The outbox of mails. */
 export const mailQueries = (db: DrizzleConnection) => {
   const byId = finder(db, mails, 'id')
-  const nextDue = lazyReader(() =>
+  const nextDue = lazyReader(db, () =>
     db
       .select()
       .from(mails)

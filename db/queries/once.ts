@@ -16,8 +16,8 @@ export const idempotencyQueries = (db: DrizzleConnection) => {
     eq(idempotencyKeys.path, given('path')),
     eq(idempotencyKeys.key, given('key')),
   )
-  const find = lazyReader(() => db.select().from(idempotencyKeys).where(scope))
-  const remove = lazyWriter(() => db.delete(idempotencyKeys).where(scope))
+  const find = lazyReader(db, () => db.select().from(idempotencyKeys).where(scope))
+  const remove = lazyWriter(db, () => db.delete(idempotencyKeys).where(scope))
   const insert = inserter(db, idempotencyKeys)
 
   return {
@@ -43,7 +43,7 @@ export const idempotencyQueries = (db: DrizzleConnection) => {
 
 /** Forms of pages that have been submitted. */
 export const formTicketQueries = (db: DrizzleConnection) => {
-  const spend = lazyWriter(() => db.insert(formTickets).values(everyColumn(formTickets)).onConflictDoNothing())
+  const spend = lazyWriter(db, () => db.insert(formTickets).values(everyColumn(formTickets)).onConflictDoNothing())
 
   return {
     /** Spends the ticket; true for exactly one of any number of racing calls. */

@@ -1,47 +1,25 @@
 /**
- * Compiles prepared statements. drizzle writes the SQL and the types; its own `execute` inspects every column of every
- * row again and goes through three promises, which took 3 of the 7 µs of a bearer check. Here the code that binds the
- * values and builds the rows is made once per statement, and it answers synchronously. The types say `Awaitable`, because
- * another engine answers with a promise.
+ * Prepared statements. drizzle writes the SQL and the types; its own `execute` inspects every column of every row again and goes through
+ * three promises, which took 3 of the 7 µs of a bearer check. Here the functions that bind the values and build the rows are made once
+ * per statement, and answer at once. The types say `Awaitable`, because another engine answers with a promise.
  */
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
-import { Column, getTableColumns, getTableName, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
+import { Column, getTableColumns, getTableName, is, Param, Placeholder, sql, Table } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { lazily } from './connection.ts'
+import { type DrizzleConnection, lazily } from './connection.ts'
 
 export type Given = Readonly<Record<string, unknown>>
-
-/** The parts of a prepared drizzle statement on bun:sqlite that are used. drizzle hides them from its types. */
-type Prepared = {
-  readonly query: { readonly sql: string; readonly params: readonly unknown[] }
-  readonly logger: { logQuery(sql: string, params: unknown[]): void }
-  readonly stmt: Statement
-}
-type Statement = {
-  /** Whether it is one of PostgreSQL: `postgres/dialect.ts` has what it can do instead of `values` and `run`. */
-  readonly isAsynchronous?: boolean
-  /** Of PostgreSQL, as are the others: this statement for each of many rows, with a list of values for each of these columns. */
-  readingEach?(columns: readonly Column[]): Statement
-  insertingEach?(columns: readonly Column[]): Statement
-  /** This select, which locks the rows of a table, and asks for a row by the key in a column. */
-  reading?(locks: string | null, byKey: Column | null): Statement
-  /** This insert of a row with values for these columns. */
-  inserting?(columns: readonly Column[]): unknown
-  /** This update of the row with this key, and then that insert. */
-  changing?(insert: Statement, key: Column, columns: readonly Column[]): unknown
-}
-type Select<Row> = {
-  readonly _: { readonly selectedFields: object }
-  prepare(): { all(): Row[] }
-}
-type Write = { prepare(): { run(): unknown } }
+type Query = { readonly sql: string; readonly params: readonly unknown[] }
+type Written = { toSQL(): { sql: string; params: unknown[] } }
+type Select<Row> = Written & { readonly _: { readonly selectedFields: object }; prepare(): { all(): Row[] } }
+type Columns = Readonly<Record<string, Column>>
 
 /** What another engine must know of a select: the table whose rows it locks, the column if it asks for one row by its key. */
 type ReaderOptions = {
   readonly locks?: SQLiteTable
   readonly byKey?: Column
-  /** The columns of the values, if PostgreSQL is given lists of them (`lists.ts`). */
+  /** The columns of the values, if PostgreSQL is given lists of them. */
   readonly each?: Columns
 }
 
@@ -51,237 +29,201 @@ export type Reader<Row> = {
   readonly first: (given: Given) => Awaitable<Row | null>
   readonly has: (given: Given) => Awaitable<boolean>
 }
-
 type Writer = {
   readonly run: (given: Given) => Awaitable<void>
   /** Whether any row changed, for a conditional write. */
   readonly hasChanged: (given: Given) => Awaitable<boolean>
 }
 
-type Columns = Readonly<Record<string, Column>>
-
-type StepWriter = { readonly run: (given: Given) => Awaitable<boolean> }
-
-/** Compiled source, with the objects that it names. */
-type Source = { readonly names: string[]; readonly values: unknown[] }
-
 /**
- * Compiles a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute`
- * gives. Rows without groups are made by bun:sqlite itself, by the names of their columns, which takes 1.8 µs for the row of a
- * token and not 2.1 (measured). In a transaction of an engine that runs several at once, the rows read of the table `locks` stay
- * locked until its end. An engine on another machine reads the rows of several `byKey` together.
+ * Prepares a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute` gives. Rows
+ * without groups are made by bun:sqlite itself, by the names of their columns. In a transaction of an engine that runs several at once,
+ * the rows read of the table `locks` stay locked until its end. An engine on another machine reads the rows of several `byKey` together.
  */
-export const reader = <Row>(select: Select<Row>, options: ReaderOptions = {}): Reader<Row> => {
+export const reader = <Row>(db: DrizzleConnection, select: Select<Row>, options: ReaderOptions = {}): Reader<Row> => {
   const fields = select._.selectedFields
   const columns = Object.entries(fields).filter((entry): entry is [string, Column] => is(entry[1], Column))
   const isFlat = columns.length === Object.keys(fields).length
   if (isFlat) nameColumns(select, columns)
-  const prepared = readingParts(partsOf(select.prepare()), options)
-  const source: Source = { names: [], values: [] }
-  const given = argumentsSource(prepared, source)
-  if (isFlat && !isAsynchronous(prepared)) {
-    const map = mappingSource(columns, source)
-    const named = {
-      all: `const rows = statement.all(${given}); ${map === '' ? '' : `for (const row of rows) { ${map} }`} return rows`,
-      first: `const row = statement.get(${given}); if (row === null) return null; ${map}; return row`,
-      has: `return statement.get(${given}) !== null`,
+  const query = select.toSQL()
+  const values = binder(query)
+  const row = rowOf(fields, { column: 0 })
+  if (db.remote !== undefined) {
+    const { locks, byKey = null, each } = options
+    const single = db.remote.prepare(query.sql)
+    const statement =
+      each === undefined
+        ? single.reading(locks === undefined ? null : getTableName(locks), byKey)
+        : single.readingEach(columnsOf(query, each))
+    const rows = async (given: Given) => (await statement.send(...values(given))).rows
+    return {
+      all: async (given) => (await rows(given)).map(row),
+      first: async (given) => (([found]) => (found === undefined ? null : row(found)))(await rows(given)),
+      has: async (given) => (await rows(given)).length > 0,
+    } as Reader<Row> // typed by the very selection that it is made from
+  }
+  const { statement, before } = local(db, query)
+  if (!isFlat) {
+    const rows = (given: Given) => {
+      before()
+      return statement.values(...values(given)) as unknown[][]
     }
-    return compile(prepared, source, named) as Reader<Row> // as below
+    return {
+      all: (given) => rows(given).map(row),
+      first: (given) => (([found]) => (found === undefined ? null : row(found)))(rows(given)),
+      has: (given) => rows(given).length > 0,
+    } as Reader<Row> // as above
   }
-  const row = groupSource(fields, { column: 0 }, source)
-  const rows = isAsynchronous(prepared)
-    ? `const { rows } = await statement.send(${given});`
-    : `const rows = statement.values(${given});`
-  const code = {
-    all: `${rows} return rows.map((row) => (${row}))`,
-    first: `${rows} if (rows.length === 0) return null; const row = rows[0]; return ${row}`,
-    has: `${rows} return rows.length > 0`,
+  const mapped = columns.filter(([, column]) => !isPlain(column, 'mapFromDriverValue'))
+  const map = (found: Record<string, unknown>) => {
+    for (const [name, column] of mapped) if (found[name] !== null) found[name] = column.mapFromDriverValue(found[name])
+    return found
   }
-  return compile(prepared, source, code) as Reader<Row> // typed by the very selection that it is made from
+  const first = (given: Given) => {
+    before()
+    return statement.get(...values(given)) as Record<string, unknown> | null
+  }
+  return {
+    all: (given) => {
+      before()
+      const rows = statement.all(...values(given)) as Record<string, unknown>[]
+      return mapped.length === 0 ? rows : rows.map(map)
+    },
+    first: (given) => {
+      const found = first(given)
+      return found === null || mapped.length === 0 ? found : map(found)
+    },
+    has: (given) => first(given) !== null,
+  } as Reader<Row> // as above
 }
 
 /**
- * Compiles an insert, an update or a delete without RETURNING. Only the answer to `hasChanged` is waited for. With `each`, PostgreSQL
+ * Prepares an insert, an update or a delete without RETURNING. Only the answer to `hasChanged` is waited for. With `each`, PostgreSQL
  * is given lists of values for these columns.
  */
-export const writer = (write: Write, each?: Columns): Writer => {
-  const single = partsOf(write.prepare())
-  const prepared = withStatement(single, each && single.stmt.insertingEach?.(columnsOf(single, each)))
-  const source: Source = { names: [], values: [] }
-  const given = argumentsSource(prepared, source)
-  const code = isAsynchronous(prepared)
-    ? {
-        run: `statement.push(${given})`,
-        hasChanged: `return (await statement.send(${given})).changes > 0`,
-      }
-    : {
-        run: `statement.run(${given})`,
-        hasChanged: `return statement.run(${given}).changes > 0`,
-      }
-  return compile(prepared, source, code) as Writer // by the types of the engines
+export const writer = (db: DrizzleConnection, write: Written, each?: Columns): Writer => {
+  const query = write.toSQL()
+  const values = binder(query)
+  if (db.remote !== undefined) {
+    const single = db.remote.prepare(query.sql)
+    const statement = each === undefined ? single : single.insertingEach(columnsOf(query, each))
+    return {
+      run: (given) => statement.push(...values(given)),
+      hasChanged: async (given) => (await statement.send(...values(given))).changes > 0,
+    }
+  }
+  const run = runner(db, query)
+  return { run: (given) => void run(values(given)), hasChanged: (given) => run(values(given)) > 0 }
+}
+
+/** Prepares an insert of a row with these columns, whose key no other row must have. @throws KeyTaken, from the transaction at the latest */
+export const freshWriter = (db: DrizzleConnection, insert: Written, columns: Columns): Pick<Writer, 'run'> => {
+  const query = insert.toSQL()
+  const values = binder(query)
+  if (db.remote !== undefined) {
+    const inserting = db.remote.prepare(query.sql).inserting(columnsOf(query, columns))
+    return { run: (given) => inserting(...values(given)) }
+  }
+  const run = runner(db, query)
+  return {
+    run: (given) => {
+      if (run(values(given)) === 0) throw new KeyTaken()
+    },
+  }
 }
 
 /**
- * Compiles an insert of a row with these columns, whose key no other row must have. @throws KeyTaken, from the transaction at the
- * latest
- */
-export const freshWriter = (insert: Write, columns: Columns) => {
-  const prepared = partsOf(insert.prepare())
-  const source: Source = { names: [], values: [] }
-  const given = argumentsSource(prepared, source)
-  const inserting = prepared.stmt.inserting?.(columnsOf(prepared, columns))
-  const run =
-    inserting === undefined
-      ? `if (statement.run(${given}).changes === 0) taken()`
-      : `${constantSource(source, inserting)}(${given})`
-  return compile(prepared, source, { run }) as Pick<Writer, 'run'> // as above
-}
-
-/**
- * Compiles an update of the row with this key, and an insert of one row under a fresh key that is made if the update has changed one.
+ * Prepares an update of the row with this key, and an insert of one row under a fresh key that is made if the update has changed one.
  * Tells whether it has. The values have the types of the columns of their names. On PostgreSQL they are one statement, which needs no
  * locks before it: its conditions decide. @throws KeyTaken
  */
-export const stepWriter = (update: Write, insert: Write, key: Column, columns: Columns) => {
-  const [step, row] = [partsOf(update.prepare()), partsOf(insert.prepare())]
-  const source: Source = { names: [], values: [] }
-  const [stepGiven, rowGiven] = [argumentsSource(step, source), argumentsSource(row, source)]
-  const of = [...columnsOf(step, columns), ...columnsOf(row, columns)]
-  const changing = step.stmt.changing?.(row.stmt, key, of)
-  const run =
-    changing === undefined
-      ? `if (statement.run(${stepGiven}).changes === 0) return false;
-         if (${constantSource(source, row.stmt)}.run(${rowGiven}).changes === 0) taken(); return true`
-      : `return ${constantSource(source, changing)}(${stepGiven}, ${rowGiven})`
-  return compile(step, source, { run }) as StepWriter // as above
+export const stepWriter = (db: DrizzleConnection, update: Written, insert: Written, key: Column, columns: Columns) => {
+  const [step, row] = [update.toSQL(), insert.toSQL()]
+  const [stepValues, rowValues] = [binder(step), binder(row)]
+  if (db.remote !== undefined) {
+    const of = [...columnsOf(step, columns), ...columnsOf(row, columns)]
+    const changing = db.remote.prepare(step.sql).changing(db.remote.prepare(row.sql), key, of)
+    return { run: (given: Given): Awaitable<boolean> => changing(...stepValues(given), ...rowValues(given)) }
+  }
+  const [runStep, runRow] = [runner(db, step), runner(db, row)]
+  return {
+    run: (given: Given): Awaitable<boolean> => {
+      if (runStep(stepValues(given)) === 0) return false
+      if (runRow(rowValues(given)) === 0) throw new KeyTaken()
+      return true
+    },
+  }
 }
 
-/** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */
-export const lazyReader = <Row>(select: () => Select<Row>, options?: ReaderOptions) =>
-  lazily(() => reader(select(), options))
-export const lazyWriter = (write: () => Write, each?: Columns) => lazily(() => writer(write(), each))
+/** The same, prepared on first use, so that opening a database costs nothing for statements that are never run. */
+export const lazyReader = <Row>(db: DrizzleConnection, select: () => Select<Row>, options?: ReaderOptions) =>
+  lazily(() => reader(db, select(), options))
+export const lazyWriter = (db: DrizzleConnection, write: () => Written, each?: Columns) =>
+  lazily(() => writer(db, write(), each))
 
-/** The one place that looks behind drizzle's types: its prepared statement keeps these three as plain properties. */
-const partsOf = (prepared: object): Prepared => prepared as Prepared
-/** And its select writes the fields of this object. */
-const configOf = (select: object) => Reflect.get(Reflect.get(select, '_'), 'config') as { fields: object }
-
-type NamedColumns = readonly (readonly [name: string, column: Column])[]
-
-/** Names each column as its field: columns of two tables may have the same name. */
-const nameColumns = (select: object, columns: NamedColumns): void => {
-  configOf(select).fields = Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
-}
-
-const readingParts = (prepared: Prepared, { locks, byKey, each }: ReaderOptions): Prepared => {
-  const { stmt } = prepared
-  const eachStmt = each && stmt.readingEach?.(columnsOf(prepared, each))
-  return withStatement(
-    prepared,
-    eachStmt ?? stmt.reading?.(locks === undefined ? null : getTableName(locks), byKey ?? null),
-  )
-}
-
-/** drizzle's properties are not its own, so they are named. */
-const withStatement = ({ query, logger, stmt }: Prepared, other: Statement | undefined): Prepared => ({
-  query,
-  logger,
-  stmt: other ?? stmt,
+/** A statement of bun:sqlite, and what is to be called before each run: the writing connection refuses one outside of a transaction. */
+const local = (db: DrizzleConnection, { sql: text }: Query) => ({
+  statement: db.$client.prepare<unknown, never[]>(text),
+  before: db.before ?? (() => undefined),
 })
 
-const isAsynchronous = ({ stmt }: Prepared): boolean => stmt.isAsynchronous === true
-
-/** One function for each of the codes; `given` has the values of the placeholders. */
-const compile = (
-  { query, logger, stmt }: Prepared,
-  { names, values }: Source,
-  codes: Readonly<Record<string, string>>,
-): unknown => {
-  // drizzle tells its logger before each statement; the writing connection uses that to refuse one outside of a transaction.
-  const before = is(logger, NoopLogger) ? '' : 'logger.logQuery(sql, none);'
-  const functions = Object.entries(codes).map(
-    ([name, code]) => `${name}: ${code.includes('await ') ? 'async ' : ''}(given) => {${before}${code}}`,
-  )
-  const make = new Function(
-    'statement',
-    'logger',
-    'sql',
-    'none',
-    'missing',
-    'taken',
-    ...names,
-    `return { ${functions.join(', ')} }`,
-  )
-  return make(stmt, logger, query.sql, [], missing, taken, ...values)
+const runner = (db: DrizzleConnection, query: Query) => {
+  const { statement, before } = local(db, query)
+  return (values: never[]): number => {
+    before()
+    return statement.run(...values).changes
+  }
 }
 
-const taken = (): never => {
-  throw new KeyTaken()
+/** Names each column as its field: columns of two tables may have the same name. The one place that looks behind drizzle's types. */
+const nameColumns = (select: object, columns: readonly (readonly [name: string, column: Column])[]): void => {
+  const config = Reflect.get(Reflect.get(select, '_'), 'config') as { fields: object }
+  config.fields = Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
 }
 
-const missing = (name: string): never => {
-  throw new TypeError(`No value for ${name} was given.`)
+/** The values of the parameters of a statement, in its order. */
+const binder = ({ params }: Query): ((given: Given) => never[]) => {
+  const getters = params.map((param): ((given: Given) => unknown) => {
+    const value = is(param, Param) ? param.value : param
+    if (!is(value, Placeholder)) {
+      const constant = is(param, Param) ? param.encoder.mapToDriverValue(value) : value
+      return () => constant
+    }
+    const { name } = value
+    const encoder = is(param, Param) ? param.encoder : null
+    const isAsIs = encoder === null || (is(encoder, Column) && isPlain(encoder, 'mapToDriverValue'))
+    return (given) => {
+      const found = given[name]
+      if (found === undefined) throw new TypeError(`No value for ${name} was given.`)
+      return isAsIs ? found : encoder.mapToDriverValue(found)
+    }
+  })
+  return (given) => getters.map((get) => get(given)) as never[] // of the types of the columns
 }
-
-/** One expression per parameter of the statement, in its order. */
-const argumentsSource = ({ query }: Prepared, source: Source): string =>
-  query.params
-    .map((param) => {
-      if (is(param, Placeholder)) return valueSource(param.name)
-      if (!is(param, Param)) return constantSource(source, param)
-      const { value, encoder } = param
-      if (!is(value, Placeholder)) return constantSource(source, encoder.mapToDriverValue(value))
-      if (is(encoder, Column) && isPlain(encoder, 'mapToDriverValue')) return valueSource(value.name)
-      return `${constantSource(source, encoder)}.mapToDriverValue(${valueSource(value.name)})`
-    })
-    .join(', ')
 
 /** The columns that the parameters of the statement are named after. */
-const columnsOf = ({ query }: Prepared, columns: Columns): readonly Column[] =>
-  query.params.map((param) => {
+const columnsOf = ({ sql: text, params }: Query, columns: Columns): readonly Column[] =>
+  params.map((param) => {
     const value = is(param, Param) ? param.value : param
     const column = is(value, Placeholder) ? columns[value.name] : undefined
-    if (column === undefined) throw new TypeError(`A value of a statement has no column: ${query.sql}`)
+    if (column === undefined) throw new TypeError(`A value of a statement has no column: ${text}`)
     return column
   })
 
-const valueSource = (name: string): string => {
-  const text = JSON.stringify(name)
-  return `(given[${text}] === undefined ? missing(${text}) : given[${text}])`
-}
-
-const constantSource = ({ names, values }: Source, value: unknown): string => {
-  const name = `constant${names.length}`
-  names.push(name)
-  values.push(value)
-  return name
-}
-
-/** Columns are in a row in the order in which the selection names them. */
-const groupSource = (selection: object, next: { column: number }, source: Source): string => {
+/** Builds a row of groups from an array of values, which are in the order in which the selection names them. */
+const rowOf = (selection: object, next: { column: number }): ((values: unknown[]) => Record<string, unknown>) => {
   const parts = Object.entries(selection).map(([name, part]: [string, unknown]) => {
-    const taken = is(part, Column)
-      ? columnSource(part, `row[${next.column++}]`, source)
-      : groupSource(is(part, Table) ? getTableColumns(part) : Object(part), next, source)
-    return `${JSON.stringify(name)}: ${taken}`
+    if (!is(part, Column)) return [name, rowOf(is(part, Table) ? getTableColumns(part) : Object(part), next)] as const
+    const at = next.column++
+    if (isPlain(part, 'mapFromDriverValue')) return [name, (values: unknown[]) => values[at]] as const
+    return [name, (values: unknown[]) => (values[at] === null ? null : part.mapFromDriverValue(values[at]))] as const
   })
-  return `{ ${parts.join(', ')} }`
+  return (values) => {
+    const row: Record<string, unknown> = {}
+    for (const [name, take] of parts) row[name] = take(values)
+    return row
+  }
 }
-
-const columnSource = (column: Column, value: string, source: Source): string =>
-  isPlain(column, 'mapFromDriverValue')
-    ? value
-    : `(${value} === null ? null : ${constantSource(source, column)}.mapFromDriverValue(${value}))`
-
-/** Maps the fields that are not plain, within a row that bun:sqlite has made. */
-const mappingSource = (columns: NamedColumns, source: Source): string =>
-  columns
-    .filter(([, column]) => !isPlain(column, 'mapFromDriverValue'))
-    .map(([name, column]) => {
-      const field = `row[${JSON.stringify(name)}]`
-      return `${field} = ${columnSource(column, field, source)}`
-    })
-    .join('; ')
 
 /** Whether the column keeps values as they are: drizzle's default, and a custom column without a mapping of its own. */
 const isPlain = (column: Column, mapping: 'mapFromDriverValue' | 'mapToDriverValue'): boolean => {

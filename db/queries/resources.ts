@@ -22,7 +22,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
   // They lock, or an install could come to a resource whose owner changes or that is removed.
   const find = lockingFinder(db, resources, 'ownerId', 'kind', 'slug')
   const byExternalId = lockingFinder(db, resources, 'kind', 'externalId')
-  const sent = lazyReader(() =>
+  const sent = lazyReader(db, () =>
     db
       .select({ id: resources.id, externalId: resources.externalId })
       .from(resources)
@@ -36,7 +36,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
       .orderBy(asc(resources.externalId))
       .limit(givenLimit('limit')),
   )
-  const update = lazyWriter(() =>
+  const update = lazyWriter(db, () =>
     db
       .update(resources)
       .set({
@@ -48,7 +48,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
       })
       .where(eq(resources.id, given('id'))),
   )
-  const list = lazyReader(() =>
+  const list = lazyReader(db, () =>
     db
       .select({
         name: resources.name,

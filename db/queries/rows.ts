@@ -11,14 +11,14 @@ type Names<T extends SQLiteTable> = keyof Row<T> & string
 
 /** A function that inserts a row. */
 export const inserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
-  const insert = lazyWriter(() => insertOf(db, table))
+  const insert = lazyWriter(db, () => insertOf(db, table))
   return (row: Row<T>): Awaitable<void> => insert().run(row)
 }
 
 /** A function that inserts many rows. On PostgreSQL this is one statement, which takes a third of the time. */
 export const listInserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
   const columns = getTableColumns<SQLiteTable>(table)
-  const insert = lazyWriter(() => insertOf(db, table), columns)
+  const insert = lazyWriter(db, () => insertOf(db, table), columns)
   return async (rows: readonly Row<T>[]): Promise<void> => {
     if (db.takesLists === true) await insert().run(listsOf(Object.keys(columns), rows))
     else for (const row of rows) await insert().run(row)
@@ -33,7 +33,7 @@ export const finder = <T extends SQLiteTable, Name extends Names<T>>(
   table: T,
   ...names: readonly Name[]
 ) => {
-  const find = lazyReader(() => selectBy(db, table, names))
+  const find = lazyReader(db, () => selectBy(db, table, names))
   return (values: Pick<Row<T>, Name>) => find().first(values) as Awaitable<Row<T> | null> // by its table
 }
 
@@ -43,7 +43,7 @@ export const lockingFinder = <T extends SQLiteTable, Name extends Names<T>>(
   table: T,
   ...names: readonly Name[]
 ) => {
-  const find = lazyReader(() => selectBy(db, table, names), { locks: table })
+  const find = lazyReader(db, () => selectBy(db, table, names), { locks: table })
   return (values: Pick<Row<T>, Name>) => find().first(values) as Awaitable<Row<T> | null> // as above
 }
 
@@ -53,7 +53,7 @@ export const listFinder = <T extends SQLiteTable, Name extends Names<T>>(
   table: T,
   ...names: readonly Name[]
 ) => {
-  const find = lazyReader(() => selectBy(db, table, names), { each: getTableColumns<SQLiteTable>(table) })
+  const find = lazyReader(db, () => selectBy(db, table, names), { each: getTableColumns<SQLiteTable>(table) })
   return async (sought: readonly Pick<Row<T>, Name>[]): Promise<readonly Row<T>[]> => {
     if (db.takesLists === true) return (await find().all(listsOf(names, sought))) as readonly Row<T>[] // as above
     const found: Row<T>[] = []

@@ -13,6 +13,7 @@ export type Session = typeof sessions.$inferSelect
 /** Sessions of signed-in users. */
 export const sessionQueries = (db: DrizzleConnection) => {
   const find = lazyReader(
+    db,
     () =>
       db
         .select({

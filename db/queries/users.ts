@@ -69,6 +69,7 @@ const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: DrizzleConnection) => {
   const byId = lazyReader(
+    db,
     () =>
       db
         .select()

@@ -93,7 +93,7 @@ export const isHeadOfApp = eq(head.id, apps.developmentVersionId)
 export const versionQueries = (db: DrizzleConnection) => {
   const byId = finder(db, versions, 'appId', 'id')
   const byName = finder(db, versions, 'appId', 'version')
-  const active = lazyReader(() =>
+  const active = lazyReader(db, () =>
     db
       .select()
       .from(versions)

@@ -12,7 +12,7 @@ export type WebhookSecret = typeof webhookSecrets.$inferSelect
 
 /** Endpoints of apps, and the secrets that sign deliveries to them. */
 export const webhookEndpointQueries = (db: DrizzleConnection) => {
-  const due = lazyReader(() =>
+  const due = lazyReader(db, () =>
     db
       .select({ id: webhookEndpoints.id })
       .from(webhookEndpoints)
@@ -46,7 +46,7 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
       .groupBy(webhookEndpoints.reason)
       .prepare(),
   )
-  const ofPlace = lazyReader(() =>
+  const ofPlace = lazyReader(db, () =>
     db
       .select({ id: webhookEndpoints.id, kinds: webhookEndpoints.kinds })
       .from(webhookEndpoints)
@@ -54,6 +54,7 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
   )
 
   const found = lazyReader(
+    db,
     () =>
       db
         .select({ endpoint: getTableColumns(webhookEndpoints), slug: apps.slug })

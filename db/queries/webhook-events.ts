@@ -36,7 +36,7 @@ const isNoPing = ne(webhookEvents.kind, 'ping')
 export const webhookEventQueries = (db: DrizzleConnection) => {
   const insertEvent = inserter(db, webhookEvents)
   const insertDelivery = inserter(db, webhookDeliveries)
-  const last = lazyReader(() =>
+  const last = lazyReader(db, () =>
     db
       .select({ position: webhookEvents.position })
       .from(webhookEvents)
@@ -53,7 +53,7 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
     .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.position))
     .limit(givenLimit('among'))
     .as('longest_due')
-  const nextDue = lazyReader(() =>
+  const nextDue = lazyReader(db, () =>
     db
       .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
       .from(webhookDeliveries)

@@ -1,7 +1,8 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { DatabaseUnusable } from '../database.ts'
+import type { DrizzleConnection } from '../queries/connection.ts'
 import { companionsOf } from './files.ts'
 
 /** Older versions can corrupt a database when its WAL restarts during a checkpoint. macOS may bring its own SQLite. */
@@ -117,6 +118,10 @@ export const laterCount = (count: number, other: number): number => (isBehind(co
 
 export const readCount = (connection: Connection): number => Number(connection.value('PRAGMA main.user_version'))
 
+/** drizzle on a connection, with something to do before each statement: it calls its logger just before it runs one. */
+const watched = (connection: Connection, before: () => void): DrizzleConnection =>
+  Object.assign(drizzle(connection, { logger: { logQuery: before } }), { before })
+
 /** How old the state that a read sees may be, with respect to commits of other processes. */
 const longestShareMs = 1
 
@@ -135,7 +140,7 @@ export class ReadingConnection<Q> {
   #shared = false
   #since = 0
 
-  constructor(file: string, createQueries: (db: BunSQLiteDatabase) => Q) {
+  constructor(file: string, createQueries: (db: DrizzleConnection) => Q) {
     const connection = connect(file, { busyTimeoutMs: 50 })
     connection.run('PRAGMA query_only = ON')
     const begin = connection.prepare<unknown, []>('BEGIN')
@@ -143,8 +148,7 @@ export class ReadingConnection<Q> {
     this.connection = connection
     this.#begin = () => void begin.run()
     this.#end = () => void (connection.inTransaction && commit.run())
-    // drizzle calls its logger just before it runs a statement.
-    this.queries = createQueries(drizzle(connection, { logger: { logQuery: () => this.#share() } }))
+    this.queries = createQueries(watched(connection, () => this.#share()))
   }
 
   /** Lets the next read see everything that is committed now. */
@@ -192,7 +196,7 @@ export class WritingConnection<Q> {
   /** The count once the commit under way is made; null if it does not count. */
   #counting: number | null = null
 
-  constructor(file: string, synchronous: Synchronous, createQueries: (db: BunSQLiteDatabase) => Q) {
+  constructor(file: string, synchronous: Synchronous, createQueries: (db: DrizzleConnection) => Q) {
     // Waiting for a lock inside SQLite would stop every request. The queue waits outside.
     const connection = connect(file, { synchronous, busyTimeoutMs: 0 })
     const statement = (sql: string) => {
@@ -212,11 +216,10 @@ export class WritingConnection<Q> {
     this.#totalChanges = number('SELECT total_changes()')
     this.#rollback = statement('ROLLBACK')
     this.#rollbackToSavepoint = statement('ROLLBACK TO job')
-    // drizzle calls its logger just before it runs a statement.
-    const logQuery = () => {
+    const before = () => {
       if (!connection.inTransaction) throw new Error('A query was used outside of its transaction.')
     }
-    this.queries = createQueries(drizzle(connection, { logger: { logQuery } }))
+    this.queries = createQueries(watched(connection, before))
   }
 
   /** Commits, and counts the commit if it changes a row. */

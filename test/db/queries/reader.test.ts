@@ -37,7 +37,7 @@ test('rows equal those of drizzle: whole tables, groups, single columns, boolean
       .where(gt(books.id, after))
       .orderBy(asc(books.id))
 
-  const rows = await reader(everything()).all({ after: 1 })
+  const rows = await reader(db, everything()).all({ after: 1 })
 
   expect(rows).toEqual(await everything().prepare().execute({ after: 1 }))
   expect(rows[0]).toEqual({
@@ -52,11 +52,12 @@ test('a select from one table needs no list of columns', async () => {
   const db = library()
   const all = () => db.select().from(books).where(gt(books.id, after))
 
-  expect(reader(all()).all({ after: 0 })).toEqual(await all().prepare().execute({ after: 0 }))
+  expect(reader(db, all()).all({ after: 0 })).toEqual(await all().prepare().execute({ after: 0 }))
 })
 
 test('a read asks for all rows, the first one, or whether there is any, and answers without a promise', () => {
-  const read = reader(library().select().from(books).where(gt(books.id, after)).orderBy(asc(books.id)))
+  const db = library()
+  const read = reader(db, db.select().from(books).where(gt(books.id, after)).orderBy(asc(books.id)))
 
   expect(read.first({ after: 1 })).toEqual({ id: 2, shelfId: 'b', title: null })
   expect(read.has({ after: 1 })).toBe(true)
@@ -64,16 +65,17 @@ test('a read asks for all rows, the first one, or whether there is any, and answ
 })
 
 test('a missing value throws an error', () => {
-  const read = reader(library().select().from(books).where(gt(books.id, after)))
+  const db = library()
+  const read = reader(db, db.select().from(books).where(gt(books.id, after)))
 
   for (const ask of [read.all, read.first, read.has]) expect(() => ask({})).toThrow('after')
 })
 
 test('a write says whether a row changed, maps values as their columns do, and refuses a missing one', () => {
   const db = library()
-  const add = writer(db.insert(shelves).values({ id: sql.placeholder('id'), isOpen: sql.placeholder('isOpen') }))
-  const rename = writer(db.update(books).set({ title: after }).where(gt(books.id, 1)))
-  const remove = writer(db.delete(books).where(gt(books.id, after)))
+  const add = writer(db, db.insert(shelves).values({ id: sql.placeholder('id'), isOpen: sql.placeholder('isOpen') }))
+  const rename = writer(db, db.update(books).set({ title: after }).where(gt(books.id, 1)))
+  const remove = writer(db, db.delete(books).where(gt(books.id, after)))
 
   expect(add.hasChanged({ id: 'd', isOpen: false })).toBe(true)
   expect(db.select().from(shelves).where(eq(shelves.id, 'd')).all()).toEqual([{ id: 'd', isOpen: false }])
@@ -83,8 +85,8 @@ test('a write says whether a row changed, maps values as their columns do, and r
 
 test('a write tells the logger of its connection first, which may refuse it', () => {
   const { $client } = library()
-  const db = drizzle($client, { logger: { logQuery: refuse } })
+  const db = Object.assign(drizzle($client, { logger: { logQuery: refuse } }), { before: refuse })
 
-  expect(() => writer(db.delete(books)).run({})).toThrow('not now')
+  expect(() => writer(db, db.delete(books)).run({})).toThrow('not now')
   expect($client.query('SELECT count(*) AS left FROM books').get()).toEqual({ left: 3 })
 })
