@@ -12,10 +12,8 @@ import {
 } from './postgres/commands.ts'
 import type { MoveProgress } from './postgres/import.ts'
 import { openPostgres } from './postgres.ts'
-import { recoverSqlite } from './recover.ts'
-import type { StoppedOptions } from './stopped.ts'
+import { recoverSqlite, resetClock, type StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
-import { resetClock } from './reset-clock.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */

@@ -13,7 +13,8 @@ import { canonicalPath, companionsOf, syncFile, syncFolderOf } from './sqlite/fi
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertServable, hasMovedIntoPostgres, intoPostgres, markedAt, type MoveMark } from './sqlite/servable.ts'
-import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
+import { commitCounted, type StoppedOptions, trustedTime } from './stopped.ts'
+import { momentOf } from './stopped-changes.ts'
 
 /**
  * Marks a stopped database as moved, so that nothing uses it any more, and writes a sealed copy of it. The mark is durable before

@@ -1,18 +1,16 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, migrate } from './migrate.ts'
-import { createQueries } from './queries/index.ts'
 import { connectToCopy, copyWhole, removeCopy } from './restore/copy.ts'
 import type { CarriedOver } from './restore/end.ts'
-import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
 import { readAcknowledged, writeAcknowledged } from './sqlite/acknowledged.ts'
 import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
-import { commitCounted, momentOf, type StoppedOptions } from './stopped.ts'
+import { commitCounted, exclusiveOn, type StoppedOptions } from './stopped.ts'
+import { type EndedByRestore, endEverythingIssued, momentOf } from './stopped-changes.ts'
 import { assertReplaceable } from './sqlite/place.ts'
 import { canonicalPath, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
@@ -110,12 +108,13 @@ const removeLeftovers = (database: string, backup: string): void => {
 /** Turns the copy into the new database, in one transaction. */
 const settle = async (connection: Connection, held: Predecessor, database: string, options: RestoreOptions) => {
   connection.run('BEGIN EXCLUSIVE')
-  const queries = createQueries(drizzle(connection))
-  const before = held === 'read' ? readPredecessor(connection, options.now) : null
+  const exclusive = exclusiveOn(connection)
+  const { queries } = exclusive
+  const before = held === 'read' ? await readPredecessor(connection, options.now) : null
   const predecessor = held === 'read' ? (before?.predecessor ?? 'unreadable') : held
   const clock = Math.max((await queries.watermarks.find('clock')) ?? 0, before?.clock ?? 0)
   const at = Math.max(options.now, clock)
-  const ended = endEverythingIssued(connection, at)
+  const ended = await endEverythingIssued(exclusive, at)
   const { carriedOver = null, kept = 0, unread = 0 } = before ?? {}
   const facts: RestoreFacts = { predecessor, ended, carriedOver, kept, unread }
   if (clock > 0) await queries.watermarks.set('clock', clock)

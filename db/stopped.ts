@@ -1,12 +1,15 @@
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { assertSound } from './check.ts'
 import { type Queries, type WriteEvent } from './database.ts'
 import { migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import { readAcknowledged, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { type Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
+import { type Connection, connectForLooking, laterCount, nextCount, readCount } from './sqlite/connection.ts'
 import { canonicalPath } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
+import { assertNotMoved, assertOwnWal, assertServable } from './sqlite/servable.ts'
+import { type Exclusive, recoverRows, resetTimes } from './stopped-changes.ts'
 
 export type StoppedOptions = {
   readonly file: string
@@ -16,7 +19,7 @@ export type StoppedOptions = {
   readonly event: WriteEvent
 }
 
-type Stopped = { readonly database: string; readonly connection: Connection; readonly queries: Queries }
+type Stopped = Exclusive & { readonly database: string }
 
 /**
  * Brings a stopped database up to date and changes it in one transaction, with every other process kept out. The commit counts
@@ -36,7 +39,7 @@ export const changeStopped = async <T extends { readonly at: number }>(
   await migrate(database, migrations)
   using connection = connectAlone(database)
   connection.run('BEGIN EXCLUSIVE')
-  const changed = await change({ database, connection, queries: createQueries(drizzle(connection)) })
+  const changed = await change({ database, ...exclusiveOn(connection) })
   writeAcknowledged(database, { count: commitCounted(connection, database), time: changed.at })
   return changed
 }
@@ -57,5 +60,33 @@ export const commitCounted = (connection: Connection, database: string): number 
 export const trustedTime = async (queries: Queries, database: string): Promise<number> =>
   Math.max((await queries.watermarks.find('clock')) ?? 0, readKeptTime(database) ?? 0)
 
-/** The time of an event and that of its ID, which sorts after every earlier event even if the clock was reset. */
-export const momentOf = async (queries: Queries, at: number) => ({ at, idAt: at + (await queries.audit.aheadMs()) })
+/** The transaction of a command, which is under way on this connection. */
+export const exclusiveOn = (connection: Connection): Exclusive => ({
+  queries: createQueries(drizzle(connection)),
+  rows: (text) => {
+    using statement = connection.prepare<unknown, []>(text)
+    return statement.values() as unknown[][]
+  },
+})
+
+/** As `recoverRows` says. @throws DatabaseUnusable if there is none, it is damaged, moved or linked, or while a server or command uses it */
+export const recoverSqlite = async (options: StoppedOptions) => {
+  const assertRecoverable = (database: string): void => {
+    using connection = connectForLooking(database)
+    assertOwnWal(database, connection)
+    assertNotMoved(connection, database)
+    assertSound(database, options.migrations)
+  }
+  return await changeStopped(options, assertRecoverable, async ({ database, ...exclusive }) => {
+    const at = Math.max(options.now, await trustedTime(exclusive.queries, database))
+    return await recoverRows(exclusive, { at, event: options.event })
+  })
+}
+
+/** As `resetTimes` says, back to the machine's clock. @throws DatabaseUnusable if there is none, or a server or command uses it */
+export const resetClock = async (options: StoppedOptions) =>
+  await changeStopped(options, assertServable, async ({ database, ...exclusive }) => {
+    const trusted = await trustedTime(exclusive.queries, database)
+    const whose = `The time that ${database} trusts is not ahead of the machine's clock`
+    return await resetTimes(exclusive, { at: options.now, trusted, whose, event: options.event })
+  })

@@ -6,7 +6,7 @@ import { importInto, type MoveProgress } from './import.ts'
 import { databaseNow } from './dialect.ts'
 import type { Link } from './link.ts'
 import { Primary } from './primary.ts'
-import { recoverTables, resetTimes } from './recover.ts'
+import { recoverTables, resetTables } from './recover.ts'
 import { assertCurrent, assertLockable, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
 import { assertServer, sentenceFor } from './server-check.ts'
 
@@ -83,7 +83,7 @@ export const recoverPostgres = async (url: string, migrations: Migrations, momen
 
 /** As `resetClock`, on a database that no server uses, back to the clock of PostgreSQL. @throws DatabaseUnusable */
 export const resetPostgresClock = async (url: string, migrations: Migrations, moment: Moment) =>
-  await alone(url, { migrations }, async (link) => await resetTimes(link, moment))
+  await alone(url, { migrations }, async (link) => await resetTables(link, moment))
 
 /** Copies an SQLite database that moves into an empty database. @throws DatabaseUnusable */
 export const importPostgres = async (

@@ -74,7 +74,7 @@ export const importInto = async (
   source: MoveSource,
   { now, event, progress }: { readonly now: number; readonly event: WriteEvent; readonly progress: MoveProgress },
 ) =>
-  await changeAlone(link, async (queries) => {
+  await changeAlone(link, async ({ queries }) => {
     const { connection, movedAt } = source
     if (source.isRepeated && (await hasArrived(link, connection))) return { movedAt }
     const tables = importedTables.map((name) => tableOf(connection, name))

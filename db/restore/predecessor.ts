@@ -1,13 +1,14 @@
 import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { applicationId } from '../migrate.ts'
+import { exclusiveOn } from '../stopped.ts'
+import { clampTimes } from '../stopped-changes.ts'
 import { connectForLooking, type Connection } from '../sqlite/connection.ts'
 import { proofActions } from '../queries/audit.ts'
 import { faultKind } from '../sqlite/fault.ts'
 import { keptName } from '../sqlite/place.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/files.ts'
 import { foreignWalSentence, markedAt } from '../sqlite/servable.ts'
-import { clampTimes } from './clamp-times.ts'
 import { nothingCarriedOver } from './end.ts'
 import { ends, unread } from './ends.ts'
 
@@ -63,10 +64,10 @@ const letGo = (connection: Connection): void => {
  * Carries over what has ended in the held predecessor, and returns its latest trusted time. Null if it cannot be read to the
  * end; then nothing of it was carried over.
  */
-export const readPredecessor = (connection: Connection, now: number) => {
+export const readPredecessor = async (connection: Connection, now: number) => {
   connection.run('SAVEPOINT predecessor')
   try {
-    takeBackTimes(connection)
+    await takeBackTimes(connection)
     const knowledge = carryOver(connection, now)
     const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
     const predecessor: Predecessor = isStranger(connection) ? 'stranger' : 'read'
@@ -118,10 +119,10 @@ const forget = (kind: string, table: string) =>
  * A backup from before a `clock reset` of its database may hold times that were ahead. They are set back as the reset did, so
  * that ends since then count as later.
  */
-const takeBackTimes = (connection: Connection): void => {
+const takeBackTimes = async (connection: Connection): Promise<void> => {
   const resetAt = connection.value(`SELECT max(at) FROM present.audit_events
     WHERE action = '${proofActions.clockReset}' AND id NOT IN (SELECT id FROM main.audit_events)`)
-  if (typeof resetAt === 'number') clampTimes(connection, resetAt)
+  if (typeof resetAt === 'number') await clampTimes(exclusiveOn(connection), resetAt)
 }
 
 /** Whether the predecessor lacks the first event of the backup. Then it is a new database that cannot tell what had ended. */

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { readAcknowledged, writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
-import { timeColumns } from '../../db/restore/clamp-times.ts'
+import { timeColumns } from '../../db/stopped-changes.ts'
 import { Connection } from '../../db/sqlite/connection.ts'
 import { askBeside } from '../support/beside.ts'
 import { call, codeOf } from '../support/call.ts'
@@ -57,7 +57,7 @@ test('clock reset takes the time back, ends everything issued, leaves no time in
   expect(answer.aheadSeconds).toBeGreaterThan(86_000)
   using look = new Connection(desk.file, { readonly: true })
   expect(Number(look.value('SELECT last_step FROM totp_keys'))).toBeLessThanOrEqual(step + 10)
-  for (const { table, column } of timeColumns(look)) {
+  for (const { table, column } of timeColumns) {
     const latest = look.value(`SELECT max(${column}) FROM ${table}`)
     expect([table, column, Number(latest ?? 0) <= Date.now()]).toEqual([table, column, true])
   }
@@ -137,7 +137,7 @@ const noTimes = new Set([
 test('every number column of the schema is either a time that a reset takes back or listed as no time', async () => {
   const { file } = await openDesk()
   const connection = new Connection(file, { readonly: true })
-  const times = timeColumns(connection).map(({ table, column }) => `${table}.${column}`)
+  const times = timeColumns.map(({ table, column }) => `${table}.${column}`)
   using statement = connection.prepare<{ name: string }, []>(
     `SELECT s.name || '.' || c.name AS name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
     WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND c.type = 'INTEGER'`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { recoverDatabase } from '../../../db/engine.ts'
-import type { Recovered } from '../../../db/recover.ts'
+import type { Recovered } from '../../../db/stopped-changes.ts'
 import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace, operatorMoment } from '../operator-command.ts'
 import { answer, endedText, UsageError, wireRecord } from '../output.ts'
 
