@@ -142,7 +142,6 @@ class SqliteStore<Q> implements Store<Q> {
       longestWaitMs: 5_000,
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
-      settled: () => this.#checkpointer?.committed() ?? null,
       full: (endsAccess) => this.#room.ranOut(endsAccess),
       stateUnknown: (cause) => this.#stop(reasonOf(cause), cause),
     })
@@ -274,7 +273,6 @@ class SqliteStore<Q> implements Store<Q> {
   #watch(): void {
     const moved = this.#guard.fault()
     if (moved !== null) return this.#stop(moved, new FileMoved(moved))
-    this.#checkpointer?.considerAtRest()
     if (this.options.role === 'server') this.#queue.probe()
     void this.#room.look(async () => await this.#queue.transaction(async () => this.#writer.countUp()))
   }

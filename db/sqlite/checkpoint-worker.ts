@@ -4,75 +4,87 @@ import { connect, type Connection } from './connection.ts'
 import { sqliteCode } from './fault.ts'
 import { descriptorOf } from './files.ts'
 
-export type CheckpointOrder = { readonly kind: 'open' | 'copy'; readonly file: string } | { readonly kind: 'close' }
+/** `file` begins the work; null ends it. */
+export type CheckpointOrder = { readonly file: string; readonly afterPages: number } | null
+/** Null: the connection is closed. */
+export type CheckpointReport = { readonly code: string | null; readonly message: string } | null
 
-export type CheckpointReport =
-  | { readonly kind: 'opened' | 'copied' | 'closed' }
-  | { readonly kind: 'failed'; readonly code: string | null; readonly message: string }
+/** How often the length of the WAL is looked at. */
+const lookMs = 50
+/** How few pages are copied while writers wait, and how often pages are copied before that at most. */
+const shortRest = 64
+const mostPasses = 3
 
-// The worker of the checkpointer. It has a connection of its own, which SQLite allows beside a writer; all connections of a
-// process share its locks.
-let connection: Connection | null = null
+type Progress = { readonly log: number; readonly checkpointed: number }
 
-const obey = (order: CheckpointOrder): CheckpointReport => {
-  switch (order.kind) {
-    case 'open':
-      opened(order.file)
-      return { kind: 'opened' }
-    case 'copy':
-      copy(opened(order.file), order.file)
-      return { kind: 'copied' }
-    case 'close':
-      connection?.close()
-      return { kind: 'closed' }
-    default:
-      return order satisfies never
+/**
+ * Copies committed pages into the database beside the writer, pass by pass: each leaves what was written meanwhile, which gets less and
+ * less. The rest is copied under the write lock, so that the WAL starts over. The queue waits for that as for any other writer.
+ */
+const keepShort = (connection: Connection, file: string, afterPages: number) => {
+  const look = connection.prepare<Progress, []>('PRAGMA wal_checkpoint(NOOP)')
+  let dueAt = afterPages
+  let logBefore = 0
+  return (): void => {
+    const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 }
+    const isQuiet = log === logBefore && log >= afterPages
+    logBefore = log
+    if (checkpointed >= log || (log < dueAt && !isQuiet)) return
+    let rest = log - checkpointed
+    for (let pass = 0; pass < mostPasses && (pass === 0 || rest > shortRest); pass += 1)
+      rest = copy(connection, look, file)
+    if (rest > 0) connection.value('PRAGMA wal_checkpoint(FULL)')
+    const after = look.get() ?? { log: 0, checkpointed: 0 }
+    // If another process still reads the rest, as a backup does, the WAL may grow by as much again before the next attempt.
+    dueAt = (after.checkpointed < after.log ? after.log : 0) + afterPages
   }
-}
-
-/** The first read opens the -wal and the -shm. */
-const opened = (file: string): Connection => {
-  if (connection !== null) return connection
-  const made = connect(file, { busyTimeoutMs: 50 })
-  try {
-    made.value('SELECT count(*) FROM sqlite_schema')
-  } catch (error) {
-    made.close()
-    throw error
-  }
-  return (connection = made)
 }
 
 /**
- * Copies what is committed. SQLite syncs the database only once the whole WAL is copied. Done together with the last few pages,
- * for which the next batch waits, that sync took 35 to 80 ms with pages all over a large file. So the pages are synced here,
- * while the writer goes on, and the last sync finds little to do.
+ * SQLite syncs the database only once the whole WAL is copied, and under the write lock that took 35 to 80 ms. So the pages are synced
+ * here, while the writer goes on, and the last sync finds little to do. Returns how many pages are left.
  */
-const copy = (connection: Connection, file: string): void => {
+const copy = (connection: Connection, look: { get(): Progress | null }, file: string): number => {
   connection.value('PRAGMA wal_checkpoint(PASSIVE)')
   const descriptor = descriptorOf(file)
-  if (descriptor === null) return
   try {
-    fdatasyncSync(descriptor)
-  } catch (error) {
+    if (descriptor !== null) fdatasyncSync(descriptor)
+  } catch (cause) {
     // Linux reports the error once per descriptor, so SQLite's own sync would not see it any more.
-    throw new SyncFailed(error)
+    throw Object.assign(new Error('The database file could not be synced.', { cause }), { code: 'SQLITE_IOERR_FSYNC' })
   }
+  const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 }
+  return log - checkpointed
 }
 
-class SyncFailed extends Error {
-  readonly code = 'SQLITE_IOERR_FSYNC'
-  constructor(cause: unknown) {
-    super('The database file could not be synced.', { cause })
-  }
-}
+const tell = (report: CheckpointReport): void => parentPort?.postMessage(report, [])
+let connection: Connection | null = null
+let timer: ReturnType<typeof setInterval> | undefined
 
-const report = (order: CheckpointOrder): CheckpointReport => {
+const tried = (work: () => void): void => {
   try {
-    return obey(order)
+    work()
   } catch (error) {
-    return { kind: 'failed', code: sqliteCode(error), message: error instanceof Error ? error.message : String(error) }
+    tell({ code: sqliteCode(error), message: error instanceof Error ? error.message : String(error) })
   }
 }
 
-parentPort?.on('message', (order: CheckpointOrder) => parentPort?.postMessage(report(order), []))
+parentPort?.on('message', (order: CheckpointOrder) => {
+  if (order === null) {
+    clearInterval(timer)
+    connection?.close()
+    return tell(null)
+  }
+  const { file, afterPages } = order
+  let work: (() => void) | null = null
+  const step = () => {
+    if (work === null) {
+      connection ??= connect(file, { busyTimeoutMs: 50 })
+      connection.value('SELECT count(*) FROM sqlite_schema') // opens the -wal and the -shm now: later no descriptor may be free
+      work = keepShort(connection, file, afterPages)
+    }
+    work()
+  }
+  tried(step)
+  timer = setInterval(() => tried(step), lookMs)
+})

@@ -23,8 +23,6 @@ export type CommitQueueOptions<Q> = {
   readonly beginning: () => void
   /** Resolves when all that was committed before the call is durable; a rejection leaves the state unknown. */
   readonly durable: () => Promise<void>
-  /** Called after each answered batch. The next one waits for the promise, if any. */
-  readonly settled: () => Promise<void> | null
   /** The disk was full and the batch was rolled back. True if there is room now for its transactions that end access. */
   readonly full: (endsAccess: boolean) => boolean
   /** The state of the file is unknown. Nothing of the batch was or will be answered as done. */
@@ -214,7 +212,6 @@ export class CommitQueue<Q> {
       if (job.failure === null) job.resolve(job.value)
       else job.reject(job.failure.error)
     }
-    await this.options.settled()
     this.#again()
   }
 

@@ -37,7 +37,6 @@ const queueOf = <Q>(writer: CommitWriter<Q>, options: Partial<CommitQueueOptions
     batchLimit: 256,
     beginning: () => {},
     durable: async () => {},
-    settled: () => null,
     full: () => false,
     stateUnknown: () => {},
     ...options,
