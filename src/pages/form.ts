@@ -12,7 +12,7 @@ import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
 import { actingAs, mayInActiveApp, type Rule } from '../operations/acting-as.ts'
-import { forgetKeptForm, keptFormCookie } from './kept-form.ts'
+import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
 import { lacksProof } from './proof.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
@@ -156,12 +156,13 @@ const askForProof = ({ door, call, tickets }: Visit, form: KeptShape, values: Va
 }
 
 const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values): string | null => {
-  const typed = Object.entries(values).filter(([name]) => !form.secrets.includes(name))
   const { pathname: action } = new URL(call.request.url)
-  return keptFormCookie(door, tag, { action, values: Object.fromEntries(typed) })
+  return keptFormCookie(door, tag, { action, values: keepable(form, values) })
 }
 
-export type Values = Readonly<Record<string, string | readonly string[]>>
+/** The fields without passwords, and without what belongs to the form itself. */
+export const keepable = ({ secrets }: Pick<KeptShape, 'secrets'>, values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !secrets.includes(name)))
 
 /** The body as it was sent: each field once as text, each list as a list. @throws invalid_request for a repeated field */
 export const readValues = async (call: Call, form: Pick<FormShape<TProperties>, 'lists'>): Promise<Values> =>
@@ -199,9 +200,17 @@ export const ticketKey = (
   return tickets.read(new URL(request.url).pathname, shown, textOf(values['ticket']), lifetimeSeconds)
 }
 
+/** What was sent with the form of this address, if it is shown again; null otherwise. */
+export const typedIn = ({ refused, kept, call }: Visit): Values | null =>
+  refused?.values ?? (kept?.action === call.path ? kept.values : null)
+
 /** One field; empty when it was not sent. */
 export const textOf = (value: string | readonly string[] | undefined): string =>
   typeof value === 'string' ? value : ''
+
+/** A list of values; empty when none was sent. */
+export const valuesIn = (value: string | readonly string[] | undefined): readonly string[] =>
+  typeof value === 'string' ? [value] : (value ?? [])
 
 /** The fields by their schema. @throws invalid_request, naming the field */
 export const fieldsOf = <T extends TProperties>(

@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { createContext } from 'preact'
 import { ownerTag } from '../domain/form-ticket.ts'
 import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
+import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 
@@ -11,7 +12,7 @@ import { readCookie, setCookie } from '../http/session-cookie.ts'
 // server can read, and only for the account that the form was shown to. After the sign-in the page of the form shows
 // them again. Nothing is sent by itself, and the server stores nothing.
 
-type Values = Readonly<Record<string, string | readonly string[]>>
+export type Values = Readonly<Record<string, string | readonly string[]>>
 
 /** A form as it was sent, and the path that it was sent to. */
 export type KeptForm = { readonly action: string; readonly values: Values }
@@ -56,5 +57,11 @@ export const keptFormOf = (door: Door, request: Request, userId: string): KeptFo
   return door.platform.clock.now() - at < lifetimeSeconds * 1000 ? { action, values } : null
 }
 
-/** The kept values of the form around a field; null in every other form. */
-export const KeptValues = createContext<Values | null>(null)
+/** A form that was refused, as it was sent. The error is null for one that is only shown again. */
+export type RefusedForm = KeptForm & { readonly error: PlatformError | null }
+
+/** What the fields of a form show: the values that were sent, if any, and why they were refused. */
+export const FormState = createContext<{ readonly values: Values | null; readonly error: PlatformError | null }>({
+  values: null,
+  error: null,
+})

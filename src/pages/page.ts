@@ -90,6 +90,13 @@ export const streamOf = (
     { highWaterMark: 0 },
   )
 
+/** A page that shows a refused form again: with its status, and when to try again. */
+export const withRefusal = (shown: Response, { status, facts }: PlatformError): Response => {
+  const headers = new Headers(shown.headers)
+  for (const [name, value] of Object.entries(retryAfter(facts.retryAfterSeconds))) headers.set(name, value)
+  return new Response(shown.body, { status, headers })
+}
+
 const headersOf = (cookies: readonly string[], names: Readonly<Record<string, string>>): Headers => {
   const headers = new Headers(names)
   for (const cookie of cookies) headers.append('set-cookie', cookie)

@@ -8,8 +8,9 @@ import { revokeCredential, rotateCredential } from '../operations/credentials/ch
 import { listLiveCredentials, type NewCredentialRecord } from '../operations/credentials/list-credentials.ts'
 import { appTokensOf } from '../operations/reach.ts'
 import { listRedirectUris, removeRedirectUri } from '../operations/redirect-uris.ts'
-import type { Area } from './area.ts'
-import { confirmed, secretShownBefore } from './confirmation.tsx'
+import type { Area } from './change.tsx'
+import { secretShownBefore } from './change.tsx'
+import { confirmed } from './confirmation.tsx'
 import { ChosenName } from './design/values.tsx'
 import { emptyForm, formOf, text } from './form.ts'
 import { GraceField, hoursFrom } from './grace-field.tsx'
@@ -119,14 +120,12 @@ export const secretSteps = (door: Door, side: Side) => {
             ),
             counts: [[secrets.length, 'older secret expires', 'older secrets expire']],
             button: 'Rotate the secret',
-            fields: (sent, error) => (
+            fields: (
               <>
                 <input type="hidden" name="environment" value={environment} />
                 <GraceField
                   label="Hours until the older secrets expire"
                   hint="Until then they work beside the new one. With 0 they stop working at once."
-                  typed={sent?.graceHours}
-                  error={error}
                 />
               </>
             ),
@@ -171,7 +170,7 @@ export const secretSteps = (door: Door, side: Side) => {
             ),
             counts: [[others, `other ${environment} redirect URI stays`, `other ${environment} redirect URIs stay`]],
             button: 'Remove this redirect URI',
-            fields: () => (
+            fields: (
               <>
                 <input type="hidden" name="environment" value={environment} />
                 <input type="hidden" name="uri" value={uri} />

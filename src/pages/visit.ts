@@ -7,7 +7,7 @@ import type { Door } from '../http/door.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
-import { type KeptForm, keptFormOf } from './kept-form.ts'
+import { type KeptForm, keptFormOf, type RefusedForm } from './kept-form.ts'
 
 /**
  * A signed-in person and the request that they sent. A screen finds it once, with one read of the session, and passes it on to
@@ -22,6 +22,8 @@ export type Visit = {
   readonly tickets: TicketBook
   /** A form that this person sent after their session had ended, until they send it again. */
   readonly kept: KeptForm | null
+  /** The form of this request, on the page that shows it again. */
+  readonly refused?: RefusedForm
   readonly platformName: string
   /** What waits for this operator. Omitted for everybody else, and for forms. */
   readonly waiting?: WaitingWork

@@ -5,7 +5,8 @@ import { mayInApp } from '../../operations/acting-as.ts'
 import { ownsCredential } from '../../operations/credentials/list-credentials.ts'
 import { readEndpoint, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
-import { confirmed, type Question, secretShownBefore } from '../confirmation.tsx'
+import { secretShownBefore } from '../change.tsx'
+import { confirmed } from '../confirmation.tsx'
 import { asMember, asUser, emptyForm, formOf, text } from '../form.ts'
 import { GraceField, hoursFrom } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
@@ -105,7 +106,7 @@ const endpointRotation = (door: Door) =>
     form: graceForm,
     back: toEndpoint,
     again: secretShownBefore('rotate it again'),
-    ask: async (visit, at): Promise<Question<typeof graceForm.schema.properties>> => {
+    ask: async (visit, at) => {
       const { url, oldSecretEndsAt, belongsTo } = await askedAbout(visit, at)
       return {
         title: 'Rotate the secret of this endpoint?',
@@ -117,12 +118,10 @@ const endpointRotation = (door: Door) =>
           </p>
         ),
         button: 'Rotate the secret',
-        fields: (sent, error) => (
+        fields: (
           <GraceField
             label="Hours until the old secret expires"
             hint="Until then each delivery is signed with both secrets."
-            typed={sent?.graceHours}
-            error={error}
           />
         ),
       }

@@ -1,4 +1,3 @@
-import { secretShownBefore, sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
@@ -11,12 +10,13 @@ import {
   listLiveCredentials,
   type ListedSecret,
 } from '../../operations/credentials/list-credentials.ts'
+import { formPage, secretShownBefore } from '../change.tsx'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
-import { Problem } from '../design/field.tsx'
 import { RowList } from '../design/row-list.tsx'
 import { Copyable, ShownOnce, Time } from '../design/values.tsx'
-import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
+import { asMember, formOf, text } from '../form.ts'
 import { page } from '../page.ts'
+import type { Visit } from '../visit.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import {
   Allowed,
@@ -28,7 +28,7 @@ import {
   OwnAppPage,
   requireOwnApp,
 } from './own-app.tsx'
-import { CreateSecret, LiveSecret, newSecretPath, type RefusedSecret } from './secret-parts.tsx'
+import { CreateSecret, LiveSecret, newSecretPath } from './secret-parts.tsx'
 
 const notices = { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' } as const
 
@@ -39,8 +39,25 @@ const pattern = '/console/:slug/credentials'
 /** The client secrets of an app. In a suspended app secrets can be revoked, but not created. */
 export const credentialRoutes = (door: Door) =>
   new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
-    .post(pattern, async ({ request, params: { slug } }) => await create(door, request, slug))
+    .use(
+      formPage(door, pattern, {
+        by: 'user',
+        form: createForm,
+        show,
+        act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
+          const input = { slug, environment, label: label.trim() === '' ? null : label }
+          const may = asMember(visit, slug, rightOverSecrets(environment), ticket)
+          const created = await createCredential(...may, input)
+          return showOnce(visit, newSecretPath(slug, created.id), created.clientSecret)
+        },
+        // A form that is sent twice creates one secret, and only the first answer shows it.
+        again: (_, { slug }) => ({
+          message: secretShownBefore('revoke it and create another'),
+          href: consoleAppPath(slug, 'credentials'),
+          name: 'See the credentials',
+        }),
+      }),
+    )
     .get(`${pattern}/:id/secret`, async ({ request, params: { slug, id } }) => {
       const own = await requireOwnApp(door, request, slug)
       const { development, production } = await listLiveCredentials(door.platform, own.app.clientIds)
@@ -53,30 +70,11 @@ export const credentialRoutes = (door: Door) =>
       })
     })
 
-const create = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, createForm)
-  const { environment, label } = fields
-  const own = await ownAppOf(visit, slug)
-  const input = { slug, environment, label: label.trim() === '' ? null : label }
-  return await answerForm(createCredential(...asMember(visit, slug, rightOverSecrets(environment), ticket), input), {
-    done: (created) => showOnce(visit, newSecretPath(slug, created.id), created.clientSecret),
-    refused: async (error) => await show(own, { environment, value: label, error }),
-    sentBefore: () => createdBefore(own),
-  })
-}
-
-/** A form that is sent twice creates one secret, and only the first answer shows it. */
-const createdBefore = ({ visit, app }: OwnApp): Response => {
-  const message = secretShownBefore('revoke it and create another')
-  return sentBefore({ visit, message, href: consoleAppPath(app.slug, 'credentials'), name: 'See the credentials' })
-}
-
-const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Promise<Response> => {
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
   const secrets = await listLiveCredentials(visit.door.platform, app.clientIds)
-  const error = refused?.error ?? null
   return page(
     <OwnAppPage visit={visit} app={app} tab="credentials" title="Credentials" notices={notices}>
-      <Problem error={error} />
       <p>
         Your backend authenticates with a client ID and a client secret. A secret is shown once, when it is created.
         Only its hash is stored. Keep secrets out of browsers, mobile apps and repositories.
@@ -88,7 +86,6 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Prom
           app={app}
           environment={environment}
           secrets={secrets[environment]}
-          refused={refused?.environment === environment ? refused : null}
         />
       ))}
       <h2>Ended secrets</h2>
@@ -96,17 +93,15 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Prom
         <a href={consoleAppPath(app.slug, 'credentials', 'ended')}>See the secrets that were revoked or have expired</a>
       </p>
     </OwnAppPage>,
-    { refusal: error },
   )
 }
 
 type EnvironmentSecretsProps = OwnApp & {
   readonly environment: Environment
   readonly secrets: readonly ListedSecret[]
-  readonly refused: RefusedSecret | null
 }
 
-const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: EnvironmentSecretsProps) => (
+const EnvironmentSecrets = ({ visit, app, environment, secrets }: EnvironmentSecretsProps) => (
   <section aria-labelledby={`secrets-${environment}`}>
     <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
     <p>
@@ -123,7 +118,7 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
       </p>
     ) : (
       <Allowed app={app} right={rightOverSecrets(environment)}>
-        <CreateSecret visit={visit} app={app} environment={environment} refused={refused}>
+        <CreateSecret visit={visit} app={app} environment={environment}>
           {secrets.length === 0 ? null : (
             <a class="button" href={`${consoleAppPath(app.slug, 'credentials', 'rotate')}?environment=${environment}`}>
               Rotate the {environment} secret

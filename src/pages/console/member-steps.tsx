@@ -13,7 +13,7 @@ import {
 import { changeMemberRole, listMembers, mayChangeMember, removeMember } from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decision.ts'
 import { reachOf } from '../../operations/reach.ts'
-import { confirmed, type Question } from '../confirmation.tsx'
+import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { asUser, emptyForm, formOf, text } from '../form.ts'
@@ -89,7 +89,7 @@ const roleChange = (door: Door) =>
     area: consoleArea,
     form: roleForm,
     back: members,
-    ask: async (visit, at): Promise<Question<typeof roleForm.schema.properties>> => {
+    ask: async (visit, at) => {
       const { app, member } = await memberOf(door, visit, at)
       return {
         title: 'Change the role of this member?',
@@ -102,7 +102,7 @@ const roleChange = (door: Door) =>
         ),
         button: 'Change the role',
         tone: 'harmless',
-        fields: (sent, error) => <RoleChoices app={app} chosen={sent?.role ?? member.role} error={error} />,
+        fields: <RoleChoices app={app} chosen={member.role} />,
       }
     },
     act: async ({ visit, fields }, { slug, id }, back) => {
@@ -186,7 +186,7 @@ const transferOffer = (door: Door) =>
     area: consoleArea,
     form: transferForm,
     back: members,
-    ask: async (visit, { slug }): Promise<Question<typeof transferForm.schema.properties>> => {
+    ask: async (visit, { slug }) => {
       const app = await ownedBy(visit, slug, 'transfer')
       return {
         title: 'Transfer this app?',
@@ -207,12 +207,11 @@ const transferOffer = (door: Door) =>
         ),
         button: 'Create the invitation',
         tone: 'harmless',
-        fields: (sent, error) => (
+        fields: (
           <Field
             label="New publisher’s email address"
             name="email"
-            error={error}
-            input={{ type: 'email', value: sent?.email ?? '', required: true, maxLength: 254, autocomplete: 'off' }}
+            input={{ type: 'email', required: true, maxLength: 254, autocomplete: 'off' }}
           />
         ),
       }

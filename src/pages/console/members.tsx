@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { hasRight, memberRoles, rightOverRole } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
@@ -11,15 +10,15 @@ import {
 } from '../../operations/apps/invitations.ts'
 import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decision.ts'
-import { sentBefore } from '../confirmation.tsx'
+import { formPage } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, MemberBadges } from '../design/badge.tsx'
-import { Choice, ChoiceSet, Field, Problem } from '../design/field.tsx'
+import { Choice, ChoiceSet, Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList, StepLinks } from '../design/row-list.tsx'
 import { ShownOnce, Time } from '../design/values.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { asUser, formOf, text } from '../form.ts'
 import { page } from '../page.ts'
 import { choiceParameter } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -44,8 +43,25 @@ const pattern = '/console/:slug/members'
 /** Who works on an app, and the form that invites somebody. */
 export const memberRoutes = (door: Door) =>
   new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
-    .post(pattern, async ({ request, params: { slug } }) => await invite(door, request, slug))
+    .use(
+      formPage(door, pattern, {
+        by: 'user',
+        form: inviteForm,
+        show,
+        act: async ({ visit, fields, ticket }, { slug }) => {
+          const role = memberRoles.find((one) => one === fields.role)
+          if (role === undefined) throw badInput('role', 'Choose a role.')
+          const may = mayInActiveApp(visit.userId, slug, rightOverRole(role))
+          const input = { slug, email: fields.email, role, invitedBy: visit.userId }
+          return showInvitation(visit, slug, await inviteMember(...asUser(visit, may, ticket), input))
+        },
+        again: (_, { slug }) => ({
+          message: invitedBefore,
+          href: consoleAppPath(slug, 'members'),
+          name: 'See the members',
+        }),
+      }),
+    )
     .get('/console/:slug/invitations/:id', async ({ request, params: { slug, id } }) => {
       const own = await requireOwnApp(door, request, slug)
       const { value, cookies } = takeShown(own.visit)
@@ -58,39 +74,16 @@ export const memberRoutes = (door: Door) =>
 export const showInvitation = (visit: Visit, slug: string, { id, link, isMailed }: MadeInvitation): Response =>
   showOnce(visit, consoleAppPath(slug, 'invitations', id), link, isMailed ? { mailed: 'yes' } : {})
 
-const invite = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, inviteForm)
-  const { email } = fields
-  const role = memberRoles.find((one) => one === fields.role)
-  const own = await ownAppOf(visit, slug)
-  if (role === undefined) return await show(own, { ...fields, error: badInput('role', 'Choose a role.') })
-  const may = mayInActiveApp(visit.userId, slug, rightOverRole(role))
-  const input = { slug, email, role, invitedBy: visit.userId }
-  return await answerForm(inviteMember(...asUser(visit, may, ticket), input), {
-    done: (made) => showInvitation(visit, slug, made),
-    refused: async (error) => await show(own, { email, role, error }),
-    sentBefore: () =>
-      sentBefore({
-        visit,
-        message:
-          'This form was sent before. Only the first answer showed the link: if you did not copy it, invite the person again.',
-        href: consoleAppPath(slug, 'members'),
-        name: 'See the members',
-      }),
-  })
-}
+const invitedBefore =
+  'This form was sent before. Only the first answer showed the link: if you did not copy it, invite the person again.'
 
-/** An invitation that was refused, to be shown again with the reason. */
-type RefusedInvitation = { readonly email: string; readonly role: string; readonly error: PlatformError }
-
-const show = async ({ visit, app }: OwnApp, refused: RefusedInvitation | null): Promise<Response> => {
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
   const { platform } = visit.door
   const members = await listMembers(platform, app.slug)
   const invitations = await listInvitations(platform, app.id)
-  const error = refused?.error ?? null
   return page(
     <OwnAppPage visit={visit} app={app} tab="members" title="Members" notices={noticesOf(app.slug)}>
-      <Problem error={error} />
       <p>
         Members see this app in their own console. What they can change depends on their role. The publisher is the
         owner whose name users see.
@@ -114,14 +107,13 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedInvitation | null): 
       {hasRight(app.role, 'members') ? (
         <section aria-labelledby="invite">
           <h2 id="invite">Invite a member</h2>
-          <InviteForm visit={visit} app={app} refused={refused} />
+          <InviteForm visit={visit} app={app} />
         </section>
       ) : (
         <p class="muted">Only admins and owners can invite people.</p>
       )}
       {hasRight(app.role, 'transfer') ? <Ownership app={app} /> : null}
     </OwnAppPage>,
-    { refusal: error },
   )
 }
 
@@ -194,14 +186,9 @@ const InvitationRow = ({ app, invitation }: Pick<OwnApp, 'app'> & { readonly inv
   />
 )
 
-type RoleChoicesProps = Pick<OwnApp, 'app'> & {
-  readonly chosen: string
-  readonly error: PlatformError | null
-}
-
 /** The roles that this member may give. */
-export const RoleChoices = ({ app, chosen, error }: RoleChoicesProps) => (
-  <ChoiceSet legend="Role" name="role" error={error}>
+export const RoleChoices = ({ app, chosen }: Pick<OwnApp, 'app'> & { readonly chosen: string }) => (
+  <ChoiceSet legend="Role" name="role">
     {memberRoles
       .filter((role) => hasRight(app.role, rightOverRole(role)))
       .toReversed()
@@ -213,16 +200,15 @@ export const RoleChoices = ({ app, chosen, error }: RoleChoicesProps) => (
   </ChoiceSet>
 )
 
-const InviteForm = ({ visit, app, refused }: OwnApp & { readonly refused: RefusedInvitation | null }) => (
+const InviteForm = ({ visit, app }: OwnApp) => (
   <Form action={consoleAppPath(app.slug, 'members')} visit={visit} class="measure">
     <Field
       label="Email address"
       name="email"
       hint="Only somebody who signs in with this address can accept."
-      error={refused?.error ?? null}
-      input={{ type: 'email', value: refused?.email ?? '', required: true, maxLength: 254, autocomplete: 'off' }}
+      input={{ type: 'email', required: true, maxLength: 254, autocomplete: 'off' }}
     />
-    <RoleChoices app={app} chosen={refused?.role ?? 'developer'} error={refused?.error ?? null} />
+    <RoleChoices app={app} chosen="developer" />
     <p class="muted">
       The next page shows a link to send to the person
       {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. It works once, for 24 hours.

@@ -1,4 +1,4 @@
-import { secretShownBefore, sentBefore } from '../confirmation.tsx'
+import { secretShownBefore, sentBefore } from '../change.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
@@ -198,7 +198,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
     refused: (error) => ask(own, { endpoint: null, environment, url, kinds }, error),
     sentBefore: () => {
       const message = secretShownBefore('rotate it')
-      return sentBefore({ visit, message, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' })
+      return sentBefore(visit, { message, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' })
     },
   })
 }

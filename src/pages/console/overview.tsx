@@ -1,24 +1,25 @@
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { mayRename, nameIsReviewed } from '../../operations/acting-as.ts'
 import { renameApp } from '../../operations/apps/change-app.ts'
 import { type AppOverview, appOverview } from '../../operations/apps/overview.ts'
 import { readActivity } from '../../operations/counts/activity.ts'
 import { countActiveInstalls, listAttention, readLatestEvents } from '../../operations/dashboards.ts'
+import { changed } from '../change.tsx'
 import { AppStatusBadge, environmentNames } from '../design/badge.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
 import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
 import { Tabs } from '../design/shell.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { asUser, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { requireVisit, type Visit } from '../visit.ts'
 import { choiceParameter } from '../query.ts'
 import { StatusRows } from './overview-status.tsx'
-import { Allowed, ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { Allowed, ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
 
 const notices = {
   app: 'Your app is registered. The steps below lead to its first call.',
@@ -30,26 +31,23 @@ const nameForm = formOf({ name: text })
 /** An app at a glance, and the form that renames it. */
 export const appOverviewRoutes = (door: Door) =>
   new Elysia()
-    .get(
-      '/console/:slug',
-      async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null),
+    .get('/console/:slug', async ({ request, params }) => await show(await requireVisit(door, request), params))
+    .use(
+      changed(door, '/console/:slug/name', {
+        by: 'user',
+        form: nameForm,
+        show,
+        act: async ({ visit, fields: { name } }, { slug }) => {
+          await renameApp(...asUser(visit, mayRename(visit.userId, slug)), { slug, name })
+          return seeOther(`${consoleAppPath(slug)}?done=name`)
+        },
+      }),
     )
-    .post('/console/:slug/name', async ({ request, params: { slug } }) => {
-      const { visit, fields } = await receiveFromUser(door, request, nameForm)
-      const { name } = fields
-      return await answerForm(renameApp(...asUser(visit, mayRename(visit.userId, slug)), { slug, name }), {
-        done: () => seeOther(`${consoleAppPath(slug)}?done=name`),
-        refused: async (error) => await show(await ownAppOf(visit, slug), { name, error }),
-      })
-    })
 
-/** A name that was refused. */
-type RefusedName = { readonly name: string; readonly error: PlatformError }
-
-const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promise<Response> => {
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
   const overview = await appOverview(visit.door.platform, app)
   const steps = setUpSteps(app.slug, overview)
-  const error = refused?.error ?? null
   const isKnown = overview.live !== null
   return page(
     <OwnAppPage
@@ -74,15 +72,13 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
         }}
       />
       <h2>Rename the app</h2>
-      <Problem error={error} />
       <Allowed app={app} right="settings">
         <Form action={consoleAppPath(app.slug, 'name')} visit={visit}>
           <Field
             label="Name"
             name="name"
             hint={isKnown ? nameIsReviewed : 'Users see this name the next time the app asks for their consent.'}
-            error={error}
-            input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
+            input={{ value: app.name, required: true, maxLength: 200 }}
           />
           <button type="submit" disabled={isKnown}>
             Rename the app
@@ -90,7 +86,6 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promis
         </Form>
       </Allowed>
     </OwnAppPage>,
-    { refusal: error },
   )
 }
 

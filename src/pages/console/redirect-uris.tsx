@@ -1,30 +1,21 @@
-import { confirmPath, sentBefore } from '../confirmation.tsx'
-import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import { hasRight } from '../../domain/member.ts'
 import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
+import { formPage } from '../change.tsx'
+import { confirmPath } from '../confirmation.tsx'
 import { environmentNames } from '../design/badge.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Count, FilterBar, manyRows, Pager } from '../design/list-tools.tsx'
-import { answerForm, asMember, formOf, optionalText, receiveFromUser, text } from '../form.ts'
+import { asMember, formOf, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { addressOf, backTo, listPath, type ListPart, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { UriList } from '../uri-list.tsx'
 import type { Visit } from '../visit.ts'
-import {
-  Allowed,
-  consoleAppPath,
-  environmentField,
-  type OwnApp,
-  ownAppOf,
-  OwnAppPage,
-  requireOwnApp,
-} from './own-app.tsx'
+import { Allowed, consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
 
 const notices = {
   'uri-added': 'The redirect URI is registered and works from now on.',
@@ -35,33 +26,22 @@ const uriForm = formOf({ environment: environmentField, uri: text, back: optiona
 
 const orders = [['address', 'Address'], ...timeOrders] as const
 
-const pattern = '/console/:slug/redirect-uris'
-
 /** The addresses that users return to. In a suspended app URIs can be removed, but not added. */
 export const redirectUriRoutes = (door: Door) =>
-  new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
-    .post(pattern, async ({ request, params: { slug } }) => await add(door, request, slug))
-
-const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, uriForm)
-  const { environment, uri, back } = fields
-  const path = consoleAppPath(slug, 'redirect-uris')
-  // Copied text often has a space before or after it. No redirect URI has one.
-  return await answerForm(
-    addRedirectUri(...asMember(visit, slug, 'settings', ticket), { slug, environment, uri: uri.trim() }),
-    {
-      done: () => seeOther(backTo(path, back, 'uri-added')),
-      refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
-      sentBefore: () => sentBefore({ visit, href: path, name: 'See the redirect URIs' }),
+  formPage(door, '/console/:slug/redirect-uris', {
+    by: 'user',
+    form: uriForm,
+    show,
+    act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
+      // Copied text often has a space before or after it. No redirect URI has one.
+      await addRedirectUri(...asMember(visit, slug, 'settings', ticket), { slug, environment, uri: uri.trim() })
+      return seeOther(backTo(consoleAppPath(slug, 'redirect-uris'), back, 'uri-added'))
     },
-  )
-}
+    again: (_, { slug }) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'See the redirect URIs' }),
+  })
 
-/** A URI that was refused, to be shown again with the reason. */
-type RefusedUri = { readonly environment: Environment; readonly uri: string; readonly error: PlatformError }
-
-const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise<Response> => {
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
   const path = consoleAppPath(app.slug, 'redirect-uris')
   const part = parameterOf(visit, 'q')
   const { order, sort } = sortOf(visit.call.request, orders, 'address')
@@ -70,10 +50,8 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
     development: await partOf(visit, path, { q: part, sort }, 'development', redirectUris.development),
     production: await partOf(visit, path, { q: part, sort }, 'production', redirectUris.production),
   }
-  const error = refused?.error ?? null
   return page(
     <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notices={notices}>
-      <Problem error={error} />
       <p>
         After users allow or deny access, they return to a registered redirect URI, and to no other address. Development
         and production have separate URIs. The URI that an app sends must be identical, byte for byte.
@@ -107,18 +85,12 @@ const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise
             label={`Pages of redirect URIs for ${environment}`}
           />
           <Allowed app={app} right="settings">
-            <AddUri
-              visit={visit}
-              app={app}
-              environment={environment}
-              refused={refused?.environment === environment ? refused : null}
-            />
+            <AddUri visit={visit} app={app} environment={environment} />
           </Allowed>
         </section>
       ))}
       <Rules />
     </OwnAppPage>,
-    { refusal: error },
   )
 }
 
@@ -140,9 +112,7 @@ const noUri = 'None yet. Users cannot return to this app, so they cannot give it
 /** A whole URI can be too long for a cursor. */
 const positionOf = (uri: string): string => Bun.hash(uri).toString(36)
 
-type AddUriProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedUri | null }
-
-const AddUri = ({ visit, app, environment, refused }: AddUriProps) => (
+const AddUri = ({ visit, app, environment }: OwnApp & { readonly environment: Environment }) => (
   <Form
     action={consoleAppPath(app.slug, 'redirect-uris')}
     visit={visit}
@@ -152,13 +122,7 @@ const AddUri = ({ visit, app, environment, refused }: AddUriProps) => (
       id={`uri-${environment}`}
       label={`New redirect URI for ${environment}`}
       name="uri"
-      error={refused?.error ?? null}
-      input={{
-        value: refused?.uri ?? '',
-        placeholder: 'https://app.example/callback',
-        required: true,
-        spellcheck: false,
-      }}
+      input={{ placeholder: 'https://app.example/callback', required: true, spellcheck: false }}
     />
     <button type="submit">Register</button>
   </Form>

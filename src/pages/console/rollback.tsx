@@ -8,7 +8,7 @@ import { badInput } from '../../operations/decision.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/roll-back-version.ts'
 import type { VersionRecord } from '../../operations/versions/version-record.ts'
-import { sentBefore } from '../confirmation.tsx'
+import { sentBefore } from '../change.tsx'
 import { VersionStatusBadge } from '../design/badge.tsx'
 import { Diff } from '../design/diff.tsx'
 import { EmptyState } from '../design/empty.tsx'
@@ -53,7 +53,7 @@ export const newRollbackRoutes = (door: Door) =>
       return await answerForm(rollBackOwnVersion(...asMember(visit, slug, 'release', ticket), input), {
         done: () => seeOther(`${rollbacks}?done=${environment}`),
         refused: again,
-        sentBefore: () => sentBefore({ visit, href: rollbacks, name: 'See the rollbacks' }),
+        sentBefore: () => sentBefore(visit, { href: rollbacks, name: 'See the rollbacks' }),
       })
     })
 

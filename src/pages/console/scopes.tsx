@@ -1,14 +1,12 @@
-import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { changeAppScopes } from '../../operations/apps/change-app.ts'
-import { Problem } from '../design/field.tsx'
+import { formPage } from '../change.tsx'
 import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
-import { answerForm, asMember, formOf, receiveFromUser, texts } from '../form.ts'
-import { page, seeOther } from '../page.ts'
 import { Facts } from '../design/values.tsx'
-import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { asMember, formOf, texts } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { Allowed, consoleAppPath, ownAppOf, OwnAppPage } from './own-app.tsx'
 
 const notices = { scopes: 'The scopes are saved.' } as const
 
@@ -16,39 +14,31 @@ const scopesForm = formOf({ scopes: texts })
 
 /** The scopes that an app may ask for. */
 export const appScopeRoutes = (door: Door) =>
-  new Elysia()
-    .get('/console/:slug/scopes', async ({ request, params: { slug } }) => {
-      const own = await requireOwnApp(door, request, slug)
-      return show(own, own.app.scopes, null)
-    })
-    .post('/console/:slug/scopes', async ({ request, params: { slug } }) => {
-      const { visit, fields } = await receiveFromUser(door, request, scopesForm)
-      return await answerForm(
-        changeAppScopes(...asMember(visit, slug, 'settings'), { slug, scopes: fields.scopes.join(' ') }),
-        {
-          done: () => seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`),
-          refused: async (error) => show(await ownAppOf(visit, slug), fields.scopes, error),
-        },
+  formPage(door, '/console/:slug/scopes', {
+    by: 'user',
+    form: scopesForm,
+    show: async (visit, { slug }) => {
+      const { app } = await ownAppOf(visit, slug)
+      return page(
+        <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notices={notices}>
+          <Form action={consoleAppPath(slug, 'scopes')} visit={visit}>
+            <ScopeChoice chosen={app.scopes} />
+            <Allowed app={app} right="settings">
+              <button type="submit" class="primary">
+                Save the scopes
+              </button>
+            </Allowed>
+          </Form>
+          <h2>What a change does</h2>
+          <Facts of={effects} />
+        </OwnAppPage>,
       )
-    })
-
-const show = ({ visit, app }: OwnApp, chosen: readonly string[], error: PlatformError | null): Response =>
-  page(
-    <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notices={notices}>
-      <Problem error={error} />
-      <Form action={consoleAppPath(app.slug, 'scopes')} visit={visit}>
-        <ScopeChoice chosen={chosen} error={error} />
-        <Allowed app={app} right="settings">
-          <button type="submit" class="primary">
-            Save the scopes
-          </button>
-        </Allowed>
-      </Form>
-      <h2>What a change does</h2>
-      <Facts of={effects} />
-    </OwnAppPage>,
-    { refusal: error },
-  )
+    },
+    act: async ({ visit, fields: { scopes } }, { slug }) => {
+      await changeAppScopes(...asMember(visit, slug, 'settings'), { slug, scopes: scopes.join(' ') })
+      return seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`)
+    },
+  })
 
 /** A test checks that these sentences are true. */
 const effects = {

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
 import { hasRight, rightOverSecrets } from '../../domain/member.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
@@ -9,29 +8,20 @@ import { secretName, SecretRow } from '../secret-row.tsx'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
-/** A form that was refused, to be shown again with the reason. */
-export type RefusedSecret = {
-  readonly environment: Environment
-  readonly value: string
-  readonly error: PlatformError
-}
-
 type SecretFormProps = OwnApp & {
   readonly environment: Environment
-  readonly refused: RefusedSecret | null
   /** What else can be done, beside the button. */
   readonly children: ComponentChildren
 }
 
-export const CreateSecret = ({ visit, app, environment, refused, children }: SecretFormProps) => (
+export const CreateSecret = ({ visit, app, environment, children }: SecretFormProps) => (
   <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit} hidden={{ environment }} class="measure">
     <Field
       id={`label-${environment}`}
       label={`Label of a new ${environment} secret`}
       name="label"
       hint="Optional. For example, where you will store the secret."
-      error={refused?.error ?? null}
-      input={{ value: refused?.value ?? '', maxLength: 200, autocomplete: 'off' }}
+      input={{ maxLength: 200, autocomplete: 'off' }}
     />
     <div class="beside">
       <button type="submit">Create a {environment} secret</button>

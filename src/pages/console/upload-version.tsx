@@ -13,7 +13,7 @@ import {
 } from '../../operations/versions/create-version.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { uploadScript } from '../assets.ts'
-import { sentBefore } from '../confirmation.tsx'
+import { sentBefore } from '../change.tsx'
 import { Details } from '../design/values.tsx'
 import { Choice, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
@@ -82,7 +82,7 @@ const upload = async (own: OwnApp, draft: VersionRecord | null, { fields, files,
   const path = consoleAppPath(app.slug, 'versions', values.version)
   if (outcome.kind === 'done') return seeOther(`${path}?done=${outcome.value.created ? 'uploaded' : 'replaced'}`)
   if (outcome.error.code === 'idempotency_key_reused') {
-    return sentBefore({ visit, href: consoleAppPath(app.slug, 'versions'), name: 'See the versions' })
+    return sentBefore(visit, { href: consoleAppPath(app.slug, 'versions'), name: 'See the versions' })
   }
   return again([besideField(outcome.error)])
 }

@@ -1,6 +1,4 @@
-import { sentBefore } from '../confirmation.tsx'
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Environment } from '../../domain/app.ts'
 import { parseManifest } from '../../domain/manifest.ts'
 import { visibleJson } from '../../domain/text.ts'
@@ -9,13 +7,14 @@ import type { Door } from '../../http/door.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
+import { changed } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
-import { Problem } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Copyable, Facts, Time } from '../design/values.tsx'
-import { answerForm, asMember, formOf, receiveFromUser, text } from '../form.ts'
+import { asMember, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
+import { requireVisit, type Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
@@ -33,31 +32,34 @@ const pattern = '/console/:slug/versions/:version'
 /** One version: its content, its artifact, and the forms that submit or withdraw it. */
 export const appVersionRoutes = (door: Door) =>
   new Elysia()
-    .get(pattern, async ({ request, params: { slug, version } }) => {
-      const own = await requireOwnApp(door, request, slug)
-      return await show(own, version, null)
-    })
+    .get(pattern, async ({ request, params }) => await show(await requireVisit(door, request), params))
     .get(`${pattern}/artifact`, async ({ request, params: { slug, version } }) => {
       const { visit, app } = await requireOwnApp(door, request, slug)
       return await artifactDownload(door, visit.call, await findVersion(door.platform, app, version))
     })
-    .post(`${pattern}/submit`, async ({ request, params }) => await move(door, request, params, 'submit'))
-    .post(`${pattern}/withdraw`, async ({ request, params }) => await move(door, request, params, 'withdraw'))
+    .use(move(door, 'submit', 'submitted'))
+    .use(move(door, 'withdraw', 'withdrawn'))
 
 type Named = { readonly slug: string; readonly version: string }
 
-const move = async (door: Door, request: Request, { slug, version }: Named, step: 'submit' | 'withdraw') => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, moveForm)
-  const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
-  const path = consoleAppPath(slug, 'versions', version)
-  return await answerForm(moveVersion(...asMember(visit, slug, 'release', ticket), input), {
-    done: () => seeOther(`${path}?done=${step === 'submit' ? 'submitted' : 'withdrawn'}`),
-    refused: async (error) => await show(await ownAppOf(visit, slug), version, error),
-    sentBefore: () => sentBefore({ visit, href: path, name: 'See the current state of the version' }),
+const move = (door: Door, step: 'submit' | 'withdraw', done: keyof typeof notices) =>
+  changed(door, `${pattern}/${step}`, {
+    by: 'user',
+    form: moveForm,
+    show,
+    act: async ({ visit, fields, ticket }, { slug, version }) => {
+      const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
+      await moveVersion(...asMember(visit, slug, 'release', ticket), input)
+      return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=${done}`)
+    },
+    again: (_, { slug, version }) => ({
+      href: consoleAppPath(slug, 'versions', version),
+      name: 'See the current state of the version',
+    }),
   })
-}
 
-const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit, { slug, version: name }: Named): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
   const { platform } = visit.door
   const version = await findVersion(platform, app, name)
   const [live = null] = (await listVersionSummaries(platform, app.id, { status: 'active' }, { limit: 1, cursor: null }))
@@ -78,7 +80,6 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
       about={meanings[version.status]}
       actions={<Actions app={app} version={version} />}
     >
-      <Problem error={error} />
       <Rejection rejection={version.rejection} />
       <MoveForm visit={visit} app={app} version={version} liveId={live?.id ?? null} />
       <h2>Details</h2>
@@ -96,7 +97,6 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
       <h2>Manifest</h2>
       <Manifest manifest={version.manifest} />
     </OwnAppPage>,
-    { refusal: error },
   )
 }
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Reached } from '../../operations/reach.ts'
-import { Field, Problem } from './field.tsx'
+import { Field } from './field.tsx'
 import { Form, SendOrCancel } from './form.tsx'
 import { type AreaNavigation, Layout } from './shell.tsx'
 import type { Visit } from '../visit.ts'
@@ -33,7 +32,6 @@ type ConfirmationPageProps = {
   readonly back: { readonly href: string; readonly name?: string | undefined }
   /** The address of this page, which also takes the form. */
   readonly action: string
-  readonly error?: PlatformError | null
 }
 
 /** Asks before something ends or is handed over. Only this page has a red button. */
@@ -41,7 +39,6 @@ export const ConfirmationPage = ({
   counts = [],
   tone = 'ending',
   typeName = null,
-  error = null,
   ...question
 }: ConfirmationPageProps) => (
   <Layout
@@ -53,7 +50,6 @@ export const ConfirmationPage = ({
     width="narrow"
     crumbs={[{ href: question.back.href, name: question.back.name ?? question.belongsTo ?? 'Back' }]}
   >
-    <Problem error={error} />
     <div class="confirmation">
       {question.says}
       {counts.length === 0 ? null : (
@@ -77,7 +73,6 @@ export const ConfirmationPage = ({
             </>
           }
           name="typed"
-          error={error}
           input={{ required: true, autocomplete: 'off', spellcheck: false }}
         />
       )}

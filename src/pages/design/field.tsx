@@ -1,7 +1,8 @@
+import { type TProperties, type TString, Type } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { PlatformError } from '../../domain/errors.ts'
-import { KeptValues } from '../kept-form.ts'
+import { FormState } from '../kept-form.ts'
 import { refusalInWords } from '../words.ts'
 
 /** Why a form was refused: nothing, one error, or all errors of its fields in their order. */
@@ -13,9 +14,10 @@ const listOf = (error: FormErrors): readonly PlatformError[] => {
   return given.flatMap((one) => [one].concat(one.facts.also ?? []))
 }
 
-/** What a form says about the field with this name. The first field with an error gets the focus. */
-const faultsOf = (error: FormErrors, name: string) => {
-  const errors = listOf(error)
+/** What the form says about the field with this name. The first field with an error gets the focus. */
+const useFaults = (name: string, given: FormErrors) => {
+  const { error } = useContext(FormState)
+  const errors = listOf(given ?? error)
   const faults = errors.filter(({ facts }) => facts.param === name)
   return { faults: faults.map(({ message }) => message), isFirst: faults[0] !== undefined && faults[0] === errors[0] }
 }
@@ -29,7 +31,7 @@ type LabelledProps = {
   /** Unique on the page; the name by default. */
   readonly id?: string
   readonly hint?: string
-  /** Why the form was refused; shown here when it is about this field. */
+  /** Why the form was refused, where the form itself does not know; shown here when it is about this field. */
   readonly error?: FormErrors
 }
 
@@ -76,7 +78,7 @@ type LabelledControlProps = LabelledProps & { readonly control: (shared: Shared)
 
 /** A control with its label. Screen readers read its hint and its error with it (WCAG 1.3.1, 3.3.1). */
 export const Labelled = ({ label, name, id = name, hint, error, control }: LabelledControlProps) => {
-  const { faults, isFirst } = faultsOf(error, name)
+  const { faults, isFirst } = useFaults(name, error)
   const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...faults.map((_, index) => faultId(id, index))]
   return (
     <div class="field">
@@ -114,7 +116,7 @@ export const Field = ({ rows, input: { type = 'text', ...given } = {}, ...labell
 
 /** What was typed into the field before the session ended; nothing in any other form. */
 const useKept = (name: string): readonly string[] => {
-  const value = useContext(KeptValues)?.[name]
+  const value = useContext(FormState).values?.[name]
   return typeof value === 'string' ? [value] : (value ?? [])
 }
 
@@ -180,7 +182,7 @@ export const ChoiceSet = ({ legend, name, error, children }: ChoiceSetProps) => 
   const {
     faults: [fault = null],
     isFirst,
-  } = faultsOf(error, name)
+  } = useFaults(name, error)
   return (
     <fieldset
       class="scopes"
@@ -212,7 +214,7 @@ type ChoiceProps = {
 /** One choice of a group, with a line about it. */
 export const Choice = ({ type, name, value, checked, about, children }: ChoiceProps) => {
   const id = `${name}-${value}`
-  const isKept = useContext(KeptValues) !== null
+  const isKept = useContext(FormState).values !== null
   const kept = useKept(name)
   const shared = {
     id,
@@ -229,3 +231,40 @@ export const Choice = ({ type, name, value, checked, about, children }: ChoicePr
     </div>
   )
 }
+
+/** What a field of a form shows; its schema carries it. */
+type Shown = Omit<FieldProps, 'name'> & { readonly label: string }
+
+type Rules = NonNullable<FieldProps['input']> & Pick<Shown, 'hint' | 'rows'>
+
+/** A required line of text with its label. */
+export const line = (label: string, { hint, rows, ...input }: Rules = {}): TString => {
+  const shown: Shown = {
+    label,
+    ...(hint === undefined ? {} : { hint }),
+    ...(rows === undefined ? {} : { rows }),
+    input: { required: true, maxLength: 200, autocomplete: 'off', ...input },
+  }
+  return Type.String({ shown })
+}
+
+export const email = (label: string, rules: Rules = {}): TString =>
+  line(label, { type: 'email', maxLength: 254, ...rules })
+
+type FieldsProps = {
+  readonly of: { readonly schema: { readonly properties: TProperties } }
+  readonly values?: Readonly<Record<string, string>>
+}
+
+/** The fields of a form that have a label, in their order. */
+export const Fields = ({ of: { schema }, values = {} }: FieldsProps) => (
+  <>
+    {Object.entries(schema.properties).map(([name, property]) => {
+      const shown: Shown | undefined = property['shown']
+      const value = values[name]
+      return shown === undefined ? null : (
+        <Field key={name} {...shown} name={name} input={{ ...shown.input, ...(value !== undefined && { value }) }} />
+      )
+    })}
+  </>
+)

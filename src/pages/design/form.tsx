@@ -1,9 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import { type KeptForm, KeptValues } from '../kept-form.ts'
+import { FormState, type KeptForm, type RefusedForm } from '../kept-form.ts'
 import type { TicketBook } from '../visit.ts'
 
 /** What a form takes from the page it stands on. */
-export type FormVisit = { readonly tickets: TicketBook; readonly kept?: KeptForm | null }
+export type FormVisit = {
+  readonly tickets: TicketBook
+  readonly kept?: KeptForm | null
+  readonly refused?: RefusedForm
+}
 
 type FormProps = {
   /** The path that the form is sent to; its ticket is valid for this path only. */
@@ -24,11 +28,17 @@ type FormProps = {
  * without a proof that it needs, it is filled in as it was then.
  */
 export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = false, children }: FormProps) => {
-  const { tickets, kept = null } = visit
-  const isSame = Object.entries(hidden).every(([name, value]) => kept?.values[name] === value)
-  const values = kept?.action === action && isSame ? kept.values : null
+  const { tickets, kept = null, refused = null } = visit
+  const isThis = (form: KeptForm | null) =>
+    form?.action === action &&
+    Object.entries(hidden).every(([name, value]) => name === 'back' || form.values[name] === value)
+  const isKept = refused === null && isThis(kept)
+  const state = {
+    values: isThis(refused) ? (refused?.values ?? null) : isKept ? (kept?.values ?? null) : null,
+    error: isThis(refused) ? (refused?.error ?? null) : null,
+  }
   return (
-    <KeptValues.Provider value={values}>
+    <FormState.Provider value={state}>
       <form
         method="post"
         action={action}
@@ -42,14 +52,14 @@ export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = 
         {Object.entries(hidden).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
-        {values === null ? null : (
+        {!isKept ? null : (
           <p class="notice" role="status">
             This form is filled in as you sent it. It has not taken effect: send it again.
           </p>
         )}
         {children}
       </form>
-    </KeptValues.Provider>
+    </FormState.Provider>
   )
 }
 

@@ -50,7 +50,7 @@ export const ScopeChanges = ({ scopes, added, dropped }: ScopeChangesProps) => (
   </ul>
 )
 
-type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error: FormErrors }
+type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error?: FormErrors }
 
 type Entry = readonly [name: string, entry: (typeof scopeCatalogue)[ScopeName]]
 const entries: readonly Entry[] = Object.entries(scopeCatalogue)

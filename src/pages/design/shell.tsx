@@ -3,6 +3,7 @@ import { favicon, siteScript, siteStylesheet } from '../assets.ts'
 import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { Avatar } from './avatar.tsx'
+import { Problem } from './field.tsx'
 import { Form } from './form.tsx'
 import { Icon, type IconName, Mark } from './icon.tsx'
 import { Count } from './list-tools.tsx'
@@ -125,6 +126,7 @@ export const Layout = (props: LayoutProps) => {
             {actions === undefined || actions === null ? null : <div class="page-actions">{actions}</div>}
           </div>
           {notices !== undefined && isSignedIn ? <Notice text={noticeFor(visit, notices)} /> : null}
+          {isSignedIn ? <Problem error={visit.refused?.error} /> : null}
           {children}
         </main>
         {width === 'narrow' ? null : <SiteFooter />}

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import type { InspectedApp } from '../../operations/apps/overview.ts'
 import { createCredential } from '../../operations/credentials/change-credentials.ts'
@@ -9,12 +8,13 @@ import {
   listLiveCredentials,
   type NewCredentialRecord,
 } from '../../operations/credentials/list-credentials.ts'
+import { formPage } from '../change.tsx'
 import { environmentNames } from '../design/badge.tsx'
-import { Field, Problem, SelectField } from '../design/field.tsx'
+import { Field, SelectField } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { RowList } from '../design/row-list.tsx'
 import { Copyable, ShownOnce } from '../design/values.tsx'
-import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { page } from '../page.ts'
 import { secretName, SecretRow } from '../secret-row.tsx'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -36,23 +36,21 @@ const credentialsPath = (slug: string, ...rest: readonly string[]): string => de
 /** The client secrets of an app, and the page that shows a new one once. */
 export const deskSecretRoutes = (door: Door) =>
   new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => {
-      const visit = await requireOperator(door, request)
-      return await show(visit, await undeletedApp(door, slug), null)
-    })
+    .use(
+      formPage(door, pattern, {
+        by: 'operator',
+        form: createForm,
+        show,
+        act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
+          await undeletedApp(door, slug)
+          const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
+          return showSecret(visit, slug, await createCredential(...onTheDesk(visit, undefined, ticket), input))
+        },
+      }),
+    )
     .get(`${pattern}/new`, async ({ request, params: { slug } }) => {
       const visit = await requireOperator(door, request)
       return await showNew(visit, await undeletedApp(door, slug))
-    })
-    .post(pattern, async ({ request, params: { slug } }) => {
-      const { visit, fields, ticket } = await receiveFromOperator(door, request, createForm)
-      const app = await undeletedApp(door, slug)
-      const { environment, label } = fields
-      const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
-      return await answerForm(createCredential(...onTheDesk(visit, undefined, ticket), input), {
-        done: (created) => showSecret(visit, slug, created),
-        refused: async (error) => await show(visit, app, { environment, label, error }),
-      })
     })
 
 /** Redirects to the page that shows a new secret once. */
@@ -85,15 +83,11 @@ const showNew = async (visit: Visit, app: InspectedApp): Promise<Response> => {
 /** The environment is part of a secret (contract section 2). */
 const environmentOf = (secret: string): Environment => (secret.startsWith('aps_live_') ? 'production' : 'development')
 
-/** A form that was refused, to be shown again with the reason. */
-type Refused = { readonly environment: Environment; readonly label: string; readonly error: PlatformError }
-
-const show = async (visit: Visit, app: InspectedApp, refused: Refused | null): Promise<Response> => {
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const app = await undeletedApp(visit.door, slug)
   const live = await listLiveCredentials(visit.door.platform, app.clientIds)
-  const error = refused?.error ?? null
   return page(
     <DeskAppPage title="Credentials" app={app} part="credentials" visit={visit} notices={notices}>
-      <Problem error={error} />
       {environments.map((environment) => (
         <section key={environment} aria-labelledby={`secrets-${environment}`}>
           <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
@@ -121,25 +115,18 @@ const show = async (visit: Visit, app: InspectedApp, refused: Refused | null): P
       ))}
       <h2>Create a secret</h2>
       <Form action={credentialsPath(app.slug)} visit={visit} class="measure">
-        <SelectField
-          label="Environment"
-          name="environment"
-          options={environmentOptions}
-          value={refused?.environment ?? 'development'}
-        />
+        <SelectField label="Environment" name="environment" options={environmentOptions} value="development" />
         <Field
           label="Label"
           name="label"
           hint="Optional. For example, where the secret will be stored."
-          error={error}
-          input={{ value: refused?.label ?? '', maxLength: 200, autocomplete: 'off' }}
+          input={{ maxLength: 200, autocomplete: 'off' }}
         />
         <button type="submit" class="primary">
           Create a secret
         </button>
       </Form>
     </DeskAppPage>,
-    { refusal: error },
   )
 }
 

@@ -115,12 +115,11 @@ export const appSteps = (door: Door) =>
                 user at once. Its secrets stay valid, and the previous owner may know them. Rotate them afterwards.
               </p>
             ),
-            fields: (sent, error) => (
+            fields: (
               <Field
                 label="New owner’s email address"
                 name="to"
-                error={error}
-                input={{ type: 'email', value: sent?.to ?? '', required: true, maxLength: 254, autocomplete: 'off' }}
+                input={{ type: 'email', required: true, maxLength: 254, autocomplete: 'off' }}
               />
             ),
             button: 'Transfer this app',

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { isUndeletable } from '../../domain/app.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
@@ -8,14 +8,14 @@ import { undeleteApp } from '../../operations/apps/delete-app.ts'
 import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
+import { changed } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge, MemberBadges } from '../design/badge.tsx'
-import { Problem } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, receiveFromOperator } from '../form.ts'
+import { emptyForm } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
@@ -46,23 +46,31 @@ const pattern = '/desk/apps/:slug'
 /** One app, and what can be changed about it. `app-steps.tsx` has what asks first. */
 export const deskAppRoutes = (door: Door) =>
   new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOperator(door, request), slug, null))
-    .post(`${pattern}/activate`, async ({ request, params: { slug } }) => {
-      const { visit } = await receiveFromOperator(door, request, emptyForm)
-      await inspectApp(door.platform, slug)
-      return await answerForm(setAppStatus(...onTheDesk(visit), { slug, status: 'active' }), {
-        done: () => seeOther(`${deskAppPath(slug)}?done=active`),
-        refused: async (error) => await show(visit, slug, error),
-      })
-    })
-    .post(`${pattern}/undelete`, async ({ request, params: { slug } }) => {
-      const { visit } = await receiveFromOperator(door, request, emptyForm)
-      await inspectApp(door.platform, slug)
-      return await answerForm(undeleteApp(...onTheDesk(visit), slug), {
-        done: () => seeOther(`${deskAppPath(slug)}?done=undeleted`),
-        refused: async (error) => await show(visit, slug, error),
-      })
-    })
+    .get(pattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
+    .use(
+      changed(door, `${pattern}/activate`, {
+        by: 'operator',
+        form: emptyForm,
+        show,
+        act: async ({ visit }, { slug }) => {
+          await inspectApp(door.platform, slug)
+          await setAppStatus(...onTheDesk(visit), { slug, status: 'active' })
+          return seeOther(`${deskAppPath(slug)}?done=active`)
+        },
+      }),
+    )
+    .use(
+      changed(door, `${pattern}/undelete`, {
+        by: 'operator',
+        form: emptyForm,
+        show,
+        act: async ({ visit }, { slug }) => {
+          await inspectApp(door.platform, slug)
+          await undeleteApp(...onTheDesk(visit), slug)
+          return seeOther(`${deskAppPath(slug)}?done=undeleted`)
+        },
+      }),
+    )
 
 /** An app that is not deleted. @throws route_not_found for any other: a deleted app can only be restored */
 export const undeletedApp = async (door: Door, slug: string): Promise<InspectedApp> => {
@@ -106,7 +114,7 @@ export const DeskAppPage = ({ app, part, children, ...frame }: DeskAppPageProps)
   )
 }
 
-const show = async (visit: Visit, slug: string, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
   const { platform } = visit.door
   const app = await inspectApp(platform, slug)
   const use = await artifactUse(platform, app.id)
@@ -122,7 +130,6 @@ const show = async (visit: Visit, slug: string, error: PlatformError | null): Pr
       visit={visit}
       notices={notices}
     >
-      <Problem error={error} />
       <AppFacts app={app} use={use} />
       <h2>Members</h2>
       <RowList rows={members} row={(member) => <TeamRow member={member} />} />
@@ -150,7 +157,6 @@ const show = async (visit: Visit, slug: string, error: PlatformError | null): Pr
         <Deleted visit={visit} slug={slug} isRestorable={isUndeletable(app.deletedAt, platform.clock.now())} />
       )}
     </DeskAppPage>,
-    { refusal: error },
   )
 }
 

@@ -1,16 +1,16 @@
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { type BegunWork, keptBackups, startBackup, startBackupCheck } from '../../operations/backups/make-backup.ts'
 import { type BackupState, readBackups } from '../../operations/backups/read-backups.ts'
+import { changed, formPage } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { Field } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { CodeBlock, Lines, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
+import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { agoInWords } from '../words.ts'
@@ -21,28 +21,31 @@ const backupForm = formOf({ keep: text })
 /** The backups that the server makes of its own database. */
 export const backupRoutes = (door: Door) =>
   new Elysia()
-    .get(deskPaths.backups, async ({ request }) => await show(await requireOperator(door, request), null))
-    .post(deskPaths.backups, async ({ request }) => {
-      const { visit, fields, ticket } = await receiveFromOperator(door, request, backupForm)
-      const keep = /^\d{1,9}$/.test(fields.keep) ? Number(fields.keep) : Number.NaN
-      const started = startBackup(...onTheDesk(visit, undefined, ticket), { server: door.platform, keep })
-      return await answerForm(started, {
-        done: (work) => begun(door, work),
-        refused: async (error) => await show(visit, error, fields.keep),
-      })
-    })
+    .use(
+      formPage(door, deskPaths.backups, {
+        by: 'operator',
+        form: backupForm,
+        show,
+        act: async ({ visit, fields, ticket }) => {
+          const keep = /^\d{1,9}$/.test(fields.keep) ? Number(fields.keep) : Number.NaN
+          return begun(door, await startBackup(...onTheDesk(visit, undefined, ticket), { server: door.platform, keep }))
+        },
+      }),
+    )
     // A backup has no page of its own. This is what is loaded instead of an address that only takes a form.
     .get(`${deskPaths.backups}/:name`, async ({ request }) => {
       await requireOperator(door, request)
       return seeOther(deskPaths.backups)
     })
-    .post(`${deskPaths.backups}/:name/check`, async ({ request, params: { name } }) => {
-      const { visit } = await receiveFromOperator(door, request, emptyForm)
-      return await answerForm(startBackupCheck(...onTheDesk(visit), { server: door.platform, name }), {
-        done: (work) => begun(door, work),
-        refused: async (error) => await show(visit, error),
-      })
-    })
+    .use(
+      changed(door, `${deskPaths.backups}/:name/check`, {
+        by: 'operator',
+        form: emptyForm,
+        show,
+        act: async ({ visit }, { name }) =>
+          begun(door, await startBackupCheck(...onTheDesk(visit), { server: door.platform, name })),
+      }),
+    )
 
 /** The work goes on after the answer. What it finds is on the page, and what failed without a reason in the log. */
 const begun = (door: Door, { finished }: BegunWork): Response => {
@@ -50,29 +53,18 @@ const begun = (door: Door, { finished }: BegunWork): Response => {
   return seeOther(deskPaths.backups)
 }
 
-const show = async (visit: Visit, error: PlatformError | null, keep?: string): Promise<Response> => {
+const show = async (visit: Visit): Promise<Response> => {
   const state = await readBackups(visit.door.platform)
   return page(
     <DeskPage title="Backups" visit={visit} tab={deskPaths.backups}>
-      <Problem error={error} />
-      {state === null ? (
-        <OfPostgres />
-      ) : (
-        <OfFile visit={visit} state={state} error={error} keep={keep ?? String(keptBackups.default)} />
-      )}
+      {state === null ? <OfPostgres /> : <OfFile visit={visit} state={state} />}
     </DeskPage>,
-    { refusal: error },
   )
 }
 
-type OfFileProps = {
-  readonly visit: Visit
-  readonly state: BackupState
-  readonly error: PlatformError | null
-  readonly keep: string
-}
+type OfFileProps = { readonly visit: Visit; readonly state: BackupState }
 
-const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
+const OfFile = ({ visit, state }: OfFileProps) => {
   const now = visit.door.platform.clock.now()
   return (
     <>
@@ -97,8 +89,13 @@ const OfFile = ({ visit, state, error, keep }: OfFileProps) => {
           label="Backups to keep"
           name="keep"
           hint="Including the new one. Older ones are removed."
-          error={error}
-          input={{ type: 'number', value: keep, min: keptBackups.least, max: keptBackups.most, required: true }}
+          input={{
+            type: 'number',
+            value: String(keptBackups.default),
+            min: keptBackups.least,
+            max: keptBackups.most,
+            required: true,
+          }}
         />
         <button type="submit" class="primary">
           Make a backup

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { inspectApp } from '../../operations/apps/overview.ts'
@@ -11,7 +11,7 @@ import { inspectUser } from '../../operations/users/find-user.ts'
 import { createResetLink } from '../../operations/users/password-links.ts'
 import { isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
-import { confirmed, type Question } from '../confirmation.tsx'
+import { confirmed } from '../confirmation.tsx'
 import { Choice, ChoiceSet, Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText, outcomeOf } from '../form.ts'
@@ -140,7 +140,7 @@ const disabling = (door: Door) =>
       const { isOperator, email } = await inspectUser(door.platform, id)
       return isOperator ? email : null
     },
-    ask: async (_, { id }): Promise<Question<typeof disableForm.schema.properties>> => {
+    ask: async (_, { id }) => {
       const { platform } = door
       const user = await inspectUser(platform, id)
       const reach = await reachOf(platform, { kind: 'user', userId: id })
@@ -165,8 +165,7 @@ const disabling = (door: Door) =>
           ],
         ],
         button: 'Disable the user',
-        fields: (sent, error) =>
-          user.apps.length === 0 ? null : <AppsOfUser chosen={sent?.apps} to={sent?.to} error={error} />,
+        fields: user.apps.length === 0 ? null : <AppsOfUser />,
       }
     },
     // An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator.
@@ -179,20 +178,14 @@ const disabling = (door: Door) =>
     },
   })
 
-type AppsOfUserProps = {
-  readonly chosen: string | undefined
-  readonly to: string | undefined
-  readonly error: PlatformError | null
-}
-
-const AppsOfUser = ({ chosen = 'suspend', to = '', error }: AppsOfUserProps) => (
+const AppsOfUser = () => (
   <ChoiceSet legend="Their apps" name="apps">
     {choices.map(({ apps, label, about }) => (
-      <Choice key={apps} type="radio" name="apps" value={apps} checked={apps === chosen} about={about}>
+      <Choice key={apps} type="radio" name="apps" value={apps} checked={apps === 'suspend'} about={about}>
         {label}
       </Choice>
     ))}
-    <Field label="New owner’s email address" name="to" error={error} input={{ type: 'email', value: to }} />
+    <Field label="New owner’s email address" name="to" input={{ type: 'email' }} />
   </ChoiceSet>
 )
 

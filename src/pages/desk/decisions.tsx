@@ -5,13 +5,14 @@ import { badInput } from '../../operations/decision.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
-import { confirmed, type Question } from '../confirmation.tsx'
+import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Row } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
-import { formOf, optionalText, outcomeOf, text, texts } from '../form.ts'
+import { formOf, valuesIn, optionalText, outcomeOf, text, textOf, texts, typedIn } from '../form.ts'
 import { readSeen, seenField } from '../version.ts'
+import type { Values } from '../kept-form.ts'
 import type { Visit } from '../visit.ts'
 import { deskArea, notAsShown, onTheDesk, reviewPath } from './desk-page.tsx'
 
@@ -90,8 +91,11 @@ export const rejectionRoutes = (door: Door) =>
     area: deskArea,
     form: rejectionForm,
     back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
-    ask: async (_, { slug, version }, given): Promise<Question<typeof rejectionForm.schema.properties>> => {
+    ask: async (visit, { slug, version }, given) => {
       const { app, seen } = await readReview(door.platform, slug, version)
+      const sent = typedIn(visit)
+      // The version that the operator has looked at, which the page of the review names.
+      const shown = sent === null ? given('seen') : ''
       return {
         title: `Reject version ${version}?`,
         belongsTo: app.name,
@@ -102,13 +106,13 @@ export const rejectionRoutes = (door: Door) =>
           </p>
         ),
         button: 'Reject this version',
-        fields: (sent, error) => {
-          const draft = sent === null ? emptyDraft : draftFrom(sent.message, sent.path, sent.reason)
-          const rows = sent?.intent === 'rows' ? withMoreRows(draft) : draft
-          // The version that the operator has looked at, which the page of the review names.
-          const shown = sent === null ? given('seen') : ''
-          return <RejectionFields draft={rows} seen={shown === '' ? seenField(seen) : shown} error={error} />
-        },
+        fields: (
+          <RejectionFields
+            draft={sent === null ? emptyDraft : shownAgain(sent)}
+            seen={shown === '' ? seenField(seen) : shown}
+            error={visit.refused?.error ?? null}
+          />
+        ),
       }
     },
     act: async ({ visit, fields }, { slug, version }, back) => {
@@ -142,7 +146,7 @@ type RejectionFieldsProps = {
 const RejectionFields = ({ draft, seen, error }: RejectionFieldsProps) => (
   <>
     <input type="hidden" name="seen" value={seen} />
-    <Field label="Message" name="message" rows={3} error={error} input={{ value: draft.message, maxLength: 2000 }} />
+    <Field label="Message" name="message" rows={3} input={{ value: draft.message, maxLength: 2000 }} />
     <fieldset aria-describedby={isAboutItems(error) ? 'items-fault' : 'items-hint'}>
       <legend>What to correct</legend>
       <small id="items-hint">
@@ -193,6 +197,11 @@ const emptyRows = (count: number): readonly RejectionItem[] =>
   Array.from({ length: count }, () => ({ path: '', message: '' }))
 
 const emptyDraft: RejectionDraft = { message: '', rows: emptyRows(rowsAtOnce) }
+
+const shownAgain = ({ message, path, reason, intent }: Values): RejectionDraft => {
+  const draft = draftFrom(textOf(message), valuesIn(path), valuesIn(reason))
+  return intent === 'rows' ? withMoreRows(draft) : draft
+}
 
 /** What was typed, row by row. The form sends as many reasons as paths. */
 const draftFrom = (message: string, paths: readonly string[], reasons: readonly string[]): RejectionDraft => ({

@@ -1,10 +1,16 @@
+import type { TProperties } from '@sinclair/typebox'
+import type { ComponentChildren } from 'preact'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, always } from '../form.ts'
-import type { Area } from '../area.ts'
+import type { Door } from '../../http/door.ts'
+import { type Area, type FormChange, formPage } from '../change.tsx'
+import { Fields } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
+import { page } from '../page.ts'
 import { type AreaNavigation, type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
 
@@ -133,3 +139,37 @@ const changedWords: Readonly<Record<VersionStatus, string>> = {
   superseded: 'This version has already been live and superseded. Your decision changed nothing.',
   rejected: 'This version is already rejected. Your decision changed nothing.',
 }
+
+type DeskForm<Path extends string, T extends TProperties> = Pick<FormChange<Path, T>, 'form' | 'act' | 'again'> &
+  Pick<DeskPageProps, 'title' | 'tab' | 'about'> & {
+    readonly button: string
+    /** What its fields show at first. */
+    readonly values?: (visit: Visit) => Readonly<Record<string, string>>
+    /** What stands below the fields. */
+    readonly more?: (visit: Visit) => ComponentChildren
+  }
+
+/** A page of the desk that is one form. */
+export const deskForm = <const Path extends string, T extends TProperties>(
+  door: Door,
+  path: Path,
+  { form, act, again, button, values, more, ...frame }: DeskForm<Path, T>,
+) =>
+  formPage(door, path, {
+    by: 'operator',
+    form,
+    act,
+    ...(again && { again }),
+    show: (visit) =>
+      page(
+        <DeskPage {...frame} visit={visit}>
+          <Form action={path} visit={visit} class="measure">
+            <Fields of={form} {...(values && { values: values(visit) })} />
+            {more?.(visit)}
+            <button type="submit" class="primary">
+              {button}
+            </button>
+          </Form>
+        </DeskPage>,
+      ),
+  })

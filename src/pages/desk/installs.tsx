@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import type { OperatorStep } from '../../domain/install.ts'
 import { formatScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
@@ -12,12 +12,13 @@ import {
 import { moveInstall } from '../../operations/installs/move-install.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
+import { changed } from '../change.tsx'
 import { confirmPath } from '../confirmation.tsx'
 import { Problem } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { answerForm, formOf, optionalText, outcomeOf, receiveFromOperator } from '../form.ts'
+import { formOf, optionalText, outcomeOf } from '../form.ts'
 import {
   countOfSegment,
   type InstallSegment,
@@ -56,14 +57,19 @@ const listForm = formOf({ back: optionalText })
 /** The installs of every app, and the decisions about them. */
 export const deskInstallRoutes = (door: Door) =>
   new Elysia()
-    .get(deskPaths.installs, async ({ request }) => await show(await requireOperator(door, request), null))
-    .post('/desk/installs/:id/approve', async ({ request, params: { id } }) => {
-      const { visit, fields } = await receiveFromOperator(door, request, listForm)
-      return await answerForm(moveInstall(...onTheDesk(visit), { id, step: 'approve' }), {
-        done: () => seeOther(backTo(deskPaths.installs, fields.back, 'approve')),
-        refused: async () => await show(visit, refuse('version_not_eligible', { message: tooLate })),
-      })
-    })
+    .get(deskPaths.installs, async ({ request }) => await show(await requireOperator(door, request)))
+    .use(
+      changed(door, '/desk/installs/:id/approve', {
+        by: 'operator',
+        form: listForm,
+        show,
+        act: async ({ visit, fields }, { id }) => {
+          const moved = await outcomeOf(moveInstall(...onTheDesk(visit), { id, step: 'approve' }))
+          if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
+          return seeOther(backTo(deskPaths.installs, fields.back, 'approve'))
+        },
+      }),
+    )
 
 const kinds = [
   ['site', 'Websites'],
@@ -109,7 +115,7 @@ const filtersOf = (visit: Visit) => {
   } as const
 }
 
-const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
   const path = deskPaths.installs
   const filters = filtersOf(visit)
@@ -120,7 +126,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
     ),
   )
   const installs = found.kind === 'done' ? found.value : emptyPart
-  const refusal = found.kind === 'done' ? error : found.error
+  const refusal = found.kind === 'done' ? null : found.error
   const counts = found.kind === 'done' ? await countInstalls(platform, search) : noStates
   return page(
     <DeskPage

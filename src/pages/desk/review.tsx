@@ -1,13 +1,12 @@
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
+import { changed } from '../change.tsx'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
-import { Problem } from '../design/field.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, formOf, receiveFromOperator, text } from '../form.ts'
+import { formOf, outcomeOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -39,7 +38,7 @@ const decisionForm = formOf({ seen: text })
 /** The review of one version, and the decisions about it. */
 export const reviewRoutes = (door: Door) =>
   new Elysia()
-    .get(reviewPattern, async ({ request, params }) => await show(await requireOperator(door, request), params, null))
+    .get(reviewPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
     .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
       const { call } = await requireOperator(door, request)
       const { version } = await readReview(door.platform, params.slug, params.version)
@@ -50,33 +49,32 @@ export const reviewRoutes = (door: Door) =>
       const review = await readReview(door.platform, params.slug, params.version)
       return page(<ManifestPage visit={visit} review={review} />)
     })
-    .post(`${reviewPattern}/approve`, async ({ request, params }) => await decide(door, request, params, 'approve'))
-    .post(`${reviewPattern}/publish`, async ({ request, params }) => await decide(door, request, params, 'publish'))
-    .post(`${reviewPattern}/activate`, async ({ request, params }) => await decide(door, request, params, 'activate'))
+    .use(decision(door, 'approve', 'approved'))
+    .use(decision(door, 'publish', 'published'))
+    .use(decision(door, 'activate', 'activated'))
 
-const decide = async (door: Door, request: Request, named: Named, step: 'approve' | 'publish' | 'activate') => {
-  const { visit, fields } = await receiveFromOperator(door, request, decisionForm)
-  const change = onTheDesk(visit)
-  const seen = readSeen(fields.seen)
-  const decided =
-    step === 'publish'
-      ? approveAndActivate(...change, { ...named, seen })
-      : moveVersion(...change, { ...named, step, rejection: null, seen })
-  return await answerForm(decided, {
-    done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=${doneBy[step]}`),
-    refused: async (error) => await show(visit, named, { error, seen: fields.seen }),
+const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: keyof typeof notices) =>
+  changed(door, `${reviewPattern}/${step}`, {
+    by: 'operator',
+    form: decisionForm,
+    show,
+    act: async ({ visit, fields }, { slug, version }) => {
+      const change = onTheDesk(visit)
+      const seen = readSeen(fields.seen)
+      const decided = await outcomeOf(
+        step === 'publish'
+          ? approveAndActivate(...change, { slug, version, seen })
+          : moveVersion(...change, { slug, version, step, rejection: null, seen }),
+      )
+      if (decided.kind === 'done') return seeOther(`${reviewPath(slug, version)}?done=${done}`)
+      const now = await readReview(door.platform, slug, version)
+      const isAsShown = fields.seen === seenField(now.seen) && decided.error.code !== 'version_not_eligible'
+      throw isAsShown ? decided.error : notAsShown(now.version.status)
+    },
   })
-}
 
-const doneBy = { approve: 'approved', publish: 'published', activate: 'activated' } as const
-
-/** A refused decision, and the version that its form was bound to. */
-type RefusedDecision = { readonly error: PlatformError; readonly seen: string }
-
-const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDecision | null): Promise<Response> => {
+const show = async (visit: Visit, { slug, version }: Named): Promise<Response> => {
   const review = await readReview(visit.door.platform, slug, version)
-  const isAsShown = refused?.seen === seenField(review.seen) && refused.error.code !== 'version_not_eligible'
-  const refusal = refused === null || isAsShown ? (refused?.error ?? null) : notAsShown(review.version.status)
   return page(
     <DeskPage
       title={`${review.app.name} ${review.version.version}`}
@@ -87,7 +85,6 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
       tab={deskPaths.reviews}
       notices={notices}
     >
-      <Problem error={refusal} />
       {review.owner.id === visit.userId ? <OwnAppNotice /> : null}
       <ReviewFacts review={review} />
       <Rejection review={review} />
@@ -95,7 +92,6 @@ const show = async (visit: Visit, { slug, version }: Named, refused: RefusedDeci
       <ManifestChanges review={review} />
       <Decisions visit={visit} review={review} />
     </DeskPage>,
-    { refusal },
   )
 }
 

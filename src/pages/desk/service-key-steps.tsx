@@ -37,14 +37,7 @@ export const serviceKeySteps = (door: Door) =>
               </p>
             ),
             button: 'Rotate the key',
-            fields: (sent, error) => (
-              <GraceField
-                label="Hours until the old key ends"
-                hint="0 ends it at once."
-                typed={sent?.graceHours}
-                error={error}
-              />
-            ),
+            fields: <GraceField label="Hours until the old key ends" hint="0 ends it at once." />,
           }
         },
         act: async ({ visit, fields, ticket }, { id }) => {

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { maximumKeyDays, type ServiceRight, serviceRights } from '../../domain/service-key.ts'
 import type { Door } from '../../http/door.ts'
 import {
@@ -11,20 +11,30 @@ import {
 } from '../../operations/service-keys/change-service-keys.ts'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
-import { Choice, ChoiceSet, Field, Problem } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Choice, ChoiceSet, line } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
-import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
+import { formOf, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { auditPath, DeskPage, deskPaths, onTheDesk, serviceKeyPath } from './desk-page.tsx'
+import { deskForm, auditPath, DeskPage, deskPaths, onTheDesk, serviceKeyPath } from './desk-page.tsx'
 
 const pattern = '/desk/service-keys/:id'
-const createForm = formOf({ name: text, rights: texts, networks: text, expiresInDays: text })
+const createForm = formOf({
+  name: line('Name', { hint: 'Who uses it, such as “Builder backend”.' }),
+  networks: line('Networks', {
+    hint: 'Optional. The only addresses it works from, such as 10.0.0.0/8 or 192.0.2.7, separated by spaces or commas.',
+    required: false,
+  }),
+  expiresInDays: line('Days until it expires', {
+    hint: `Optional: 1 to ${maximumKeyDays}. Without it, the key works until you rotate or revoke it.`,
+    required: false,
+  }),
+  rights: texts,
+})
 const notices = {
   revoked: 'The key is revoked. Calls with it are refused from now on.',
   confirmed: 'The key works again.',
@@ -34,23 +44,24 @@ const notices = {
 export const serviceKeyRoutes = (door: Door) =>
   new Elysia()
     .get(deskPaths.serviceKeys, async ({ request }) => await showList(await requireOperator(door, request)))
-    .get(deskPaths.newServiceKey, async ({ request }) =>
-      showForm(await requireOperator(door, request), emptyValues, null),
+    .use(
+      deskForm(door, deskPaths.newServiceKey, {
+        title: 'Create a service key',
+        tab: deskPaths.serviceKeys,
+        form: createForm,
+        more: () => <Rights />,
+        button: 'Create the key',
+        act: async ({ visit, fields: { name, rights, networks, expiresInDays: days }, ticket }) => {
+          const input = {
+            name: name.trim(),
+            rights,
+            networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
+            expiresInDays: days.trim() === '' ? null : Number(days),
+          }
+          return showNewKey(visit, await createServiceKey(...onTheDesk(visit, undefined, ticket), input))
+        },
+      }),
     )
-    .post(deskPaths.newServiceKey, async ({ request }) => {
-      const { visit, fields, ticket } = await receiveFromOperator(door, request, createForm)
-      const { name, rights, networks, expiresInDays: days } = fields
-      const input = {
-        name: name.trim(),
-        rights,
-        networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
-        expiresInDays: days.trim() === '' ? null : Number(days),
-      }
-      return await answerForm(createServiceKey(...onTheDesk(visit, undefined, ticket), input), {
-        done: (created) => showNewKey(visit, created),
-        refused: (error) => showForm(visit, fields, error),
-      })
-    })
     .get(`${pattern}/new`, async ({ request, params: { id } }) => {
       const visit = await requireOperator(door, request)
       return showSecretOf(visit, await serviceKeyOf(door, id))
@@ -142,62 +153,18 @@ const rightWords: Readonly<Record<ServiceRight, string>> = {
   'audit:read': 'Read the audit log',
 }
 
-type Values = {
-  readonly name: string
-  readonly rights: readonly string[]
-  readonly networks: string
-  readonly expiresInDays: string
-}
-const emptyValues: Values = { name: '', rights: [], networks: '', expiresInDays: '' }
-
-const showForm = (visit: Visit, values: Values, error: PlatformError | null): Response =>
-  page(
-    <DeskPage title="Create a service key" visit={visit} tab={deskPaths.serviceKeys}>
-      <Problem error={error} />
-      <Form action={deskPaths.newServiceKey} visit={visit} class="measure">
-        <Field
-          label="Name"
-          name="name"
-          hint="Who uses it, such as “Builder backend”."
-          error={error}
-          input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
-        />
-        <ChoiceSet legend="Rights" name="rights" error={error}>
-          {serviceRights.map((right) => (
-            <Choice
-              key={right}
-              type="checkbox"
-              name="rights"
-              value={right}
-              checked={values.rights.includes(right)}
-              about={<code>{right}</code>}
-            >
-              {rightWords[right]}
-            </Choice>
-          ))}
-        </ChoiceSet>
-        <Field
-          label="Networks"
-          name="networks"
-          hint="Optional. The only addresses it works from, such as 10.0.0.0/8 or 192.0.2.7, separated by spaces or commas."
-          error={error}
-          input={{ value: values.networks, autocomplete: 'off' }}
-        />
-        <Field
-          label="Days until it expires"
-          name="expiresInDays"
-          hint={`Optional: 1 to ${maximumKeyDays}. Without it, the key works until you rotate or revoke it.`}
-          error={error}
-          input={{ value: values.expiresInDays, autocomplete: 'off' }}
-        />
-        <p class="muted">No key can create, change, sign in or disable an operator, whatever its rights.</p>
-        <button type="submit" class="primary">
-          Create the key
-        </button>
-      </Form>
-    </DeskPage>,
-    { refusal: error },
-  )
+const Rights = () => (
+  <>
+    <ChoiceSet legend="Rights" name="rights">
+      {serviceRights.map((right) => (
+        <Choice key={right} type="checkbox" name="rights" value={right} checked={false} about={<code>{right}</code>}>
+          {rightWords[right]}
+        </Choice>
+      ))}
+    </ChoiceSet>
+    <p class="muted">No key can create, change, sign in or disable an operator, whatever its rights.</p>
+  </>
+)
 
 const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response => {
   const { value, cookies } = takeShown(visit)

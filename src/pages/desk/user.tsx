@@ -1,17 +1,17 @@
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
+import { changed } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { Field } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, formOf, receiveFromOperator, text } from '../form.ts'
+import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { auditPath, deskAppPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
@@ -39,38 +39,51 @@ const emailForm = formOf({ to: text })
 /** One user, and what can be changed about them. `user-steps.tsx` has what asks first. */
 export const deskUserRoutes = (door: Door) =>
   new Elysia()
-    .get(userPattern, async ({ request, params: { id } }) => await show(await requireOperator(door, request), id, null))
-    .post(`${userPattern}/enable`, async ({ request, params: { id } }) => {
-      const { visit } = await receiveFromOperator(door, request, emptyForm)
-      const { email } = await inspectUser(door.platform, id)
-      return await answerForm(setUserStatus(...onTheDesk(visit), { email, status: 'active' }), {
-        done: () => seeOther(`${userPath(id)}?done=enable`),
-        refused: async (error) => await show(visit, id, error),
-      })
-    })
-    .get(`${userPattern}/edit`, async ({ request, params: { id } }) => {
-      const visit = await requireOperator(door, request)
-      return showEdit(visit, await inspectUser(door.platform, id), null)
-    })
-    .post(`${userPattern}/rename`, async ({ request, params: { id } }) => {
-      const { visit, fields } = await receiveFromOperator(door, request, nameForm)
-      const user = await inspectUser(door.platform, id)
-      const name = fields.name.trim()
-      return await answerForm(renameUser(...onTheDesk(visit), { email: user.email, name }), {
-        done: () => seeOther(`${userPath(id)}?done=renamed`),
-        refused: (error) => showEdit(visit, user, { error, typed: fields.name }),
-      })
-    })
-    .post(`${userPattern}/set-email`, async ({ request, params: { id } }) => {
-      const { visit, fields } = await receiveFromOperator(door, request, emailForm)
-      const user = await inspectUser(door.platform, id)
-      return await answerForm(setUserEmail(...onTheDesk(visit), { email: user.email, to: fields.to }), {
-        done: () => seeOther(`${userPath(id)}?done=email`),
-        refused: (error) => showEdit(visit, user, { error, typed: fields.to }),
-      })
-    })
+    .get(userPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
+    .get(
+      `${userPattern}/edit`,
+      async ({ request, params }) => await showEdit(await requireOperator(door, request), params),
+    )
+    .use(
+      changed(door, `${userPattern}/enable`, {
+        by: 'operator',
+        form: emptyForm,
+        show,
+        act: async ({ visit }, { id }) => {
+          const { email } = await inspectUser(door.platform, id)
+          await setUserStatus(...onTheDesk(visit), { email, status: 'active' })
+          return seeOther(`${userPath(id)}?done=enable`)
+        },
+      }),
+    )
+    .use(
+      changed(door, `${userPattern}/rename`, {
+        by: 'operator',
+        form: nameForm,
+        show: showEdit,
+        act: async ({ visit, fields: { name } }, { id }) => {
+          const { email } = await inspectUser(door.platform, id)
+          await renameUser(...onTheDesk(visit), { email, name: name.trim() })
+          return seeOther(`${userPath(id)}?done=renamed`)
+        },
+      }),
+    )
+    .use(
+      changed(door, `${userPattern}/set-email`, {
+        by: 'operator',
+        form: emailForm,
+        show: showEdit,
+        act: async ({ visit, fields: { to } }, { id }) => {
+          const { email } = await inspectUser(door.platform, id)
+          await setUserEmail(...onTheDesk(visit), { email, to })
+          return seeOther(`${userPath(id)}?done=email`)
+        },
+      }),
+    )
 
-const show = async (visit: Visit, id: string, error: PlatformError | null): Promise<Response> => {
+type Id = { readonly id: string }
+
+const show = async (visit: Visit, { id }: Id): Promise<Response> => {
   const user = await inspectUser(visit.door.platform, id)
   const isOneself = user.id === visit.userId
   return page(
@@ -89,7 +102,6 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
         </a>
       }
     >
-      <Problem error={error} />
       <UserFacts user={user} ways={waysOf(visit.door.platform.signIn, user)} />
       <OwnApps user={user} mostApps={visit.door.platform.quotas.apps} />
       <h2>Access and rights</h2>
@@ -115,7 +127,6 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
         </>
       )}
     </DeskPage>,
-    { refusal: error },
   )
 }
 
@@ -218,12 +229,8 @@ const stepsFor = (rules: SignInRules, user: InspectedUser): readonly StepLink[] 
   ...(user.status === 'active' ? [steps.disable] : []),
 ]
 
-/** What was typed into one of the two forms, and why it was refused. */
-type Refused = { readonly error: PlatformError; readonly typed: string }
-
-const showEdit = (visit: Visit, user: InspectedUser, refused: Refused | null): Response => {
-  const error = refused?.error ?? null
-  const typedFor = (field: string, now: string) => (error?.facts.param === field ? (refused?.typed ?? now) : now)
+const showEdit = async (visit: Visit, { id }: Id): Promise<Response> => {
+  const user = await inspectUser(visit.door.platform, id)
   return page(
     <DeskPage
       title="Change name or address"
@@ -232,14 +239,12 @@ const showEdit = (visit: Visit, user: InspectedUser, refused: Refused | null): R
       visit={visit}
       tab={deskPaths.users}
     >
-      <Problem error={error} />
       <Form action={userPath(user.id, 'rename')} visit={visit} class="measure">
         <Field
           label="Name"
           name="name"
           hint="Other people see this name."
-          error={error}
-          input={{ value: typedFor('name', user.name), required: true, maxLength: 200, autocomplete: 'off' }}
+          input={{ value: user.name, required: true, maxLength: 200, autocomplete: 'off' }}
         />
         <button type="submit">Save the name</button>
       </Form>
@@ -248,18 +253,10 @@ const showEdit = (visit: Visit, user: InspectedUser, refused: Refused | null): R
           label="Email address"
           name="to"
           hint="The user signs in with it. Their sessions and password stay."
-          error={error}
-          input={{
-            type: 'email',
-            value: typedFor('to', user.email),
-            required: true,
-            maxLength: 254,
-            autocomplete: 'off',
-          }}
+          input={{ type: 'email', value: user.email, required: true, maxLength: 254, autocomplete: 'off' }}
         />
         <button type="submit">Save the address</button>
       </Form>
     </DeskPage>,
-    { refusal: error },
   )
 }

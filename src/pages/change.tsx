@@ -1,0 +1,120 @@
+import type { TProperties } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../domain/errors.ts'
+import type { Door } from '../http/door.ts'
+import { type AreaNavigation, Layout } from './design/shell.tsx'
+import { answerForm, type FormShape, keepable, receiveFromOperator, receiveFromUser, type Submission } from './form.ts'
+import { page, withRefusal } from './page.ts'
+import { requireOperator, requireVisit, type Visit } from './visit.ts'
+
+/** The parameters of a route by its pattern. */
+export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? { readonly [Key in Name]: string } & ParamsOf<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? { readonly [Key in Name]: string }
+    : unknown
+
+/** A form that changes something: the page that it is on, and what it does. */
+export type FormChange<Path extends string, T extends TProperties> = {
+  readonly by: 'user' | 'operator'
+  readonly form: FormShape<T>
+  /** The page of the form. When the form is refused it is shown again, filled in and with the reason (`visit.refused`). */
+  readonly show: (visit: Visit, params: ParamsOf<Path>) => Response | Promise<Response>
+  /**
+   * Does it, and answers with a redirect; or shows the form again, as it was sent. What it throws and a person can correct is
+   * shown with the form.
+   */
+  readonly act: (submission: Submission<T>, params: ParamsOf<Path>) => Promise<Response | 'again'>
+  /** For a form that acts only once: where its result is, when it is sent again. */
+  readonly again?: (submission: Submission<T>, params: ParamsOf<Path>) => Again | Promise<Again>
+}
+
+/** A page with one form, which is sent to its own address. */
+export const formPage = <const Path extends string, T extends TProperties>(
+  door: Door,
+  path: Path,
+  change: FormChange<Path, T>,
+) => new Elysia().use(shown(door, path, change)).use(changed(door, path, change))
+
+const shown = <const Path extends string>(
+  door: Door,
+  path: Path,
+  { by, show }: Pick<FormChange<Path, TProperties>, 'by' | 'show'>,
+) =>
+  new Elysia().get(path as string, async ({ request, params }) => {
+    const visit = await (by === 'operator' ? requireOperator : requireVisit)(door, request)
+    return await show(visit, paramsOf(path, params))
+  })
+
+/** The address of a form that is on a page of another address. */
+export const changed = <const Path extends string, T extends TProperties>(
+  door: Door,
+  path: Path,
+  { by, form, show, act, again }: FormChange<Path, T>,
+) =>
+  new Elysia().post(path as string, async ({ request, params: found }) => {
+    const submission = await (by === 'operator' ? receiveFromOperator : receiveFromUser)(door, request, form)
+    const params = paramsOf(path, found)
+    const { visit, sent } = submission
+    const showAgain = async (error: PlatformError | null) =>
+      await show({ ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } }, params)
+    return await answerForm(act(submission, params), {
+      done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
+      refused: async (error) => withRefusal(await showAgain(error), error),
+      ...(again && { sentBefore: async () => sentBefore(visit, await again(submission, params)) }),
+    })
+  })
+
+const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path> => {
+  if (!hasParams(path, found)) throw new Error(`The route ${path} has other parameters.`)
+  return found
+}
+
+const hasParams = <Path extends string>(path: Path, found: object): found is ParamsOf<Path> & object =>
+  path
+    .split('/')
+    .filter((part) => part.startsWith(':'))
+    .every((part) => Object.hasOwn(found, part.slice(1)))
+
+export type Again = {
+  readonly href: string
+  readonly name: string
+  readonly message?: string
+  readonly section?: Area['key']
+}
+
+/** The answer to a form that was sent before: nothing was done again, and the link leads to the result. */
+export const sentBefore = (
+  visit: Visit,
+  { section = 'console', message = nothingDoneAgain, href, name }: Again,
+): Response =>
+  page(
+    <Layout title="Already done" visit={visit} section={section} width="narrow">
+      <p>{message}</p>
+      <p>
+        <a href={href}>{name}</a>
+      </p>
+    </Layout>,
+    { status: 409 },
+  )
+
+const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
+
+/** What it says about a form whose first answer led to a secret. */
+export const secretShownBefore = (advice: string): string =>
+  `${nothingDoneAgain} Only the first answer showed the secret. If you did not copy it, ${advice}.`
+
+/** A part of the site with pages of its own. */
+export type Area = {
+  readonly key: 'account' | 'console' | 'desk'
+  /** Its pages. In the console they belong to the app with this slug. @throws route_not_found */
+  readonly navigation: (visit: Visit, slug: string) => Promise<AreaNavigation>
+}
+
+/** The navigation around a page below `path`. The nearest page above is the current one. @throws route_not_found */
+export const navigationAbove = async (area: Area, visit: Visit, slug: string, path: string) => {
+  const { links, ...navigation } = await area.navigation(visit, slug)
+  const above = links.filter((link) => path === link.path || path.startsWith(`${link.path}/`))
+  const [nearest] = above.toSorted((one, other) => other.path.length - one.path.length)
+  return { ...navigation, links, current: nearest?.path ?? '' }
+}
