@@ -26,7 +26,7 @@ type Stopped = Exclusive & { readonly database: string }
  * as acknowledged, at the time `at`. Killed before it is durable, nothing has changed; killed after it, the command may run again.
  * @throws DatabaseUnusable if there is none, a server or command uses it, or `assertUsable` throws
  */
-export const changeStopped = async <T extends { readonly at: number }>(
+const changeStopped = async <T extends { readonly at: number }>(
   { file, migrations }: StoppedOptions,
   assertUsable: (database: string) => void,
   change: (stopped: Stopped) => Promise<T>,

@@ -59,7 +59,6 @@ describe('the digits of a key', () => {
     expect(timeKeyInDigits(`${'0'.repeat(13)}00000000-`)).toBeNull()
     expect(timeKeyInDigits('z'.repeat(22))).toBeNull()
   })
-
 })
 
 describe('the UUID of a key', () => {

@@ -445,8 +445,7 @@ describe('during a running server', () => {
       const { server, app, platform, user } = world
       const token = await appToken(server.url, app.development)
       const credentialId =
-        (await platform.database.queries.appTokens.find(timeKeyInDigits(token.slice(5, 27)) ?? -1))
-          ?.credentialId ?? ''
+        (await platform.database.queries.appTokens.find(timeKeyInDigits(token.slice(5, 27)) ?? -1))?.credentialId ?? ''
       await fillWithAppTokens(server.database, { count: manyRows, credentialId, createdAt: Date.now() - 2 * hour })
       const purging = { now: true }
       const took: number[] = []

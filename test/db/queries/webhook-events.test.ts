@@ -14,7 +14,12 @@ beforeAll(async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   await migrateFile(file, migrations)
   database = new Database(file)
-  queries = createQueries(drizzle(database, { logger: { logQuery: (sql) => void statements.push(sql) } }))
+  const prepare = database.prepare.bind(database)
+  database.prepare = (sql: string) => {
+    statements.push(sql)
+    return prepare(sql)
+  }
+  queries = createQueries(drizzle(database))
 })
 afterAll(() => database.close())
 
