@@ -222,6 +222,18 @@ test('only what was proved safe beside other transactions is guarded', async () 
   ])
 })
 
+test('the address and the status of a user change in one place, with everything that follows', async () => {
+  const changing: string[] = []
+  for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
+    const code = withoutComments(await text(file))
+    const calls = [...code.matchAll(/\busers\s*\.change\(/g)].map(({ index }) =>
+      inParentheses(code, code.indexOf('(', index)),
+    )
+    if (calls.some((call) => !/^\([^,]+, \{ (?:externalId|isOperator)\b[^,}]*\}/.test(call))) changing.push(file)
+  }
+  expect(changing).toEqual(['src/operations/users/change-user.ts'])
+})
+
 test('no file imports itself through others, except for types', async () => {
   let edges: (readonly [importer: string, imported: string])[] = []
   for (const file of sources) {

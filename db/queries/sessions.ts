@@ -66,16 +66,17 @@ export const sessionQueries = (db: DrizzleConnection) => {
     forgetOrigins: async (userId: string) =>
       void (await db.update(sessions).set({ address: '', agent: null }).where(eq(sessions.userId, userId))),
     /**
-     * Ends the user's sessions and sign-ins that are on their way, and forgets every known browser. Returns how many sessions had
-     * neither ended nor expired.
+     * Ends the user's sessions but the one of the key `kept`, and sign-ins that are on their way, and forgets every known browser.
+     * Returns how many sessions had neither ended nor expired.
      */
-    endAllOfUser: async (userId: string, now: number) => {
+    endAllOfUser: async (userId: string, kept: string | null, now: number) => {
       await forgetDevices(userId)
       await useUpAnswers(userId, now)
+      const others = kept === null ? undefined : ne(sessions.key, kept)
       const ended = await db
         .update(sessions)
         .set({ endedAt: now })
-        .where(and(eq(sessions.userId, userId), isNull(sessions.endedAt)))
+        .where(and(eq(sessions.userId, userId), others, isNull(sessions.endedAt)))
         .returning({ expiresAt: sessions.expiresAt })
       return ended.filter(({ expiresAt }) => expiresAt > now).length
     },
@@ -89,12 +90,6 @@ export const sessionQueries = (db: DrizzleConnection) => {
         eq(sessions.userId, userId),
         isNull(sessions.endedAt),
       ),
-    /** Ends the user's sessions but the one of the key, and forgets every known browser. Returns how many had not ended. */
-    endOthersOfUser: async (userId: string, key: string, now: number) => {
-      await forgetDevices(userId)
-      const others = and(eq(sessions.userId, userId), ne(sessions.key, key), isNull(sessions.endedAt))
-      return (await db.update(sessions).set({ endedAt: now }).where(others).returning({ key: sessions.key })).length
-    },
     /** Sessions of the user that have neither ended nor expired and were used after `usedAfter`, beside the key, newest first. */
     openOfUser: async (
       userId: string,

@@ -114,7 +114,6 @@ export const auditActions = [
   'user.password_reset',
   'user.password_set',
   'user.password_suspended',
-  'user.renamed',
   'user.reset_link_created',
   'user.reset_link_mailed',
   'user.sessions_ended',

@@ -35,12 +35,23 @@ export const endUserAccess: Operation<
 }
 
 /**
- * Ends all sessions of a user, and the links to set a password or confirm an address, which whoever had a session may have asked
- * for. Returns how many sessions.
+ * Ends everything that signs a user in: the sessions, except the one of the key `kept`, sign-ins on their way, known browsers, and
+ * the links to set a password or confirm an address, which whoever had a session may have asked for. Every ending of sessions is
+ * this one. Returns how many sessions were live.
  */
-export const endSessionsOf = async ({ q, now, record }: OpenChange, { id }: User): Promise<number> => {
-  await q.passwordLinks.endAll(id, now)
-  const sessions = await q.sessions.endAllOfUser(id, now)
+export const endSignIns = async (
+  { q, now }: Pick<OpenChange, 'q' | 'now'>,
+  userId: string,
+  kept: string | null = null,
+): Promise<number> => {
+  await q.passwordLinks.endAll(userId, now)
+  return await q.sessions.endAllOfUser(userId, kept, now)
+}
+
+/** Ends everything that signs a user in. Returns how many sessions. */
+export const endSessionsOf = async (change: OpenChange, { id }: User): Promise<number> => {
+  const { record } = change
+  const sessions = await endSignIns(change, id)
   if (sessions > 0) await record({ action: 'user.sessions_ended', target: id, detail: { sessions } })
   return sessions
 }
@@ -96,8 +107,7 @@ type Part = {
 const endPart = async (change: OpenChange, of: AccessOf, after: string, before: EndedAccess): Promise<Part> => {
   const { q, now, record } = change
   // Sessions end first, because a live session could create another grant.
-  if (of.kind === 'user') await q.passwordLinks.endAll(of.userId, now)
-  const sessions = of.kind === 'user' ? await q.sessions.endAllOfUser(of.userId, now) : 0
+  const sessions = of.kind === 'user' ? await endSignIns(change, of.userId) : 0
   const batch = await q.access.openGrants(of, after, grantsAtOnce)
   const isLast = batch.length < grantsAtOnce
   // Grants that were created meanwhile may have a lower ID.

@@ -183,8 +183,6 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.use_link': ({ who }) => tell`${who} tried to set a password with a link that does not work`,
   'user.password_reset': ({ who, user }) => tell`${who} gave ${user} a new password`,
   'user.password_suspended': ({ who, user }) => tell`${who} suspended the password of ${user} because data was lost`,
-  'user.renamed': ({ who, user, isSelf }) =>
-    isSelf ? tell`${who} changed their name` : tell`${who} changed the name of ${user}`,
   'user.sessions_ended': ({ who, user, number }) =>
     tell`${who} ended ${count(number('sessions'), 'session')} of ${user}`,
   'user_tokens.issued': ({ app, where }) => tell`${app} got tokens to act for a user${where}`,

@@ -84,7 +84,7 @@ test('user rename and set-email change the name and the address, which stays uni
   )
   await refusedWith(['user', 'set-email', 'after@example.com', '--to', 'after.example.com'], 1)
   const { stdout } = await desk.run(['audit', 'list', '--json'])
-  expect(stdout).toContain('user.renamed')
+  expect(stdout).toContain('user.changed')
   expect(stdout).toContain('user.email_changed')
   expect(stdout).not.toContain('after@example.com') // the audit log has no names and addresses of people
 })

@@ -46,7 +46,7 @@ test('an event is told with names and version numbers instead of IDs', () => {
       detail: JSON.stringify({ fromVersionId: second }),
     }),
   ).toBe('Ada rolled Newsletter back from 2.0.0 to 3.0.0 in production')
-  expect(told({ action: 'user.renamed', target: ada })).toBe('Ada changed their name')
+  expect(told({ action: 'user.email_changed', target: ada })).toBe('Ada changed their email address')
   expect(told({ action: 'app.suspended', actorKind: 'operator', actorId: 'root' })).toBe(
     'root (command line) suspended Newsletter',
   )

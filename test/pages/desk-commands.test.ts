@@ -46,7 +46,7 @@ test('a user gets another name and another address, and signs in with the new on
   const path = `/desk/users/${user.id}`
   const session = await signIn(url, user)
   await desk.submit(`${path}/edit`, `${path}/rename`, { name: ' Grace Example ' })
-  expect(await latest()).toEqual(done('user.renamed'))
+  expect(await latest()).toEqual(done('user.changed'))
   await desk.submit(`${path}/edit`, `${path}/set-email`, { to: 'Grace.New@Example.com' })
   expect(await latest()).toEqual(done('user.email_changed'))
   expect(await queries().users.byId(user.id)).toMatchObject({ name: 'Grace Example', email: 'grace.new@example.com' })

@@ -13,6 +13,7 @@ import {
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { badInput, decideAt, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
+import { endSignIns } from '../end-access.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { knownUser } from '../users/find-user.ts'
 import { hasFactor } from './factors.ts'
@@ -165,14 +166,15 @@ type ResetFactors = { readonly user: User; readonly endedSessions: number }
  * @throws invalid_request for an unknown address
  */
 export const resetFactors: Operation<string, ResetFactors> = async (platform, trace, actor, email) =>
-  await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+  await decideToEnd(platform, trace, actor, async (change) => {
+    const { q, now, record } = change
     const user = await knownUser(q, email)
     if (user instanceof PlatformError) return user
     await q.users.byId(user.id) // locked, so that a sign-in waits, and its session ends here
     await q.totpKeys.end(user.id, now)
     await q.passkeys.endAll(user.id, now)
     await q.recoveryCodes.endAll(user.id, now)
-    const endedSessions = await q.sessions.endAllOfUser(user.id, now)
+    const endedSessions = await endSignIns(change, user.id)
     await record({ action: 'user.factors_reset', target: user.id })
     return { user, endedSessions }
   })

@@ -3,6 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd, decideToEndGuarded } from '../decision.ts'
+import { endSignIns } from '../end-access.ts'
 import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { userAt } from '../users/find-user.ts'
@@ -96,14 +97,11 @@ export const endSession = async (platform: Platform, trace: Trace, caller: Sessi
     return isOwn ? ended : refuse('route_not_found')
   })
 
-/**
- * Ends every session of the caller, also the one of this request, and the links to set a password or confirm an address: whoever had
- * one of the sessions may have asked for them. Returns how many sessions.
- */
+/** Ends every session of the caller, also the one of this request, with everything else that signs them in. Returns how many sessions. */
 export const endEverySession = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
-  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
-    await q.passwordLinks.endAll(caller.user.id, now)
-    const ended = await q.sessions.endAllOfUser(caller.user.id, now)
+  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+    const { record } = change
+    const ended = await endSignIns(change, caller.user.id)
     if (ended > 1) await record({ action: 'sessions.ended', detail: { ended: ended - 1 } })
     if (ended > 0) await record({ action: 'session.ended', target: caller.sessionKey })
     return ended
@@ -111,9 +109,9 @@ export const endEverySession = async (platform: Platform, trace: Trace, caller: 
 
 /** The same for every other session of the caller. */
 export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
-  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
-    await q.passwordLinks.endAll(caller.user.id, now)
-    const ended = await q.sessions.endOthersOfUser(caller.user.id, caller.sessionKey, now)
+  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+    const { record } = change
+    const ended = await endSignIns(change, caller.user.id, caller.sessionKey)
     if (ended > 0) await record({ action: 'sessions.ended', detail: { ended } })
     return ended
   })

@@ -8,10 +8,11 @@ import { personNameFault } from '../../domain/name.ts'
 import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail, type UserStatus } from '../../domain/user.ts'
 import { checkingFirst } from '../acting-as.ts'
-import { badInput, decideAt, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import { endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { changeUser } from './change-user.ts'
 
 /** A user as the builder sees them. */
 export type BuilderUser = ReturnType<typeof builderUser>
@@ -68,7 +69,8 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
       await change.record({ action: 'user.created', target: id, detail: { operator: false } })
       return { user: builderUser(user), created: true }
     }
-    return { user: builderUser(await replace(change, before, { email, name, pictureUrl, status })), created: false }
+    const { user } = await changeUser(change, before, { email, name, pictureUrl, status: status ?? before.status })
+    return { user: builderUser(user), created: false }
   })
 }
 
@@ -95,27 +97,6 @@ const maximumPictureUrl = 2048
 const pictureFault = (text: string): string | null => {
   const isHttps = text.length <= maximumPictureUrl && URL.parse(text)?.protocol === 'https:'
   return isHttps ? null : 'The picture must be an https: URL of at most 2048 characters.'
-}
-
-const replace = async (
-  { q, now, record }: OpenChange,
-  before: User,
-  stated: Pick<StatedUser, 'email' | 'name' | 'pictureUrl' | 'status'>,
-): Promise<User> => {
-  const status = stated.status ?? before.status
-  const after = { ...before, ...stated, status, updatedAt: now }
-  const changed = (['email', 'name', 'pictureUrl', 'status'] as const).filter((field) => after[field] !== before[field])
-  if (changed.length === 0) return before
-  const { email, name, pictureUrl } = after
-  await q.users.change(before.id, { email, name, pictureUrl, status }, now)
-  const isDisabled = changed.includes('status') && status === 'disabled'
-  if (isDisabled) {
-    const sessions = await q.sessions.endAllOfUser(before.id, now)
-    await record({ action: 'user.disabled', target: before.id, detail: { apps: 'keep', sessions } })
-  } else if (changed.includes('status')) await record({ action: 'user.enabled', target: before.id })
-  const others = changed.filter((field) => field !== 'status')
-  if (others.length > 0) await record({ action: 'user.changed', target: before.id, detail: { fields: others } })
-  return after
 }
 
 /** The user of an external ID; null if there is none. */

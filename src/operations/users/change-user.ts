@@ -1,12 +1,78 @@
-// Changes of a user by operators: name, address and operator rights. passwords.ts and set-user-status.ts have the others.
+// Changes of a user. `changeUser` is the only way to another address or status, whoever changes it: the desk and the command line, the
+// builder, or the person. It has everything that follows from such a change. passwords.ts has the passwords.
 
 import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { personNameFault } from '../../domain/name.ts'
+import { keyOfUuidTime } from '../../domain/identifier.ts'
+import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Rule } from '../acting-as.ts'
-import { badInput, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import type { Actor } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { countOf, endSignIns } from '../end-access.ts'
 import { knownUser } from './find-user.ts'
+
+/** What changes of a user; what is left out stays. */
+type UserChanges = Partial<Pick<User, 'email' | 'name' | 'pictureUrl' | 'status'>>
+
+/** What the audit says about a change. */
+type AboutChange = {
+  /** Who made it, if not the actor of the transaction. */
+  readonly by?: Actor
+  /** What becomes of the apps of a user who is disabled. */
+  readonly apps?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Changes a user in the transaction of a caller who may, and who has read the user in it. Nobody else may have the new address. With an
+ * address, the links that were given to its person end, and the old one is told. Disabling ends everything that signs the user in, and
+ * what was issued for them stops working until they are enabled. `ended` is what has ended, and `stopped` what has stopped.
+ */
+export const changeUser = async (
+  change: OpenChange,
+  before: User,
+  to: UserChanges,
+  { by, apps = { apps: 'keep' } }: AboutChange = {},
+) => {
+  const { q, now } = change
+  const record: OpenChange['record'] = async (facts) => await change.record({ ...(by && { actor: by }), ...facts })
+  const changes = { ...before, ...to }
+  const fields = (['email', 'name', 'pictureUrl', 'status'] as const).filter((name) => changes[name] !== before[name])
+  if (fields.length === 0) return { user: before, ...nothingEnded }
+  const { email, name, pictureUrl, status } = changes
+  await q.users.change(before.id, { email, name, pictureUrl, status }, now)
+  const user = { ...changes, updatedAt: now }
+  const target = user.id
+  let outcome: UserEnded = nothingEnded
+  if (fields.includes('status') && status === 'disabled') {
+    outcome = await stopUser(change, before)
+    await record({ action: 'user.disabled', target, detail: { ...apps, ...outcome.ended, ...outcome.stopped } })
+  } else if (fields.includes('status')) await record({ action: 'user.enabled', target })
+  if (fields.includes('email')) {
+    await q.passwordLinks.endAll(target, now)
+    await record({ action: 'user.email_changed', target, mail: { kind: 'email_changed', to: before.email } })
+  }
+  const others = fields.filter((field) => field === 'name' || field === 'pictureUrl')
+  if (others.length > 0) await record({ action: 'user.changed', target, detail: { fields: others } })
+  return { user, ...outcome }
+}
+
+const nothingEnded = {
+  ended: { sessions: 0, embeddedSessions: 0 },
+  stopped: { grants: 0, userTokens: 0 },
+}
+export type UserEnded = Readonly<typeof nothingEnded>
+
+/** An embedded session ends with the session that it was opened in. Grants are not revoked: they work again with the user. */
+const stopUser = async (change: OpenChange, { id }: User): Promise<UserEnded> => {
+  const { q, now } = change
+  const since = keyOfUuidTime(now - maximumLifetimes.embeddedSession * 1000)
+  const embeddedSessions = await q.access.countEmbedded({ kind: 'user', userId: id }, since, now)
+  const sessions = await endSignIns(change, id)
+  const { grants, userTokens } = countOf(await q.access.openGrants({ kind: 'user', userId: id }, '', 10_000), now)
+  return { ended: { sessions, embeddedSessions }, stopped: { grants, userTokens } }
+}
 
 type NewUserName = { readonly email: string; readonly name: string }
 
@@ -17,13 +83,9 @@ type NewUserName = { readonly email: string; readonly name: string }
 export const renameUser: Operation<NewUserName, User> = async (platform, trace, actor, input) => {
   const name = input.name.trim()
   refuseFault('name', personNameFault(name))
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
-    const user = await knownUser(q, input.email)
-    if (user instanceof PlatformError) return user
-    if (user.name === name) return user
-    await q.users.change(user.id, { name }, now)
-    await record({ action: 'user.renamed', target: user.id })
-    return { ...user, name, updatedAt: now }
+  return await decide(platform, trace, actor, async (change) => {
+    const user = await knownUser(change.q, input.email)
+    return user instanceof PlatformError ? user : (await changeUser(change, user, { name })).user
   })
 }
 
@@ -36,16 +98,12 @@ type NewUserEmail = { readonly email: string; readonly to: string }
 export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.to)
   if (email === null) throw badInput('to', 'The new email address is malformed.')
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
-    const user = await knownUser(q, input.email)
+  return await decide(platform, trace, actor, async (change) => {
+    const user = await knownUser(change.q, input.email)
     if (user instanceof PlatformError) return user
-    if (user.email === email) return user
-    if ((await q.users.byEmail(email)) !== null)
-      return badInput('to', 'A user with the new email address already exists.')
-    await q.users.change(user.id, { email }, now)
-    await q.passwordLinks.endAll(user.id, now) // they were given to the person of the old address
-    await record({ action: 'user.email_changed', target: user.id, mail: { kind: 'email_changed', to: user.email } })
-    return { ...user, email, updatedAt: now }
+    const isTaken = user.email !== email && (await change.q.users.byEmail(email)) !== null
+    if (isTaken) return badInput('to', 'A user with the new email address already exists.')
+    return (await changeUser(change, user, { email })).user
   })
 }
 

@@ -2,7 +2,7 @@ import type { User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
-import { endIssued } from '../end-access.ts'
+import { endIssued, endSignIns } from '../end-access.ts'
 import { removeResource } from '../resources/builder-resources.ts'
 import { ordinaryUser, sparingOperators } from './builder-users.ts'
 
@@ -31,7 +31,7 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     if (refusal !== null) return refusal
     await q.mails.forget(found.id, found.email)
     await q.users.erase(found.id, now)
-    await q.sessions.endAllOfUser(found.id, now)
+    await endSignIns(change, found.id)
     await q.sessions.forgetOrigins(found.id)
     await q.grants.revokeOfUser(found.id, null, now, { after: '', limit: 10_000 })
     await q.identities.forget(found.id)

@@ -22,9 +22,11 @@ import {
   settle,
 } from '../decision.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
+import { endSignIns } from '../end-access.ts'
 import { findPasswordLink } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from './builder-users.ts'
+import { changeUser } from './change-user.ts'
 
 /** A new link. The answer that makes it is the only place that has it. */
 export type MadeLink = { readonly user: User; readonly link: string; readonly expiresAt: number }
@@ -203,14 +205,14 @@ export const usePasswordLink = async (platform: Platform, trace: Trace, input: C
   return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
-const setPassword = async ({ q, now, record }: OpenChange, link: string, hash: string) => {
+const setPassword = async (change: OpenChange, link: string, hash: string) => {
+  const { q, now, record } = change
   const found = await liveLink(q, link, now, passwordLinkPath)
   if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
   const { user } = found
   if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
   await q.users.confirmPassword(user.id)
-  await q.passwordLinks.endAll(user.id, now)
-  await q.sessions.endAllOfUser(user.id, now)
+  await endSignIns(change, user.id)
   await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
   return user
 }
@@ -244,20 +246,12 @@ export const useEmailLink = async (platform: Platform, trace: Trace, secret: str
   return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
-const setEmail = async ({ q, now, record }: OpenChange, secret: string) => {
+const setEmail = async (change: OpenChange, secret: string) => {
+  const { q, now } = change
   const found = await liveLink(q, secret, now, emailLinkPath)
   const email = found?.row.email ?? null
   if (found === null || email === null || (await q.users.byEmail(email)) !== null) return deadLink()
   const { user, row } = found
   if (user.externalId !== null || !(await q.passwordLinks.use(row.id, now))) return deadLink()
-  await q.users.change(user.id, { email }, now)
-  await q.passwordLinks.endAll(user.id, now)
-  const actor = { kind: 'user', id: user.id } as const
-  await record({
-    actor,
-    action: 'user.email_changed',
-    target: user.id,
-    mail: { kind: 'email_changed', to: user.email },
-  })
-  return { ...user, email, updatedAt: now }
+  return (await changeUser(change, user, { email }, { by: { kind: 'user', id: user.id } })).user
 }

@@ -16,6 +16,7 @@ import {
   refusalOfFaults,
   refuseFault,
 } from '../decision.ts'
+import { endSignIns } from '../end-access.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
@@ -57,7 +58,6 @@ export const changePassword = async (
     const replaced =
       oldHash !== null && newHash !== null && (await q.users.replacePassword(caller.user.id, oldHash, newHash, now))
     if (!replaced) return await wrongPassword(change, caller.user.id)
-    await q.passwordLinks.endAll(caller.user.id, now)
     await renewSessions(change, caller, session)
     await record({ action: 'user.password_changed', target: caller.user.id })
     return { sessionToken: session.sessionToken, expiresAt: session.expiresAt }
@@ -77,9 +77,10 @@ const wrongPassword = async ({ record }: OpenChange, userId: string): Promise<Pl
 }
 
 /** Ends all sessions of the user and stores a new one for the caller's browser. */
-const renewSessions = async ({ q, now }: OpenChange, caller: SessionCaller, session: MintedSession): Promise<void> => {
+const renewSessions = async (change: OpenChange, caller: SessionCaller, session: MintedSession): Promise<void> => {
+  const { q, now } = change
   const own = await q.sessions.find(caller.sessionKey)
-  await q.sessions.endAllOfUser(caller.user.id, now)
+  await endSignIns(change, caller.user.id)
   await q.sessions.insert(session.rowFor(caller.user.id, own?.session.agent ?? null, now))
 }
 
@@ -108,13 +109,13 @@ export const resetPassword: Operation<
   const user = await platform.database.queries.users.byId(input.userId)
   if (user === null) throw badInput('user', 'There is no such user.')
   const passwordHash = await platform.passwords.hash(input.password)
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, actor, async (change) => {
+    const { q, now, record } = change
     if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
       return refuse('version_not_eligible', { message: changedSince })
     }
     await q.users.confirmPassword(user.id) // the new password is not suspended
-    await q.passwordLinks.endAll(user.id, now)
-    const endedSessions = await q.sessions.endAllOfUser(user.id, now)
+    const endedSessions = await endSignIns(change, user.id)
     await record({ action: 'user.password_reset', target: user.id })
     return { user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions }
   })

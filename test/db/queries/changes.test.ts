@@ -243,8 +243,8 @@ const steps: readonly Step[] = [
   [
     'ending all other sessions of a user',
     async (q) => {
-      expect(await q.sessions.endOthersOfUser(one.user.id, one.sessions[1], next())).toBe(0)
-      expect(await q.sessions.endOthersOfUser(one.user.id, one.sessions[0], next())).toBe(1)
+      expect(await q.sessions.endAllOfUser(one.user.id, one.sessions[1], next())).toBe(0)
+      expect(await q.sessions.endAllOfUser(one.user.id, one.sessions[0], next())).toBe(1)
     },
     () => [`sessions ${one.sessions[1]}: ended_at`, ...gone(one.user)],
   ],
@@ -261,11 +261,11 @@ test('all sessions of a user end together, and those of other users do not', asy
   devicesOf.clear()
   await noteDevices()
   const own = first?.id ?? ''
-  expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, next()))).toEqual([
+  expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, null, next()))).toEqual([
     ...(first === undefined ? [] : gone(first)),
     `sessions ${keys[0]}: ended_at`,
   ])
-  expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, next()))).toEqual([])
+  expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, null, next()))).toEqual([])
   expect(await changedBy(async (q) => expect(await q.sessions.end(keys[1] ?? '', next())).toBe(true))).toEqual([
     `sessions ${keys[1]}: ended_at`,
   ])
