@@ -3,8 +3,9 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
-import { inspectSchema, migrate, type Migration } from '../../../db/migrate.ts'
+import { inspectSchema, migrate } from '../../../db/migrate.ts'
 import { createPrivately } from '../../../db/sqlite/files.ts'
+import { withOneMore } from './support/migrate-process.ts'
 import { migrationOf, temporaryFolder } from './support/tiny-store.ts'
 
 /** What this program finds in a file with its own migrations whose schema was made by `written` and then changed. */
@@ -141,23 +142,22 @@ test('first starts at the same time all succeed', async () => {
 }, 120_000)
 
 test('a schema is read in one snapshot while another process migrates', async () => {
-  const before: readonly Migration[] = migrations.slice(0, 1)
   using folder = temporaryFolder()
   createPrivately(folder.file)
-  await migrate(folder.file, before)
+  await migrate(folder.file, migrations)
   {
     using database = new Database(folder.file)
     database.run('PRAGMA journal_mode = WAL')
   }
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'support', 'migrate-process.ts'), folder.file, 'platform'],
+    [process.execPath, join(import.meta.dir, 'support', 'migrate-process.ts'), folder.file, 'upgrade'],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const states = new Set<string>()
   while (child.exitCode === null) {
-    states.add(inspectSchema(folder.file, migrations))
+    states.add(inspectSchema(folder.file, withOneMore))
     await Bun.sleep(0)
   }
-  states.add(inspectSchema(folder.file, migrations))
+  states.add(inspectSchema(folder.file, withOneMore))
   expect(states).toEqual(new Set(['behind', 'current']))
 })
