@@ -15,7 +15,7 @@ import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
 import { assertServable } from './sqlite/servable.ts'
 import { FileBackups } from './sqlite/backups.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
-import { CommitQueue } from './sqlite/commit-queue.ts'
+import { Commits, WalSync } from './sqlite/commits.ts'
 import { type Connection, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
 import {
   bytesOf,
@@ -29,7 +29,6 @@ import {
 import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
-import { WalSync } from './sqlite/wal-sync.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
 
 export type SqliteOptions<Q> = {
@@ -102,7 +101,7 @@ class SqliteStore<Q> implements Store<Q> {
   readonly backups: FileBackups
 
   readonly #reader: ReadingConnection<Q>
-  readonly #queue: CommitQueue<Q>
+  readonly #commits: Commits<Q>
   readonly #walSync: WalSync
   readonly #acknowledged: Acknowledged
   readonly #guard: FileGuard
@@ -135,7 +134,7 @@ class SqliteStore<Q> implements Store<Q> {
     this.#guard = new FileGuard({ data: [file, wal], locks: role === 'server' ? [shm, serverLock] : [shm] })
     this.#room = new Room({ file, reserveBytes })
     this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
-    this.#queue = new CommitQueue<Q>({
+    this.#commits = new Commits<Q>({
       writer: this.#writer,
       beginning: () => this.#reader.refresh(),
       replaceWriter: () => this.#replaceWriter(),
@@ -151,9 +150,9 @@ class SqliteStore<Q> implements Store<Q> {
 
   transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
     if (endsAccess !== undefined) {
-      return this.#queue.transaction(this.#ending(work, endsAccess), { endsAccess: true, isLong })
+      return this.#commits.transaction(this.#ending(work, endsAccess), { endsAccess: true, isLong })
     }
-    return this.#room.reason === null ? this.#queue.transaction(work, { isLong }) : Promise.reject(noRoom())
+    return this.#room.reason === null ? this.#commits.transaction(work, { isLong }) : Promise.reject(noRoom())
   }
 
   /** Refuses a transaction that ended no access, so that the reserve is not used up by the traces of refusals. */
@@ -169,7 +168,7 @@ class SqliteStore<Q> implements Store<Q> {
     if (this.#stopped !== null) return { writable: false, problem: 'failed', reason: this.#stopped }
     const full = this.#room.reason
     if (full !== null) return { writable: false, problem: 'full', reason: full }
-    if (this.#queue.isLocked) return { writable: false, problem: 'locked', reason: lockedSentence }
+    if (this.#commits.isLocked) return { writable: false, problem: 'locked', reason: lockedSentence }
     return { writable: true, problem: null, reason: null }
   }
 
@@ -189,13 +188,13 @@ class SqliteStore<Q> implements Store<Q> {
 
   statistics(): StoreStatistics {
     return {
-      transactions: this.#queue.transactions,
-      commits: this.#queue.commits,
+      transactions: this.#commits.transactions,
+      commits: this.#commits.commits,
       databaseBytes: bytesOf(this.options.file),
       walBytes: bytesOf(companionsOf(this.options.file).wal),
       writable: this.health().writable,
       freeDiskBytes: freeBytesBeside(this.options.file),
-      lockWaits: this.#queue.lockWaits,
+      lockWaits: this.#commits.lockWaits,
       failedCheckpoints: this.#failedCheckpoints,
     }
   }
@@ -210,7 +209,7 @@ class SqliteStore<Q> implements Store<Q> {
 
   async close(): Promise<void> {
     this.backups.close()
-    await this.#queue.drain()
+    await this.#commits.drain()
     clearInterval(this.#timer)
     await this.#acknowledged.close({ failed: this.#stopped !== null })
     if (this.#stopped === null) await this.#letGo()
@@ -273,15 +272,15 @@ class SqliteStore<Q> implements Store<Q> {
   #watch(): void {
     const moved = this.#guard.fault()
     if (moved !== null) return this.#stop(moved, new FileMoved(moved))
-    if (this.options.role === 'server') this.#queue.probe()
-    void this.#room.look(async () => await this.#queue.transaction(async () => this.#writer.countUp()))
+    if (this.options.role === 'server') this.#commits.probe()
+    void this.#room.look(async () => await this.#commits.transaction(async () => this.#writer.countUp()))
   }
 
   #stop(reason: string, cause: unknown): void {
     if (this.#stopped !== null) return
     this.#stopped = reason
     abandon(this.#writer, this.#reader, this.#checkpointer)
-    this.#queue.stop(() => refuse('unavailable', { retryAfterSeconds: 30 }))
+    this.#commits.stop(() => refuse('unavailable', { retryAfterSeconds: 30 }))
     this.options.onFault?.({ reason, cause })
   }
 }

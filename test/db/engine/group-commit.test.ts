@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PlatformError } from '../../../src/domain/errors.ts'
-import { TransactionOverdue } from '../../../db/sqlite/commit-queue.ts'
+import { TransactionOverdue } from '../../../db/sqlite/commits.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 test('transactions that arrive together share one commit', async () => {

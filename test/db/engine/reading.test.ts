@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { ReadingConnection } from '../../../db/sqlite/connection.ts'
-import { WalSync } from '../../../db/sqlite/wal-sync.ts'
+import { WalSync } from '../../../db/sqlite/commits.ts'
 import { startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, tinyQueries } from './support/tiny-store.ts'
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { WalSync } from '../../../db/sqlite/wal-sync.ts'
+import { WalSync } from '../../../db/sqlite/commits.ts'
 import { openTiny, type TinyStore } from '../../db/engine/support/tiny-store.ts'
 
 // A small server, or an operator's command beside it, that prints `ack ID` for each note that it calls durable. Among them
