@@ -22,6 +22,19 @@ export const parseIpAddress = (text: string): IpAddress | null => {
   return groups !== null && IPv6.isValid(groups) ? IPv6.parse(groups) : null
 }
 
+const withPort = /^(?:(?<v4>[\d.]+):|\[(?<v6>[\da-f:.]+)\](?::|$))(?<port>\d{1,5})?$/i
+
+/**
+ * The address in `a.b.c.d:port`, `[v6]:port` or `[v6]`, as proxies write it into X-Forwarded-For; any other text as it is. IPv6
+ * without brackets has no port: nothing tells it from a last group.
+ */
+export const addressWithoutPort = (text: string): string => {
+  const { v4, v6, port } = withPort.exec(text)?.groups ?? {}
+  if (Number(port ?? 0) > 65_535 || text.endsWith(':')) return text
+  // Brackets are for IPv6 alone (RFC 3986 section 3.2.2).
+  return v4 ?? (v6?.includes(':') === true ? v6 : text)
+}
+
 const parseV4 = (text: string): IpAddress | null =>
   IPv4.isValidFourPartDecimal(text) ? IPv4.parse(text).toIPv4MappedAddress() : null
 

@@ -24,6 +24,12 @@ export const secretPrefixes = {
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 
+/** Secrets of webhooks are bytes in base64, with the prefix of Standard Webhooks. */
+export const webhookSecretPrefix = 'whsec_'
+
+/** Finds the prefix of any secret, anywhere in a text. */
+export const secretPrefixPattern = new RegExp([...Object.values(secretPrefixes), webhookSecretPrefix].join('|'))
+
 /** The kinds whose 22 digits of key are a number (`time-key.ts`); those of the others are a UUID. */
 const timeKeyedKinds = ['appToken', 'userAccessToken', 'refreshToken', 'authorizationCode'] as const
 export type TimeKeyedKind = (typeof timeKeyedKinds)[number]
@@ -84,7 +90,7 @@ export const secretKindOf = (text: string): SecretKind | null => {
   for (const kind of secretKinds) if (text.startsWith(secretPrefixes[kind])) return kind
   return null
 }
-const secretKinds = Object.keys(secretPrefixes).filter((name): name is SecretKind =>
+export const secretKinds = Object.keys(secretPrefixes).filter((name): name is SecretKind =>
   Object.hasOwn(secretPrefixes, name),
 )
 

@@ -23,6 +23,9 @@ const multipart = 'multipart/form-data'
 /** Forms with a file. */
 export const fileFormBodies: BodyRule = { limitBytes: largestBodyBytes, mediaTypes: [multipart] }
 
+/** What monitors and load balancers ask. */
+export const monitoredRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
 const hostSyntax = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
 /**
@@ -30,11 +33,13 @@ const hostSyntax = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5
  * the URL ambiguous and what only looks like a host: 1.2.3.4.5, [1:2], xn--, a port of 99999. The last good host is remembered,
  * since nearly all requests name the same one.
  */
-export const createHostCheck = (): ((request: Request) => PlatformError | null) => {
+export const createHostCheck = (): ((request: Request, route: string) => PlatformError | null) => {
   let lastGood: string | null = null
-  return ({ headers }) => {
+  return ({ headers }, route) => {
     const host = headers.get('host')
     if (host !== null && host === lastGood) return null
+    // Load balancers check by HTTP/1.0 without a host (RFC 9110 section 7.2 wants one from HTTP/1.1 on, and Bun requires it there).
+    if ((host === null || host === '') && monitoredRoutes.has(route)) return null
     if (host === null || !hostSyntax.test(host) || !URL.canParse(`http://${host}`)) return badHeader('Host')
     lastGood = host
     return null
@@ -61,6 +66,9 @@ export const checkBody = (request: Request, rule: BodyRule): PlatformError | nul
   return checkMediaType(request.headers.get('content-type'), rule)
 }
 
+/** UTF-8 by its name or by its common label (Encoding Standard section 4.2). Empty parameters are allowed (RFC 9110 section 5.6.6). */
+const utf8Charset = /^charset=(?:utf-?8|"utf-?8")$/
+
 const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | null => {
   if (type === null) return otherType(rule)
   if (rule.mediaTypes.includes(type)) return null
@@ -68,7 +76,7 @@ const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | nu
   if (rule.mediaTypes.includes(multipart) && type.toLowerCase().startsWith(`${multipart};`)) return null
   if (type.includes(',')) return badHeader('Content-Type')
   const [name = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
-  const isUtf8 = parameters.every((parameter) => parameter === 'charset=utf-8' || parameter === 'charset="utf-8"')
+  const isUtf8 = parameters.every((parameter) => parameter === '' || utf8Charset.test(parameter))
   return rule.mediaTypes.includes(name) && isUtf8 ? null : otherType(rule)
 }
 

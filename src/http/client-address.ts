@@ -1,4 +1,11 @@
-import { formatIpAddress, type IpNetwork, isWithin, limitKeyOf, parseIpAddress } from '../domain/ip-address.ts'
+import {
+  addressWithoutPort,
+  formatIpAddress,
+  type IpNetwork,
+  isWithin,
+  limitKeyOf,
+  parseIpAddress,
+} from '../domain/ip-address.ts'
 import { remembered } from '../domain/remembered.ts'
 
 /** Where a request came from, and the key that limits count it by. */
@@ -14,9 +21,11 @@ const rememberedAddresses = 4096
 
 /**
  * The peer, unless it is a trusted proxy: then the nearest address in X-Forwarded-For that is not one. Whatever else the
- * header says was written by someone who is not trusted. An entry that is not an address ends the walk at the last known hop.
+ * header says was written by someone who is not trusted. An entry may have a port and brackets. Anything else ends the walk at
+ * the last known hop, and `unreadable` is called the first time: all clients behind that hop now share its address.
  */
-export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]) => {
+export const createClientAddressReader = (trustedProxies: readonly IpNetwork[], unreadable: () => void = () => {}) => {
+  let wasUnreadable = false
   /** Only addresses are remembered, because they are short. */
   const describe = remembered(
     rememberedAddresses,
@@ -32,8 +41,12 @@ export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]) 
   const walk = (proxy: ClientAddress, forwardedFor: string): ClientAddress => {
     let nearest = proxy
     for (const hop of forwardedFor.split(',').slice(-maximumHops).toReversed()) {
-      const { client, trusted } = describe(hop.trim())
-      if (client === unknown) return nearest
+      const { client, trusted } = describe(addressWithoutPort(hop.trim()))
+      if (client === unknown) {
+        if (!wasUnreadable) unreadable()
+        wasUnreadable = true
+        return nearest
+      }
       nearest = client
       if (!trusted) return nearest
     }

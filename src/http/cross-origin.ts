@@ -35,7 +35,7 @@ export const answerPreflight = (plugin: AnyElysia, door: Door, path: string, met
   plugin.options(
     path,
     async ({ request }) => {
-      const headers = new Headers({ 'cache-control': 'no-store', allow: allowOf([method, 'OPTIONS']), vary: 'Origin' })
+      const headers = new Headers({ allow: allowOf([method, 'OPTIONS']), vary: 'Origin' })
       if (await openToKnownOrigin(door, callOf(request))) {
         headers.set('access-control-allow-methods', method)
         headers.set('access-control-allow-headers', allowedHeaders)

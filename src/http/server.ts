@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { pathOf } from './paths.ts'
 import type { Shell } from './shell.ts'
 
 type ListenOptions = {
@@ -128,7 +129,7 @@ export class MetricsPortUnusable extends Error {
  */
 export const startMetricsServer = ({ host, port, contentType, render, failed }: MetricsServerOptions) => {
   const answer = async (request: Request): Promise<Response> => {
-    if (new URL(request.url).pathname !== '/metrics') return new Response('Only /metrics is here.\n', { status: 404 })
+    if (pathOf(request.url) !== '/metrics') return new Response('Only /metrics is here.\n', { status: 404 })
     if (request.method !== 'GET') return new Response('Use GET.\n', { status: 405, headers: { allow: 'GET' } })
     return new Response(await render(), { headers: { 'content-type': contentType } })
   }

@@ -8,7 +8,7 @@ import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/histogram.ts'
-import { checkBody, checkSingleHeaders, createHostCheck, jsonBodies } from './admission.ts'
+import { checkBody, checkSingleHeaders, createHostCheck, jsonBodies, monitoredRoutes } from './admission.ts'
 import type { RouteRule } from './app.ts'
 import { createBurst } from './burst.ts'
 import { authorizationOf, type Call, clientRequestIdOf, type HttpConnection } from './call.ts'
@@ -67,7 +67,12 @@ export const createShell = (options: ShellOptions): Shell => {
   const { app, publicUrl, draining, clock, random, log, metrics, limiter, turnstile } = options
   const burst = createBurst()
   const checkHost = createHostCheck()
-  const readAddress = createClientAddressReader(options.trustedProxies)
+  const readAddress = createClientAddressReader(options.trustedProxies, () =>
+    log.warn('proxy.address_unreadable', {
+      reason:
+        'A trusted proxy sent an X-Forwarded-For with an entry that is not an address: clients share the address of the last one that is.',
+    }),
+  )
   const responses = createResponses(publicUrl, options.apiVersion ?? servedApiVersion)
   const bind = (method: string, pattern: string): BoundRoute => {
     const rule: RouteRule = options.ruleOf?.(method, pattern) ?? { body: jsonBodies, answer: null }
@@ -114,7 +119,7 @@ export const createShell = (options: ShellOptions): Shell => {
     if (match.kind === 'method_not_allowed') return refuse('method_not_allowed')
     const { request, path, rateLimit } = call
     return (
-      checkHost(request) ??
+      checkHost(request, match.route.pattern) ??
       checkBody(request, match.route.body) ??
       // A browser's preflight request comes without the headers of the call.
       (isContractPath(path) && request.method !== 'OPTIONS'
@@ -182,7 +187,8 @@ export const createShell = (options: ShellOptions): Shell => {
     const route = match.kind === 'found' ? match.route : unmatched
     const call = open(request, peer, path, route)
     call.connection = connection
-    const mayBegin = watchedRoutes.has(route.pattern) || turnstile.enter()
+    // Monitors must be served even when the server has too much to do.
+    const mayBegin = monitoredRoutes.has(route.pattern) || turnstile.enter()
     if (mayBegin === true) return begin(call, match, route, turn)
     return mayBegin.then((isAdmitted) => {
       call.now = clock.now()
@@ -191,8 +197,6 @@ export const createShell = (options: ShellOptions): Shell => {
   }
 }
 
-/** Monitors must be served even when the server has too much to do. */
-const watchedRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 /** A proxy asks every second whether the server is ready: a line for each yes would bury all others. */
 const isRoutineCheck = ({ route }: Call, status: number): boolean => route === '/readyz' && status === 200
 
@@ -250,7 +254,8 @@ const createResponses = (publicUrl: string, version: ApiVersion) => {
     }
     const challenge = isContract ? headers.get('www-authenticate') : null
     if (challenge?.startsWith('Bearer') === true) headers.set('www-authenticate', withResource(challenge))
-    if (isContract || made.status >= 400 || call.path === '/api/session') headers.set('cache-control', 'no-store')
+    // Whatever does not say otherwise may be about a person or hold a secret: no cache keeps it.
+    if (made.status >= 400 || !headers.has('cache-control')) headers.set('cache-control', 'no-store')
     const state = call.rateLimit
     if (state === null || state.policyField === null) return made
     headers.set('ratelimit-policy', state.policyField)

@@ -27,7 +27,6 @@ export const csvDownload = <Row>(
       'content-disposition': attachment(`${name}-${day}.csv`),
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'cross-origin-resource-policy': 'same-origin',
-      'cache-control': 'no-store',
     },
   })
 }

@@ -31,14 +31,13 @@ const contentSecurityPolicy = ({ formTarget, framed, uploads = false }: PageOpti
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** A page as an answer. Pages are about one person, so no cache may store them. */
+/** A page as an answer. No cache stores it, as the shell says of every answer. */
 export const page = (content: VNode, options: PageOptions = {}): Response =>
   new Response(`<!doctype html>${renderToString(content)}`, {
     status: options.status ?? options.refusal?.status ?? 200,
     headers: headersOf(options.cookies ?? [], {
       ...retryAfter(options.refusal?.facts.retryAfterSeconds),
       'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
       'content-security-policy': contentSecurityPolicy(options),
       'x-frame-options': 'DENY', // for browsers that do not know frame-ancestors
       // Elsewhere not no-referrer: forms are then sent with `Origin: null`, and only Sec-Fetch-Site proves where they come from.
@@ -62,7 +61,6 @@ export const seeOther = (location: string, cookies: readonly string[] = []): Res
     status: 303,
     headers: headersOf(cookies, {
       location,
-      'cache-control': 'no-store',
       'referrer-policy': 'same-origin',
       ...staysWithOpener,
     }),

@@ -48,7 +48,6 @@ const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
   'content-length': String(sizeBytes), // Bun omits it for a stream, which it sends in chunks (oven-sh/bun#10507)
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'no-store',
   etag: `"${sha256}"`,
   'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`, // RFC 9530
   'accept-ranges': 'none',

@@ -1,3 +1,4 @@
+import { secretPrefixPattern } from '../domain/secret.ts'
 import type { LogWriter } from './log-writer.ts'
 import { describeCause } from './cause.ts'
 
@@ -32,13 +33,10 @@ const rank = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<
 /** A value as JSON, or null when the field does not allow it. */
 type Rule = (value: unknown) => string | null
 
-/** Every prefix that a secret can have (contract section 2). */
-const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_|whsec_/
-
 const matching =
   (pattern: RegExp): Rule =>
   (value) =>
-    typeof value === 'string' && pattern.test(value) && !secretPrefix.test(value) ? `"${value}"` : null
+    typeof value === 'string' && pattern.test(value) && !secretPrefixPattern.test(value) ? `"${value}"` : null
 
 /** For patterns that no text with a secret in it can match. */
 const exactly =
@@ -58,7 +56,7 @@ const json = (value: unknown): string =>
 
 const text: Rule = (value) => {
   if (typeof value !== 'string') return null
-  return secretPrefix.test(value) ? withheld : json(value.slice(0, 500))
+  return secretPrefixPattern.test(value) ? withheld : json(value.slice(0, 500))
 }
 
 /** The fields of a log line that hold text: IDs and words, never values. */

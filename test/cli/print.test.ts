@@ -154,9 +154,9 @@ needs('systemd-analyze').test('systemd accepts the unit and rates its exposure a
 /** Rules that hold for every proxy in front of the server. */
 const expectGoodProxy = async (
   start: (env: Readonly<Record<string, string>>, port: string) => Promise<PrintedProxy>,
-  publicUrl: string,
+  origin: string,
 ) => {
-  const env = { PUBLIC_URL: publicUrl, TRUSTED_PROXIES: '127.0.0.1' }
+  const env = { PUBLIC_URL: origin, TRUSTED_PROXIES: '127.0.0.1' }
   const server = await startServer({ env })
   const proxy = await start(env, new URL(server.url).port)
   const json = { 'Content-Type': 'application/json', 'X-Service-Api-Version': '2026-08' }
@@ -190,8 +190,21 @@ const expectGoodProxy = async (
   expect((await proxy.fetch('/sign-in')).status).toBe(200)
   expect((await proxy.fetch('/metrics')).status).toBe(404)
   expect((await fetch(`${server.url}/metrics`)).status).toBe(200)
-  await proxy.stop()
+
+  // Links have secrets in their query, also in that of the page before, and apps get codes in a redirect.
+  const secret = `appl_${'canary'.repeat(10)}`
+  const link = `/set-password?link=${secret}`
+  const linked = { headers: { Referer: origin + link, 'X-Secret': secret } }
+  expect((await proxy.fetch(link, linked)).status).toBeLessThan(500)
+  expect((await proxy.fetch(`/account?next=${secret}`, linked)).headers.get('location')).toContain(secret)
   await server.stop()
+  expect((await proxy.fetch(`${link}-while-down`, linked)).status).toBeGreaterThanOrEqual(502)
+  const log = await proxy.stop()
+  expect(log.split('\n').filter((line) => line.includes('/set-password') && /\b(?:502|503)\b/.test(line))).toHaveLength(
+    1,
+  )
+  expect(log).toContain('/account')
+  expect(log).not.toContain('canary')
 }
 
 needs('nginx', 'openssl').test('nginx serves the printed site, and no client can fake its address', async () => {

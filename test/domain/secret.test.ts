@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
+import { createSecretScan } from '../../src/cli/developer/package/secret-scan.ts'
 import { base62OfNumber, encodeBase62 } from '../../src/domain/base62.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { digitsOfTimeKey, timeKeyOfUuid } from '../../src/domain/time-key.ts'
@@ -15,26 +16,12 @@ import {
   sameHash,
   type SecretKind,
   secretKindOf,
+  secretKinds,
   secretPrefixes,
 } from '../../src/domain/secret.ts'
 
-const kinds: readonly SecretKind[] = [
-  'appInvitation',
-  'clientSecretDevelopment',
-  'clientSecretProduction',
-  'appToken',
-  'userAccessToken',
-  'refreshToken',
-  'authorizationCode',
-  'session',
-  'embeddedSession',
-  'installSessionCode',
-  'serviceKey',
-  'passwordLink',
-  'signInRequest',
-]
 const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
-const kindOf = fc.constantFrom(...kinds)
+const kindOf = fc.constantFrom(...secretKinds)
 const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 })
 const drawn = fc.string({ unit: fc.constantFrom(...digits), minLength: 43, maxLength: 43 })
 
@@ -52,6 +39,20 @@ const withChecksum = (text: string) => text + base62OfNumber(crc32(text), 6)
 describe('a secret', () => {
   test('has a checksum whose check value is that of the catalogue of CRCs (CRC-32/ISO-HDLC)', () => {
     expect(crc32('123456789')).toBe(0xcbf43926)
+  })
+
+  test('of every kind is found in a package, and one with a wrong checksum is not', () => {
+    for (const kind of secretKinds) {
+      const secret = mint(kind)
+      for (const [text, found] of [
+        [secret, true],
+        [`${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`, false],
+      ] as const) {
+        const scan = createSecretScan()
+        scan.see(new TextEncoder().encode(`key: "${text}"`))
+        expect([kind, scan.found()]).toEqual([kind, found])
+      }
+    }
   })
 
   test('has the prefix of its kind, a key of 22, 43 random and 6 check digits', () => {
@@ -93,7 +94,7 @@ describe('a secret', () => {
   })
 
   test('with any one character changed is refused', () => {
-    for (const kind of kinds) {
+    for (const kind of secretKinds) {
       const text = mint(kind)
       for (let position = 0; position < text.length; position += 1) {
         for (const digit of [...digits, '_', '-', '\0', '\u00e9', '\ud800']) {
@@ -121,8 +122,8 @@ describe('a secret', () => {
   })
 
   test('of one kind is not accepted as another', () => {
-    for (const minted of kinds) {
-      for (const asked of kinds) expect(parse(asked, mint(minted)) !== null).toBe(minted === asked)
+    for (const minted of secretKinds) {
+      for (const asked of secretKinds) expect(parse(asked, mint(minted)) !== null).toBe(minted === asked)
     }
   })
 
@@ -182,8 +183,7 @@ describe('the kind of a secret', () => {
   })
 
   test('is known by its prefix', () => {
-    expect(new Set<string>(kinds)).toEqual(new Set(Object.keys(secretPrefixes)))
-    for (const kind of kinds) expect(secretKindOf(mint(kind))).toBe(kind)
+    for (const kind of secretKinds) expect(secretKindOf(mint(kind))).toBe(kind)
   })
 
   test('is not known by anything else', () => {

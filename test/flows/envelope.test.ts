@@ -56,6 +56,10 @@ describe('the error envelope', () => {
     'application/jsonp',
     'multipart/form-data',
     'application/json-patch+json',
+    'application/json; charset=utf8mb4',
+    'application/json; charset="utf-8',
+    'application/json; charset=utf-8; version=2',
+    ';application/json',
   ]) {
     test(`answers the media type ${type === '' ? 'that is missing' : type}`, async () => {
       const lines = [`POST ${contractPath}/token HTTP/1.1`, 'X-Service-Api-Version: 2026-08', 'Content-Length: 2']
@@ -64,7 +68,14 @@ describe('the error envelope', () => {
     })
   }
 
-  for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8']) {
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset=UTF-8',
+    'application/json;',
+    'application/json ; ; charset=utf8',
+    'application/json;charset="Utf8";',
+  ]) {
     test(`lets the media type ${type} through`, async () => {
       expectRefusal(
         await send(url, 'POST', '/token', { body: '{}', headers: { 'Content-Type': type } }),

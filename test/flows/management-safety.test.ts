@@ -50,12 +50,15 @@ const ask = async (
   { path, body, type }: Sent,
   key: string,
   address = '198.51.100.1',
-): Promise<Answer> =>
-  await send(url, method, `~${managementPath}${path}`, {
+): Promise<Answer> => {
+  const answer = await send(url, method, `~${managementPath}${path}`, {
     token: key,
     headers: { 'X-Forwarded-For': address, ...(type === undefined ? {} : { 'Content-Type': type }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
+  expect([method, path, answer.headers.get('cache-control')]).toEqual([method, path, 'no-store'])
+  return answer
+}
 
 /** A user of the builder with a website, an install on it, a session and a grant. */
 const addMember = async (externalId = fresh('member')) => {

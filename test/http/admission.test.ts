@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { checkBody, checkSingleHeaders, createHostCheck } from '../../src/http/admission.ts'
 import { callWith } from './support/door.ts'
 
-const checkHost = createHostCheck()
+const check = createHostCheck()
+const checkHost = (asked: Request) => check(asked, '/me')
 const request = (method: string, headers: Readonly<Record<string, string>>) =>
   new Request('http://localhost/', { method, headers })
 
@@ -15,6 +16,15 @@ test('a request must name exactly one valid host', () => {
     expect(checkHost(request('GET', { host: `${host}, evil.example` }))).toMatchObject(hostless)
     expect(checkHost(request('GET', {}))).toMatchObject(hostless)
   }
+})
+
+test('what monitors ask needs no host, but a host that is sent must be valid', () => {
+  for (const route of ['/healthz', '/readyz', '/metrics']) {
+    expect(check(request('GET', {}), route)).toBeNull()
+    expect(check(request('HEAD', { host: '' }), route)).toBeNull()
+    expect(check(request('GET', { host: 'a, b' }), route)?.code).toBe('invalid_request')
+  }
+  for (const route of ['/', 'unmatched', '/readyz/x']) expect(check(request('GET', {}), route)).not.toBeNull()
 })
 
 test('a Host header that hides another URL, or only looks like a host, is refused', () => {

@@ -9,6 +9,21 @@ const read = createClientAddressReader(trusted)
 const addressOf = (peer: string | undefined, forwardedFor: string | null): string =>
   read(peer, () => forwardedFor).address
 
+const unlikeAddresses = [
+  '203.0.113.9:',
+  '203.0.113.9:65536',
+  '203.0.113.9:1:2',
+  '203.0.113.9:+1',
+  '[203.0.113.9]:80',
+  '[2001:db8::1',
+  '[2001:db8::1]80',
+  '[2001:db8::1]:',
+  '[[2001:db8::1]]',
+  'fe80::1%eth0',
+  'for=203.0.113.9',
+  'example.com:443',
+]
+
 describe('the address of a request', () => {
   test('is that of its peer, whatever its headers claim', () => {
     expect(addressOf('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1')
@@ -33,8 +48,32 @@ describe('the address of a request', () => {
     expect(addressOf('10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.3')
   })
 
+  test('is read without the port and brackets that some proxies write', () => {
+    for (const [hop, address] of [
+      ['203.0.113.9:80', '203.0.113.9'],
+      ['203.0.113.9:65535', '203.0.113.9'],
+      ['[2001:db8::1]:443', '2001:db8::1'],
+      ['[2001:DB8::1]', '2001:db8::1'],
+      ['[::ffff:203.0.113.9]:8080', '203.0.113.9'],
+      ['::ffff:203.0.113.9', '203.0.113.9'],
+    ] as const) {
+      expect(addressOf('10.0.0.1', hop)).toBe(address)
+      expect(addressOf('10.0.0.1', `1.1.1.1, ${hop}, 10.0.0.2:9000, [fd00::7]`)).toBe(address)
+    }
+  })
+
+  test('warns once of what a trusted proxy calls an address and is none', () => {
+    let warnings = 0
+    const reader = createClientAddressReader(trusted, () => void (warnings += 1))
+    reader('192.0.2.1', () => 'from a stranger')
+    reader('10.0.0.1', () => '203.0.113.9:80')
+    expect(warnings).toBe(0)
+    for (const hop of ['unknown', 'unknown', '_hidden']) reader('10.0.0.1', () => hop)
+    expect(warnings).toBe(1)
+  })
+
   test('is that of the last known hop if the next one is not an address', () => {
-    for (const garbage of ['garbage', '', '203.0.113.9:80', '[2001:db8::1]', '<script>', '\0', '1.1.1.1, ']) {
+    for (const garbage of ['garbage', '', '<script>', '\0', '1.1.1.1, ', ...unlikeAddresses]) {
       expect(addressOf('10.0.0.1', garbage)).toBe('10.0.0.1')
     }
     expect(addressOf('10.0.0.1', 'garbage, 10.0.0.2')).toBe('10.0.0.2')

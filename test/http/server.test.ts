@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
 import { rawAnswer, sendRaw } from './support/raw-client.ts'
+import { startMetricsServer } from '../../src/http/server.ts'
 import { startTestServer } from './support/shell-server.ts'
 
 const until = async (reached: () => boolean) => {
@@ -43,6 +44,8 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const post = (path: string, headers: string, body: string) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nX-Service-Api-Version: 2026-08\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${body}`
 
+const askHostless = async (port: number, path: string) => (await rawAnswer(port, `GET ${path} HTTP/1.0\r\n\r\n`)).status
+
 const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 describe('the server', () => {
@@ -58,6 +61,24 @@ describe('the server', () => {
       expect(server.url).toBe(`http://[::1]:${server.port}`)
       expect((await server.call('/plain')).status).toBe(200)
     }
+  })
+
+  test('answers monitors in HTTP/1.0 without a host, also at a port of their own, and nobody else', async () => {
+    const server = startTestServer()
+    const metrics = startMetricsServer({
+      host: '127.0.0.1',
+      port: 0,
+      contentType: 'text/plain',
+      render: async () => 'figures',
+      failed: () => undefined,
+    })
+    for (const path of ['/healthz', '/readyz', '/metrics', '/readyz?for=proxy']) {
+      expect([path, await askHostless(server.port, path)]).toEqual([path, 200])
+    }
+    for (const path of ['/plain', '/healthz/', '/docs']) expect(await askHostless(server.port, path)).not.toBe(200)
+    const port = Number(new URL(metrics.url).port)
+    expect([await askHostless(port, '/metrics'), await askHostless(port, '/readyz')]).toEqual([200, 404])
+    await metrics.stop()
   })
 
   test('takes a free port if the port is 0, and names it in both of its URLs', async () => {

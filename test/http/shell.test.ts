@@ -95,9 +95,11 @@ describe('every answer', () => {
     },
   )
 
-  test('must not be stored if it is about a session', async () => {
-    expect((await server.call('/api/session')).headers.get('cache-control')).toBe('no-store')
-    expect((await server.call('/plain')).headers.has('cache-control')).toBe(false)
+  test('has a header of its own about caches, or must not be stored', async () => {
+    for (const path of ['/api/session', '/plain', '/healthz', '/metrics']) {
+      expect([path, (await server.call(path)).headers.get('cache-control')]).toEqual([path, 'no-store'])
+    }
+    expect((await server.call('/docs')).headers.get('cache-control')).toBe('no-cache')
   })
 
   test('requires HTTPS from then on if the public URL has it', async () => {

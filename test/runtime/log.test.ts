@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { secretPrefixes, webhookSecretPrefix } from '../../src/domain/secret.ts'
 import { createLog, type LogFields, type LogOptions } from '../../src/runtime/log.ts'
 
 const noon = Date.UTC(2026, 7, 1, 12)
@@ -46,6 +47,15 @@ describe('a line of the log', () => {
     expect(line).toContain(':"[withheld]"')
     expect(line).not.toContain('apat_')
     expect(line).not.toContain('ada@')
+  })
+
+  test.each([...Object.values(secretPrefixes), webhookSecretPrefix])('withholds a text with %s in it', (prefix) => {
+    for (const value of [prefix, `see ${prefix}x`, `/a?b=${prefix}${'x'.repeat(71)}`]) {
+      const [line = ''] = lines((log) =>
+        log.warn('test.happened', { reason: value, clientRequestId: value, job: prefix }),
+      )
+      expect(JSON.parse(line)).toMatchObject({ reason: '[withheld]', clientRequestId: '[withheld]', job: '[withheld]' })
+    }
   })
 
   test('has no field that is not on the list', () => {

@@ -57,6 +57,10 @@ map $uri $app_platform_version {
 	'~^${contractPath}(?:/|$)' ${servedApiVersion.name};
 }
 
+# Links in mails and redirects to apps have secrets in their query. So neither the query nor the Referer is logged.
+log_format app_platform '$remote_addr [$time_iso8601] "$request_method $uri $server_protocol" $status $body_bytes_sent '
+	'$request_time upstream $upstream_status $upstream_response_time "$http_user_agent" $sent_http_x_request_id';
+
 upstream app_platform {
 	server ${terms.upstream};
 	keepalive 16;
@@ -67,6 +71,9 @@ server {
 	server_name ${terms.publicUrl.hostname};
 ${listening(terms.publicUrl).join('\n')}
 	server_tokens off;
+	access_log /var/log/nginx/access.log app_platform;
+	# nginx adds the whole request to each error. The access log says what became of the request.
+	error_log /var/log/nginx/error.log emerg;
 	client_max_body_size ${terms.bodyMegabytes}m;
 	large_client_header_buffers 8 16k;
 
@@ -163,6 +170,22 @@ const listen = (port: string, how: string): readonly string[] => [`	listen ${por
 /** A site for Caddy 2, which gets its own certificate and sets X-Forwarded-For from the connection alone. */
 export const caddyfile = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
 ${terms.publicUrl.origin} {
+	# Links in mails and redirects to apps have secrets in their query. So neither the query nor any header is logged.
+	log {
+		format filter {
+			wrap json
+			fields {
+				request>uri regexp \\?.* ""
+				request>headers delete
+				resp_headers delete
+			}
+		}
+	}
+	# Without an answer of its own, Caddy would log the whole request of each error.
+	handle_errors {
+		respond {err.status_code}
+	}
+
 	# Metrics are for the operator, not for the internet.
 	respond /metrics 404
 

@@ -103,7 +103,7 @@ export const readPersonalData = managed({
     if (user === null) throw refuse('record_not_found', { param: 'externalId' })
     if (user.isOperator) throw refuse('operator_protected')
     const data = personalDataText(await exportUser(door.platform, user.email))
-    return new Response(data, { headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } })
+    return new Response(data, { headers: { 'content-type': 'application/json' } })
   },
 })
 

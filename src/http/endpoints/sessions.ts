@@ -130,7 +130,6 @@ export const startEmbeddedSession = endpoint({
     notes.clientId = clientId
     notes.userId = issued.userId
     door.platform.observe.issued('embedded_session')
-    call.headers = { 'cache-control': 'no-store' }
     return {
       sessionToken: issued.sessionToken,
       expiresIn: issued.expiresInSeconds,

@@ -42,7 +42,6 @@ export const checkToken = endpoint({
   caller: tokenOfApp,
   query: queryOf(checkQuery),
   answers: { 204: Type.Void() },
-  headers: { 'cache-control': 'no-store' },
   valueHeaders: ['x-app-id', 'x-user-external-id', 'x-scope'],
   errors: ['invalid_scope', 'insufficient_scope', 'scope_not_available', 'install_required'],
   details: {
@@ -101,7 +100,6 @@ const userInfo = (method: 'GET' | 'POST', id: string) =>
     caller: tokenOfUser,
     ...(method === 'POST' ? { body: ignoredBody } : {}),
     answers: { 200: userInfoAnswer },
-    headers: { 'cache-control': 'no-store' },
     details: {
       id,
       summary: 'The signed-in user, as OpenID Connect names them',

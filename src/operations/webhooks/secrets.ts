@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
 import { graceFault } from '../../domain/credential.ts'
 import { recordId } from '../../domain/identifier.ts'
+import { webhookSecretPrefix } from '../../domain/secret.ts'
 import { decideAt, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
@@ -20,7 +21,7 @@ export const mintWebhookSecret = (platform: Platform, endpointId: string, now: n
 
 /** The secret in the text form that Standard Webhooks libraries accept ("Symmetric"). */
 export const webhookSecretText = ({ secret }: Pick<WebhookSecret, 'secret'>): string =>
-  `whsec_${Buffer.from(secret).toString('base64')}`
+  `${webhookSecretPrefix}${Buffer.from(secret).toString('base64')}`
 
 /**
  * Gives an endpoint a new secret, shown in this answer and never again. Until the grace period ends, deliveries are

@@ -57,7 +57,7 @@ export const openAppRoutes = (door: Door) =>
     .post(installCodePath(':id'), async ({ request, params: { id } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       const { code, expiresInSeconds } = await open(visit, id)
-      return Response.json({ code, expiresIn: expiresInSeconds }, { headers: { 'cache-control': 'no-store' } })
+      return Response.json({ code, expiresIn: expiresInSeconds })
     })
 
 /** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */

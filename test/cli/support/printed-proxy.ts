@@ -8,7 +8,8 @@ process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
 export type PrintedProxy = {
   /** Fetches as a client that trusts the certificate. */
   fetch(path: string, options?: RequestInit): Promise<Response>
-  stop(): Promise<void>
+  /** Ends it; returns all that it has logged. */
+  stop(): Promise<string>
 }
 
 /** nginx with a printed site, but with test certificates and on IPv4 only. `command` starts it. */
@@ -17,6 +18,7 @@ export const startNginx = async (nginx: readonly string[], site: string, origin:
   const certificates = await makeCertificates()
   const here = site
     .replaceAll(/listen \[::\].*\n/g, '')
+    .replaceAll('/var/log/nginx/', `${folder}/`)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${certificates.certificate};`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${certificates.key};`)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -25,7 +27,12 @@ export const startNginx = async (nginx: readonly string[], site: string, origin:
   const around = `daemon off;\nmaster_process off;\npid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary.join('\n')}\n${here}}\n`
   await Bun.write(join(folder, 'nginx.conf'), around)
   const ca = await Bun.file(certificates.authority).text()
-  return await startProxy([...nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
+  const proxy = await startProxy([...nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
+  const logs = ['access.log', 'error.log'].map((name) => join(folder, name))
+  return {
+    fetch: proxy.fetch,
+    stop: async () => [await proxy.stop(), ...(await Promise.all(logs.map((log) => Bun.file(log).text())))].join('\n'),
+  }
 }
 
 /** Caddy with a printed site, without its admin endpoint. */
@@ -59,6 +66,7 @@ const startProxy = async (
       child.kill('SIGTERM')
       await child.exited
       running.delete(child)
+      return await said
     },
   }
 }

@@ -1,19 +1,19 @@
-import { isTimeKeyed, parseSecret, parseToken, type SecretKind } from '../../../domain/secret.ts'
+import {
+  isTimeKeyed,
+  parseSecret,
+  parseToken,
+  secretKindOf,
+  secretPrefixes,
+  webhookSecretPrefix,
+} from '../../../domain/secret.ts'
 
 /** A private key with content: as a file, inside JSON, or indented in YAML. A program that only names the header does not match. */
 const privateKey =
   /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[ \t]*(?:\\n|\\r|[\r\n])+[ \t]*(?:[\w-]+: [^\r\n]*\s+)*[A-Za-z0-9+/=]{40}/
 /** Secrets of this platform, by prefix and length. Their checksum tells real ones from samples. */
-const ofThePlatform = /\b(?:aps_dev_|aps_live_|apus_|apur_|apok_)[0-9A-Za-z]{71}\b/g
+const ofThePlatform = new RegExp(`\\b(?:${Object.values(secretPrefixes).join('|')})[0-9A-Za-z]{71}\\b`, 'g')
 /** Webhook secrets have no checksum, so the length decides. JSON may escape a slash. */
-const ofWebhooks = /\bwhsec_(?:[0-9A-Za-z+]|\\?\/){43}=/
-const kinds: readonly SecretKind[] = [
-  'clientSecretDevelopment',
-  'clientSecretProduction',
-  'session',
-  'refreshToken',
-  'serviceKey',
-]
+const ofWebhooks = new RegExp(`\\b${webhookSecretPrefix}(?:[0-9A-Za-z+]|\\\\?/){43}=`)
 /** Longer than any match, so that none is missed between two pieces. */
 const overlap = 512
 
@@ -34,5 +34,7 @@ export const createSecretScan = () => {
   }
 }
 
-const isReal = (text: string): boolean =>
-  kinds.some((kind) => (isTimeKeyed(kind) ? parseToken(kind, text) : parseSecret(kind, text)) !== null)
+const isReal = (text: string): boolean => {
+  const kind = secretKindOf(text)
+  return kind !== null && (isTimeKeyed(kind) ? parseToken(kind, text) : parseSecret(kind, text)) !== null
+}
