@@ -9,7 +9,8 @@ export type DeliveryState = (typeof deliveryStates)[number]
 
 /**
  * Why an attempt had no answer. `address_refused`: the host has an address that must not be called. `no_secret`: there is
- * no secret to sign with, as after the restore of a backup that is older than a rotation; nothing is sent unsigned.
+ * no secret to sign with, as after the restore of a backup that is older than a rotation; nothing is sent unsigned. `no_answer`:
+ * the connection was made, and ended before a readable answer; the receiver may have read the event.
  */
 export const attemptErrors = [
   'no_secret',
@@ -17,6 +18,7 @@ export const attemptErrors = [
   'not_resolved',
   'not_connected',
   'certificate_refused',
+  'no_answer',
   'timed_out',
 ] as const
 export type AttemptError = (typeof attemptErrors)[number]
@@ -101,8 +103,9 @@ export const isDelivered = (status: number | null): boolean => status !== null &
  * since would be disabled by a second short failure.
  */
 const reasonToDisable = (status: number | null, since: number | null, { attempts, isPing, now }: AttemptFacts) => {
+  if (isPing) return null // somebody tries the endpoint out, perhaps before it is ready
   if (status === 410) return 'gone'
-  return !isPing && attempts > 0 && since !== null && now - since >= failingForMs ? 'failing' : null
+  return attempts > 0 && since !== null && now - since >= failingForMs ? 'failing' : null
 }
 
 const pauseAfter = ({ attempts, result, now, chance }: AttemptFacts): number => {

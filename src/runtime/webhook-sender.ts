@@ -173,9 +173,11 @@ const call = async (
   let informational = 0
   request.on('information', () => {
     informational += 1
-    if (informational > mostInformational) resolve(noAnswer('not_connected'))
+    if (informational > mostInformational) resolve(noAnswer('no_answer'))
   })
-  request.on('error', (error) => resolve(isUnreached(error) ? 'not reached' : noAnswer(errorOf(error))))
+  let isOpen = false
+  request.on('socket', (socket) => socket.once('secureConnect', () => (isOpen = true)))
+  request.on('error', (error) => resolve(isUnreached(error) ? 'not reached' : noAnswer(errorOf(error, isOpen))))
   request.on('response', (response) => resolve(readAnswer(response, deadline)))
   request.end(body)
   try {
@@ -232,10 +234,13 @@ const textOf = (bytes: Uint8Array): string => {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, keptBytes)).replace(/\ufffd$/, '')
 }
 
-const certificateFault = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL|ERR_SSL|ERR_TLS/
+const certificateFault = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL/
 
-const errorOf = (error: Error): AttemptError =>
-  certificateFault.test(codeOf(error)) ? 'certificate_refused' : 'not_connected'
+/** `isOpen`: whether the connection was made and encrypted, so that the receiver may have read the message. */
+const errorOf = (error: Error, isOpen: boolean): AttemptError => {
+  if (isOpen) return 'no_answer'
+  return certificateFault.test(codeOf(error)) ? 'certificate_refused' : 'not_connected'
+}
 
 const isUnreached = (error: Error): boolean => 'syscall' in error && error.syscall === 'connect'
 

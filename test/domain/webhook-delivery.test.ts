@@ -72,10 +72,10 @@ describe('an attempt', () => {
 })
 
 describe('an endpoint', () => {
-  test('is disabled by the first 410, at any attempt and by a ping too', () => {
+  test('is disabled by the first 410, at any attempt, but never by a ping', () => {
     expect(attempt(answered(410)).disable).toBe('gone')
     expect(attempt({ ...answered(410), attempts: 9 }).disable).toBe('gone')
-    expect(attempt({ ...answered(410), isPing: true }).disable).toBe('gone')
+    expect(attempt({ ...answered(410), isPing: true }).disable).toBeNull()
   })
 
   test('is disabled when it has accepted nothing for five days, and not earlier', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { getServers, setServers } from 'node:dns'
-import { createServer } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
 import { createWebhookSender, openWebhookSender, type Resolve } from '../../src/runtime/webhook-sender.ts'
 import { type Receiver, receiverCertificates, startReceiver } from '../support/webhook-receiver.ts'
@@ -33,6 +33,15 @@ const message = (url: string) => ({
   body: '{"id":"evt_1","type":"ping"}',
 })
 const at = (host: string, path = '/hooks') => `https://${host}:${new URL(receiver.url).port}${path}`
+
+/** Lets it listen on a free port. */
+const portOf = async (server: Server): Promise<number> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', () => resolve())
+  await promise
+  const address = server.address()
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
 
 describe('a message', () => {
   test('goes to the address that was checked, with the name in Host and for the certificate', async () => {
@@ -96,7 +105,7 @@ describe('a message', () => {
       response.destroy()
       return 'by itself'
     })
-    expect(await sent('127.0.0.1', '127.0.0.1')).toMatchObject({ status: null, error: 'not_connected' })
+    expect(await sent('127.0.0.1', '127.0.0.1')).toMatchObject({ status: null, error: 'no_answer' })
     expect(receiver.received).toHaveLength(before + 3)
     receiver.behave(() => 200)
   })
@@ -109,11 +118,7 @@ describe('a message', () => {
 
   test('does not wait for a receiver that accepts the connection and sends nothing, or stops in the middle', async () => {
     const silent = createServer((socket) => void socket.on('error', () => undefined))
-    const { promise, resolve } = Promise.withResolvers<void>()
-    silent.listen(0, '127.0.0.1', () => resolve())
-    await promise
-    const address = silent.address()
-    const port = typeof address === 'object' ? address?.port : 0
+    const port = await portOf(silent)
     const sender = senderWith({ timeoutMs: 300 })
     expect(await sender.send(message(`https://127.0.0.1:${port}/`))).toMatchObject({ status: null, error: 'timed_out' })
     silent.close()
@@ -127,6 +132,31 @@ describe('a message', () => {
     if (stopped.status === null) stopped = await senderWith({ timeoutMs: 2_000 }).send(message(receiver.url))
     expect(stopped).toMatchObject({ status: 202, error: null, answer: 'half' })
     receiver.behave(() => 200)
+  })
+
+  test('has no answer if the receiver reads it and ends the connection, and is not connected if it does so before', async () => {
+    const certificates = await receiverCertificates()
+    const options = {
+      cert: await Bun.file(certificates.certificate).text(),
+      key: await Bun.file(certificates.key).text(),
+    }
+    for (const end of [
+      (socket: Socket) => socket.destroy(),
+      (socket: Socket) => socket.resetAndDestroy(),
+      (socket: Socket) => socket.end(),
+      (socket: Socket) => socket.end('It is no HTTP.\r\n\r\n'),
+      (socket: Socket) => socket.end('HTTP/1.1 20'),
+    ]) {
+      const servers = {
+        no_answer: createSecureServer(options, (socket) => void socket.once('data', () => end(socket))),
+        not_connected: createServer((socket) => void socket.once('data', () => end(socket))),
+      }
+      for (const [error, server] of Object.entries(servers)) {
+        const answer = await senderWith().send(message(`https://127.0.0.1:${await portOf(server)}/`))
+        expect([end.toString(), answer.status, answer.error]).toEqual([end.toString(), null, error])
+        server.close()
+      }
+    }
   })
 
   test('is not delayed by a receiver that sends informational answers without end', async () => {
@@ -144,13 +174,8 @@ describe('a message', () => {
         close()
       })
     })
-    const { promise, resolve } = Promise.withResolvers<void>()
-    announcer.listen(0, '127.0.0.1', () => resolve())
-    await promise
-    const address = announcer.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const answer = await senderWith().send(message(`https://127.0.0.1:${port}/`))
-    expect(answer).toMatchObject({ status: null, error: 'not_connected' })
+    const answer = await senderWith().send(message(`https://127.0.0.1:${await portOf(announcer)}/`))
+    expect(answer).toMatchObject({ status: null, error: 'no_answer' })
     await closed // long before the deadline of a minute
     announcer.close()
   })

@@ -123,6 +123,7 @@ const errorWords = {
   not_resolved: 'The host name does not resolve',
   not_connected: 'Could not connect',
   certificate_refused: 'The certificate is not valid for the host',
+  no_answer: 'The connection was closed without an answer',
   timed_out: 'No answer within 15 seconds',
 } as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
 

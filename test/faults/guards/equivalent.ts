@@ -29,6 +29,7 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
     "'not_resolved',",
     "'not_connected',",
     "'certificate_refused',",
+    "'no_answer',",
     "'timed_out',",
   ]),
   ...namesLeftOut('the link that a page gives leads on under any name', [
