@@ -64,7 +64,7 @@ export const clampTimes = async ({ rows }: Pick<Exclusive, 'rows'>, at: number):
 /**
  * Continues with a database that has lost acknowledged changes, or may have. A revocation may be among them, and nobody can tell
  * which. So everything issued ends, and the secrets with the widest reach wait for an operator's confirmation: client secrets
- * for production, the passwords of operators and service keys. Returns how many of each were suspended.
+ * for production, operators, who cannot sign in in any way, and service keys. Returns how many of each were suspended.
  */
 export const recoverRows = async (exclusive: Exclusive, { at, event }: { at: number; event: WriteEvent }) => {
   const { queries, rows } = exclusive
@@ -75,12 +75,12 @@ export const recoverRows = async (exclusive: Exclusive, { at, event }: { at: num
      RETURNING credentials.id, (SELECT app_id FROM clients WHERE clients.id = credentials.client_id)`,
   )
   const operators = await rows(
-    `UPDATE users SET password_suspended_at = ${at} WHERE is_operator = 1 AND password_suspended_at IS NULL RETURNING id`,
+    `UPDATE users SET suspended_at = ${at} WHERE is_operator = 1 AND suspended_at IS NULL RETURNING id`,
   )
   const keys = await rows(
     `UPDATE service_keys SET suspended_at = ${at} WHERE revoked_at IS NULL AND suspended_at IS NULL RETURNING id`,
   )
-  const suspended = { credentials: credentials.length, passwords: operators.length, serviceKeys: keys.length }
+  const suspended = { credentials: credentials.length, operators: operators.length, serviceKeys: keys.length }
   await queries.watermarks.set('recovered', at)
   const moment = await momentOf(queries, at)
   const tell = async (facts: Parameters<WriteEvent>[1]) => await queries.audit.insert(event(moment, facts))
@@ -89,7 +89,7 @@ export const recoverRows = async (exclusive: Exclusive, { at, event }: { at: num
     const target = { target: String(id), appId: String(appId), environment: 'production' } as const
     await tell({ action: 'credential.suspended', ...target })
   }
-  for (const [id] of operators) await tell({ action: 'user.password_suspended', target: String(id) })
+  for (const [id] of operators) await tell({ action: 'user.suspended', target: String(id) })
   for (const [id] of keys) await tell({ action: 'service_key.suspended', target: String(id) })
   return { at, ended, suspended }
 }

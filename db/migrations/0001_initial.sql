@@ -11,7 +11,8 @@ CREATE TABLE users (
   status TEXT NOT NULL CHECK (status IN ('active', 'disabled')),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  password_suspended_at INTEGER,
+  suspended_at INTEGER,
+  sign_ins_ended_at INTEGER,
   external_id TEXT,
   erased_at INTEGER,
   factor_due_at INTEGER

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, gt, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
-import { devices, sessions, signInRequests, users } from '../tables/sqlite.ts'
+import { devices, sessions, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
@@ -33,13 +33,6 @@ export const sessionQueries = (db: DrizzleConnection) => {
   )
   /** A user who ends other sessions trusts none of the browsers that were used for them. */
   const forgetDevices = async (userId: string) => void (await db.delete(devices).where(eq(devices.userId, userId)))
-  /** What the builder has answered for the user and no browser has come back with yet. */
-  const useUpAnswers = async (userId: string, now: number) =>
-    void (await db
-      .update(signInRequests)
-      .set({ completedAt: now })
-      .where(and(eq(signInRequests.userId, userId), isNull(signInRequests.completedAt))))
-
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, sessions.key),
@@ -66,12 +59,11 @@ export const sessionQueries = (db: DrizzleConnection) => {
     forgetOrigins: async (userId: string) =>
       void (await db.update(sessions).set({ address: '', agent: null }).where(eq(sessions.userId, userId))),
     /**
-     * Ends the user's sessions but the one of the key `kept`, and sign-ins that are on their way, and forgets every known browser.
-     * Returns how many sessions had neither ended nor expired.
+     * Ends the user's sessions but the one of the key `kept`, and forgets every known browser. Returns how many sessions had neither
+     * ended nor expired.
      */
     endAllOfUser: async (userId: string, kept: string | null, now: number) => {
       await forgetDevices(userId)
-      await useUpAnswers(userId, now)
       const others = kept === null ? undefined : ne(sessions.key, kept)
       const ended = await db
         .update(sessions)

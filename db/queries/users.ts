@@ -91,7 +91,7 @@ export const userQueries = (db: DrizzleConnection) => {
           name: erasedName,
           pictureUrl: null,
           passwordHash: noPassword,
-          passwordSuspendedAt: null,
+          suspendedAt: null,
           status: 'disabled',
           externalId: null,
           erasedAt: now,
@@ -166,9 +166,15 @@ export const userQueries = (db: DrizzleConnection) => {
     /** Sets from when on a second factor is required, unless it is set. */
     askForFactor: async (id: string, dueAt: number) =>
       void (await changeOne(db, users, { factorDueAt: dueAt }, eq(users.id, id), isNull(users.factorDueAt))),
-    /** Ends the suspension of a password; false if it was not suspended. */
-    confirmPassword: async (id: string) =>
-      await changeOne(db, users, { passwordSuspendedAt: null }, eq(users.id, id), isNotNull(users.passwordSuspendedAt)),
+    /**
+     * Ends everything that was begun to sign the user in. The row stays locked: whoever signs the user in waits, and sees it. So this
+     * comes before any other change of theirs.
+     */
+    endSignIns: async (id: string, now: number) =>
+      void (await db.update(users).set({ signInsEndedAt: now }).where(eq(users.id, id))),
+    /** Ends the suspension of a user; false if they were not suspended. */
+    confirm: async (id: string) =>
+      await changeOne(db, users, { suspendedAt: null }, eq(users.id, id), isNotNull(users.suspendedAt)),
     /** Replaces the hash if it is still the one that was checked; false if the password has changed since. */
     replacePassword: async (id: string, oldHash: string, newHash: string, now: number) =>
       await changeOne(

@@ -38,7 +38,7 @@ const userErased: End = {
     of: 'users',
     told: 'SELECT id, erased_at, NULL FROM present.users WHERE erased_at IS NOT NULL',
     set: `email = m.id || '@erased.invalid', name = 'Erased user', picture_url = NULL, password_hash = '',
-      password_suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
+      suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
     where: 'm.erased_at IS NULL',
   }),
   first: [
@@ -243,12 +243,12 @@ const suspensions: readonly End[] = [
     where: 'm.suspended_at IS NULL',
   }),
   rowEnd({
-    kind: 'password_suspended',
+    kind: 'user_suspended',
     counts: 'passwords',
     of: 'users',
-    told: 'SELECT id, password_suspended_at, NULL FROM present.users WHERE password_suspended_at IS NOT NULL',
-    set: 'password_suspended_at = c.at',
-    where: 'm.password_suspended_at IS NULL',
+    told: 'SELECT id, suspended_at, NULL FROM present.users WHERE suspended_at IS NOT NULL',
+    set: 'suspended_at = c.at',
+    where: 'm.suspended_at IS NULL',
   }),
 ]
 

@@ -45,7 +45,10 @@ export const users = sqliteTable('users', {
   passwordHash: text('password_hash').notNull(),
   isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
   status: text({ enum: userStatuses }).notNull(),
-  passwordSuspendedAt: integer('password_suspended_at'),
+  /** When a recovery suspended the person, who cannot sign in in any way until an operator has confirmed them. */
+  suspendedAt: integer('suspended_at'),
+  /** A sign-in that began before this time gives no session. */
+  signInsEndedAt: integer('sign_ins_ended_at'),
   /** The builder's own ID of the person; null if the builder did not send them. */
   externalId: text('external_id'),
   /** When everything personal was removed. */

@@ -2,6 +2,19 @@
 export const userStatuses = ['active', 'disabled'] as const
 export type UserStatus = (typeof userStatuses)[number]
 
+/** What decides whether a person may come in. Times are epoch milliseconds. */
+type Entrant = {
+  readonly status: UserStatus
+  /** When a recovery suspended the person, if no operator has confirmed them since. */
+  readonly suspendedAt: number | null
+  /** When sessions of the person last ended, with every sign-in that had begun. */
+  readonly signInsEndedAt: number | null
+}
+
+/** Whether a sign-in that began at this time may give a session. Every way to sign in asks this, in the transaction of the session. */
+export const mayEnter = ({ status, suspendedAt, signInsEndedAt }: Entrant, begunAt: number): boolean =>
+  status === 'active' && suspendedAt === null && (signInsEndedAt === null || begunAt >= signInsEndedAt)
+
 const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. Matching takes linear time: dots separate all parts. */

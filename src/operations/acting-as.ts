@@ -203,6 +203,7 @@ const isStillLive = async (q: Queries, caller: AppCaller | SessionCaller, now: n
     const found = await q.appTokens.find(caller.tokenKey)
     return found !== null && isAppTokenLive(found, now)
   }
-  const found = await q.sessions.find(caller.sessionKey)
+  // The user first, as everywhere. On another machine both are asked for at once.
+  const [, found] = await Promise.all([q.users.byId(caller.user.id), q.sessions.find(caller.sessionKey)])
   return found !== null && isSessionLive({ ...found.session, userStatus: found.user.status }, now, idleSeconds)
 }

@@ -35,17 +35,25 @@ export const endUserAccess: Operation<
 }
 
 /**
- * Ends everything that signs a user in: the sessions, except the one of the key `kept`, sign-ins on their way, known browsers, and
- * the links to set a password or confirm an address, which whoever had a session may have asked for. Every ending of sessions is
- * this one. Returns how many sessions were live.
+ * Ends what could still sign a user in, although it began before: answers of the builder and the identity provider, passwords that wait
+ * for a second factor, and the links to set a password or confirm an address, which whoever had a session may have asked for.
+ */
+export const endBegun = async ({ q, now }: Pick<OpenChange, 'q' | 'now'>, userId: string): Promise<void> => {
+  await q.users.endSignIns(userId, now)
+  await q.passwordLinks.endAll(userId, now)
+}
+
+/**
+ * Ends everything that signs a user in: what has begun, the sessions except the one of the key `kept`, and known browsers. Every ending
+ * of the sessions of a user is this one. Returns how many were live.
  */
 export const endSignIns = async (
-  { q, now }: Pick<OpenChange, 'q' | 'now'>,
+  change: Pick<OpenChange, 'q' | 'now'>,
   userId: string,
   kept: string | null = null,
 ): Promise<number> => {
-  await q.passwordLinks.endAll(userId, now)
-  return await q.sessions.endAllOfUser(userId, kept, now)
+  await endBegun(change, userId)
+  return await change.q.sessions.endAllOfUser(userId, kept, change.now)
 }
 
 /** Ends everything that signs a user in. Returns how many sessions. */
@@ -103,7 +111,10 @@ type Part = {
   readonly after: string | null
 }
 
-/** Ends the first grants after the ID, and after the last ones everything else. */
+/**
+ * Ends the first grants after the ID, and after the last ones everything else. Events come last: one that is announced locks the client
+ * of its app, and whoever has locked that must not wait for a row that another transaction ends.
+ */
 const endPart = async (change: OpenChange, of: AccessOf, after: string, before: EndedAccess): Promise<Part> => {
   const { q, now, record } = change
   // Sessions end first, because a live session could create another grant.
@@ -113,10 +124,7 @@ const endPart = async (change: OpenChange, of: AccessOf, after: string, before: 
   // Grants that were created meanwhile may have a lower ID.
   const late = isLast && after !== '' ? await q.access.openGrants(of, '', grantsAtOnce) : []
   const grants = [...new Map([...batch, ...late].map((grant) => [grant.id, grant])).values()]
-  for (const { id, clientId, appId } of grants) {
-    await q.grants.revoke(id, now)
-    await record({ action: 'grant.revoked', appId, environment: environmentOfClientId(clientId), target: id })
-  }
+  for (const { id } of grants) await q.grants.revoke(id, now)
   const counted = countOf(grants, now)
   const ended = {
     ...before,
@@ -126,10 +134,12 @@ const endPart = async (change: OpenChange, of: AccessOf, after: string, before: 
     sessions: before.sessions + sessions,
   }
   const last = grants.at(-1)
-  if (last !== undefined && (!isLast || late.length === grantsAtOnce)) {
-    return { ended, after: isLast ? '' : last.id }
+  const isOver = last === undefined || (isLast && late.length < grantsAtOnce)
+  const total = isOver ? { ...ended, ...(await endTheRest(change, of)) } : ended
+  for (const { id, clientId, appId } of grants) {
+    await record({ action: 'grant.revoked', appId, environment: environmentOfClientId(clientId), target: id })
   }
-  const total = { ...ended, ...(await endTheRest(change, of)) }
+  if (!isOver) return { ended, after: isLast ? '' : last.id }
   const about = of.kind === 'app' ? { appId: of.appId, target: of.appId } : { target: of.userId }
   await record({ action: `${of.kind}.access_ended`, ...about, detail: total })
   return { ended: total, after: null }

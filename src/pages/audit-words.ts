@@ -174,7 +174,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.operator_granted': ({ who, user }) => tell`${who} made ${user} an operator`,
   'user.operator_withdrawn': ({ who, user }) => tell`${who} removed the operator rights of ${user}`,
   'user.password_changed': ({ who }) => tell`${who} changed their password`,
-  'user.password_confirmed': ({ who, user }) => tell`${who} confirmed that the password of ${user} may work again`,
+  'user.confirmed': ({ who, user }) => tell`${who} let ${user} sign in again`,
   'user.invited': ({ who, user }) => tell`${who} invited ${user}`,
   'user.password_set': ({ who }) => tell`${who} set a password with a link`,
   'user.reset_link_created': ({ who, user }) => tell`${who} created a link for ${user} to set a new password`,
@@ -182,7 +182,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`A link to set a new password was mailed to ${user}, who had asked for it`,
   'user.use_link': ({ who }) => tell`${who} tried to set a password with a link that does not work`,
   'user.password_reset': ({ who, user }) => tell`${who} gave ${user} a new password`,
-  'user.password_suspended': ({ who, user }) => tell`${who} suspended the password of ${user} because data was lost`,
+  'user.suspended': ({ who, user }) => tell`${who} suspended ${user} because data was lost`,
   'user.sessions_ended': ({ who, user, number }) =>
     tell`${who} ended ${count(number('sessions'), 'session')} of ${user}`,
   'user_tokens.issued': ({ app, where }) => tell`${app} got tokens to act for a user${where}`,

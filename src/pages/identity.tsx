@@ -1,5 +1,7 @@
 import { browserLabel } from '../domain/device.ts'
+import { rowKey, uuidTimeOfKey } from '../domain/identifier.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
+import { readSignInRequest, signInRequest } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, setCookie, tabCookies } from '../http/session-cookie.ts'
@@ -52,8 +54,11 @@ export const leaveForProvider = async (
   proves = '',
 ): Promise<Response> => {
   if (door.identityProvider === null) return seeOther('/sign-in')
+  const { clock, random, publicUrl } = door.platform
+  // The ID token repeats the nonce, so that the time in it is that of the very answer of the provider.
+  const nonce = signInRequest(door.serverKey, rowKey(random.uuid(clock.now())))
   try {
-    const { url, checks } = await door.identityProvider.begin(door.platform.publicUrl + callbackPath, proves !== '')
+    const { url, checks } = await door.identityProvider.begin(publicUrl + callbackPath, nonce, proves !== '')
     const kept = { ...checks, proves, returnTo: returnTo.length <= longestWay ? returnTo : '/' }
     const value = Buffer.from(JSON.stringify(kept)).toString('base64url')
     return seeOther(url, tabCookies(door, request, ['oidc', checks.state], value, checksSeconds))
@@ -100,7 +105,8 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
   const refused = async (): Promise<Response> =>
     await answer(refuseIdentity(door.platform, call), async (never) => never)
   const { identityProvider, platform } = door
-  if (kept === null || identityProvider === null) return await refused()
+  const begun = kept === null ? null : readSignInRequest(door.serverKey, kept.nonce, platform.clock.now())
+  if (kept === null || begun === null || identityProvider === null) return await refused()
   const address = new URL(platform.publicUrl + callbackPath)
   address.search = search
   try {
@@ -115,7 +121,7 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
     }
     const agent = browserLabel(request.headers.get('user-agent'))
     return await answer(
-      signInWithIdentity(platform, call, claims, platform.signIn, agent),
+      signInWithIdentity(platform, call, claims, platform.signIn, { agent, begunAt: uuidTimeOfKey(begun) }),
       async (entry) => await goOn(door, request, entry, safeReturnTo(kept.returnTo, platform.publicUrl), forgotten),
     )
   } catch (error) {

@@ -19,7 +19,11 @@ export type LoginChecks = { readonly state: string; readonly nonce: string; read
 /** An OpenID Connect provider (authorization code, PKCE, state, nonce, `iss`). */
 export type IdentityProvider = {
   /** Where to send the browser. With `again` the provider must ask the person also if it knows them. @throws ProviderUnreachable */
-  begin(redirectUri: string, again: boolean): Promise<{ readonly url: string; readonly checks: LoginChecks }>
+  begin(
+    redirectUri: string,
+    nonce: string,
+    again: boolean,
+  ): Promise<{ readonly url: string; readonly checks: LoginChecks }>
   /** Who came back to this address. @throws ProviderUnreachable, ProviderRefused */
   finish(address: URL, checks: LoginChecks): Promise<Claims>
   /** Where the person signs out there, too; null if the provider has no such page. */
@@ -71,11 +75,11 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
   }
 
   return {
-    begin: async (redirectUri, again) => {
+    begin: async (redirectUri, nonce, again) => {
       const client = await library()
       const configuration = await discover()
       const verifier = client.randomPKCECodeVerifier()
-      const checks = { state: client.randomState(), nonce: client.randomNonce(), verifier }
+      const checks = { state: client.randomState(), nonce, verifier }
       const url = client.buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
         scope: 'openid email profile',

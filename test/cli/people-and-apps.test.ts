@@ -32,7 +32,7 @@ describe('user', () => {
       name: 'Grace',
       operator: false,
       status: 'active',
-      passwordSuspendedAt: null,
+      suspendedAt: null,
       externalId: null,
       createdAt: expect.stringMatching(isoTime),
       updatedAt: expect.stringMatching(isoTime),

@@ -72,7 +72,7 @@ test('after a loss the refusal names recover, which revives no token and suspend
     recoveredAt: expect.stringMatching(isoTime),
     database: desk.file,
     ended: { appTokens: expect.any(Number), grants: 1, sessions: 2, embeddedSessions: 0 },
-    suspended: { credentials: 1, passwords: 1, serviceKeys: 0 },
+    suspended: { credentials: 1, operators: 1, serviceKeys: 0 },
   })
 
   const { url, stop: stopAgain } = await startServer({ database: desk.file })
@@ -91,22 +91,22 @@ test('after a loss the refusal names recover, which revives no token and suspend
   expect(suspended.status).toBe('suspended')
   const { data: users } = await desk.json(['user', 'list'])
   const listed = users.find(({ email }: { email: string }) => email === chief.email)
-  expect(listed.passwordSuspendedAt).toBe(answer.recoveredAt)
-  expect((await desk.run(['user', 'list'])).stdout).toContain('PASSWORD SUSPENDED')
+  expect(listed.suspendedAt).toBe(answer.recoveredAt)
+  expect((await desk.run(['user', 'list'])).stdout).toContain('SUSPENDED')
 
   expect((await desk.json(['credential', 'confirm', suspended.id])).status).toBe('live')
-  expect((await desk.json(['user', 'confirm-password', chief.email])).passwordSuspendedAt).toBeNull()
+  expect((await desk.json(['user', 'confirm', chief.email])).suspendedAt).toBeNull()
   expect(await tokenStatus(url, app.production)).toBe(200)
   expect(await signInStatus(url)).toBe(200)
   expect((await desk.run(['credential', 'confirm', `crd_${'0'.repeat(32)}`])).exitCode).toBe(1)
-  expect((await desk.run(['user', 'confirm-password', 'nobody@example.com'])).exitCode).toBe(1)
+  expect((await desk.run(['user', 'confirm', 'nobody@example.com'])).exitCode).toBe(1)
 
   const { data: events } = await desk.json(['audit', 'list', '--limit', '1000'])
   const actions = events.map(({ action }: { action: string }) => action)
-  for (const action of ['database.recovered', 'credential.suspended', 'user.password_suspended']) {
+  for (const action of ['database.recovered', 'credential.suspended', 'user.suspended']) {
     expect(actions.filter((found: string) => found === action)).toEqual([action])
   }
-  expect(actions.includes('credential.confirmed') && actions.includes('user.password_confirmed')).toBe(true)
+  expect(actions.includes('credential.confirmed') && actions.includes('user.confirmed')).toBe(true)
   expect(events.find(({ action }: { action: string }) => action === 'database.recovered').detail).toEqual({
     ended: answer.ended,
     suspended: answer.suspended,
@@ -126,7 +126,7 @@ test('recover also works after a snapshot of the whole machine, where no loss ca
   await call(again.url, 'POST', '/oauth/revoke', { body: { ...app.development, token } })
   await again.stop()
   setBack()
-  expect((await recovered(desk)).suspended).toEqual({ credentials: 1, passwords: 1, serviceKeys: 0 })
+  expect((await recovered(desk)).suspended).toEqual({ credentials: 1, operators: 1, serviceKeys: 0 })
   const { url, stop: end } = await startServer({ database: desk.file })
   expect(codeOf(await call(url, 'GET', '/me', { token }))).toBe('invalid_token')
   expect(await end()).toBe(0)

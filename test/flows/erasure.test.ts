@@ -56,7 +56,10 @@ const addPerson = async (externalId: string) => {
     askedAt: null,
   }
   const rules = { createsUsers: false, linksByEmail: true }
-  await signInWithIdentity(platform, trace, claims, rules, `${browser}-${externalId}`)
+  await signInWithIdentity(platform, trace, claims, rules, {
+    agent: `${browser}-${externalId}`,
+    begunAt: platform.clock.now(),
+  })
   const site = {
     ownerExternalId: externalId,
     name: `${place} of ${externalId}`,

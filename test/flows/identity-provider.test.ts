@@ -243,8 +243,10 @@ test('a provider whose metadata name another issuer is not used', async () => {
   const other = await startHostileProvider()
   other.cheat({ metadata: { issuer: 'https://evil.example' } })
   const client = createIdentityProvider({ issuer: other.issuer, clientId: 'platform', clientSecret })
-  await expect(client.begin(`${url}/sign-in/oidc/callback`, false)).rejects.toThrow('cannot be reached')
+  await expect(client.begin(`${url}/sign-in/oidc/callback`, 'nonce', false)).rejects.toThrow('cannot be reached')
   other.cheat({ metadata: { issuer: `${other.issuer}/` } })
-  expect((await client.begin(`${url}/sign-in/oidc/callback`, false)).url).toStartWith(`${other.issuer}/authorize?`)
+  expect((await client.begin(`${url}/sign-in/oidc/callback`, 'nonce', false)).url).toStartWith(
+    `${other.issuer}/authorize?`,
+  )
   await other.stop()
 })

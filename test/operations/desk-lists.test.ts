@@ -79,7 +79,7 @@ test('a list of users contains no password hash', async () => {
     'id',
     'isOperator',
     'name',
-    'passwordSuspendedAt',
+    'suspendedAt',
     'status',
   ])
 })

@@ -143,7 +143,7 @@ describe('a passkey', () => {
     const [person, [passkey]] = [await queries.users.byId(user.id), await queries.passkeys.ofUser(user.id)]
     if (person === null || passkey === undefined) throw new Error('There is no passkey.')
     await remove()
-    const suspended = { id: `usr_${user.id.slice(4).split('').toReversed().join('')}`, passwordSuspendedAt: 1 }
+    const suspended = { id: `usr_${user.id.slice(4).split('').toReversed().join('')}`, suspendedAt: 1 }
     await platform.database.transaction(async (q) => {
       await q.users.insert({ ...person, ...suspended, email: `suspended-${user.email}` })
       await q.passkeys.insert({ ...passkey, id: `${passkey.id.slice(0, -1)}x`, userId: suspended.id })

@@ -119,7 +119,10 @@ test('an important step asks the provider again, although it knows the person, a
     askedAt: null,
   }
   const rules = { createsUsers: false, linksByEmail: false }
-  const old = await signInWithIdentity(earlier(world.platform, 11), trace, claims, rules, null)
+  const old = await signInWithIdentity(earlier(world.platform, 11), trace, claims, rules, {
+    agent: null,
+    begunAt: Date.now(),
+  })
   if (old.kind !== 'signed_in') throw new Error('Not signed in.')
   await page.context().addCookies([{ name: 'session', value: old.sessionToken, url: platform }])
   const ask = async () => {
@@ -144,7 +147,10 @@ test('a provider that has not asked again, or does not say so, proves nothing', 
   const { subject = '' } = (await identityOf(email)) ?? {}
   const claims = { issuer: provider.issuer, subject, email, isEmailVerified: true, name: null, acr: null }
   const rules = { createsUsers: false, linksByEmail: false }
-  const entry = await signInWithIdentity(world.platform, trace, { ...claims, askedAt: null }, rules, null)
+  const entry = await signInWithIdentity(world.platform, trace, { ...claims, askedAt: null }, rules, {
+    agent: null,
+    begunAt: Date.now(),
+  })
   if (entry.kind !== 'signed_in') throw new Error('Not signed in.')
   const caller = await authenticateSession(world.platform, entry.sessionToken)
   if (caller === null) throw new Error('Not signed in.')

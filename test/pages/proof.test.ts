@@ -116,7 +116,7 @@ test('a stolen session of an operator resets no factors, and makes no operator a
 
 /** Every form that ends access, looks, or asks for the password itself. All others need a proof. */
 const without =
-  /^\/(sign-in|sign-out|set-password|forgot-password|confirm-email|invitation|oauth|installs|apps)\b|^\/account\/(password|prove|apps|sessions)\b|\/export$|^\/desk\/(reviews|installs|backups|audit)\b|\/(end-access|suspend|disable|enable|activate|undelete|revoke|confirm|confirm-password|rename|name|scopes|withdraw-operator)$|^\/console\/new$|^\/console\/:slug\/(members\/:id\/remove|leave)$|^\/console\/:slug\/(versions|rollbacks)\b|^\/console\/:slug\/webhooks\/:id\/(ping|enable|disable|remove|resend[a-z-]*)$|^\/desk\/apps\/new$/
+  /^\/(sign-in|sign-out|set-password|forgot-password|confirm-email|invitation|oauth|installs|apps)\b|^\/account\/(password|prove|apps|sessions)\b|\/export$|^\/desk\/(reviews|installs|backups|audit)\b|\/(end-access|suspend|disable|enable|activate|undelete|revoke|confirm|confirm|rename|name|scopes|withdraw-operator)$|^\/console\/new$|^\/console\/:slug\/(members\/:id\/remove|leave)$|^\/console\/:slug\/(versions|rollbacks)\b|^\/console\/:slug\/webhooks\/:id\/(ping|enable|disable|remove|resend[a-z-]*)$|^\/desk\/apps\/new$/
 
 test('every form either needs a proof or is known not to', () => {
   const forms = pageTable(platform).filter(({ method }) => method === 'POST')

@@ -136,6 +136,6 @@ test('only what ends something or cannot be undone is red', async () => {
   const isRed = async (path: string) =>
     /<button type="submit" class="danger primary">/.test((await desk.get(path)).text)
   expect(await isRed(`/desk/apps/${slug}/transfer`)).toBe(false)
-  expect(await isRed(`/desk/users/${world.user.id}/confirm-password`)).toBe(false)
+  expect(await isRed(`/desk/users/${world.user.id}/confirm`)).toBe(false)
   expect(await isRed(`/desk/apps/${slug}/delete`)).toBe(true)
 })

@@ -14,8 +14,8 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
   - Client secrets for production are suspended. Confirm each one that its app still uses:
       app-platform credential confirm CRD_ID
     or rotate it: app-platform credential rotate CLIENT_ID --grace-hours 0
-  - Passwords of operators are suspended. Confirm each user who is still an operator:
-      app-platform user confirm-password EMAIL
+  - Operators are suspended: they cannot sign in in any way. Confirm each user who is still an operator:
+      app-platform user confirm EMAIL
 Then review users and their second factors, apps and their members, installs and redirect URIs. Client secrets for
 development keep working.`
 
@@ -46,6 +46,6 @@ const textOf = (database: string, { ended, suspended }: Recovered): string =>
     `Ended: ${endedText(ended)}.`,
     `Suspended until you confirm them: client secrets for production ${suspended.credentials} (credential list SLUG, ` +
       `credential confirm CRD_ID), service keys ${suspended.serviceKeys} (service-key list, service-key confirm ID), ` +
-      `passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
+      `operators ${suspended.operators} (user list, user confirm EMAIL).`,
     'Anything else that was revoked, disabled or removed in the lost time is in force again: review users and their second factors, apps and their members, installs and redirect URIs.',
   ].join('\n')

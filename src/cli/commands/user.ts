@@ -12,7 +12,7 @@ import { renameUser, setOperator, setUserEmail } from '../../operations/users/ch
 import { createUser } from '../../operations/users/create-user.ts'
 import { createResetLink, inviteUser, type MadeLink } from '../../operations/users/password-links.ts'
 import { listUsers, userAt } from '../../operations/users/find-user.ts'
-import { confirmPassword, resetPassword } from '../../operations/users/passwords.ts'
+import { confirmUser, resetPassword } from '../../operations/users/passwords.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
 import {
   asOperator,
@@ -61,13 +61,13 @@ export const addUserCommands = (program: Command): void => {
     .addHelpText('after', '\nFor machines without a browser. Give a person a link: see reset-link.')
     .action(setPassword)
   operator(
-    'confirm-password <email>',
-    'Reactivate the password of an operator that a recovery has suspended.',
-    async (session, email: string) => recordAnswer(userRecord(await confirmPassword(...session, email))),
+    'confirm <email>',
+    'Let an operator sign in again whom a recovery has suspended.',
+    async (session, email: string) => recordAnswer(userRecord(await confirmUser(...session, email))),
   ).addHelpText(
     'after',
-    '\nThe data may be older than the last change of that password, and of the rights of that operator: confirm it only' +
-      '\nif both are still as they should be.',
+    '\nThe data may be older than the last change of the rights, the password and the factors of that operator: confirm them' +
+      '\nonly if all are still as they should be.',
   )
   operator(
     'reset-factors <email>',
@@ -136,7 +136,7 @@ export const addUserCommands = (program: Command): void => {
       Name: 'name',
       Status: 'status',
       Operator: 'operator',
-      'Password suspended': 'passwordSuspendedAt',
+      Suspended: 'suspendedAt',
       'External ID': 'externalId',
       Created: 'createdAt',
       ID: 'id',
@@ -162,23 +162,13 @@ const linkAnswer = ([{ mailer, publicUrl }]: OperatorSession, { user, link, expi
 }
 
 /** A user without the password hash. */
-const userRecord = ({
-  id,
-  email,
-  name,
-  isOperator,
-  status,
-  passwordSuspendedAt,
-  externalId,
-  createdAt,
-  updatedAt,
-}: User) => ({
+const userRecord = ({ id, email, name, isOperator, status, suspendedAt, externalId, createdAt, updatedAt }: User) => ({
   id,
   email,
   name,
   operator: isOperator,
   status,
-  passwordSuspendedAt,
+  suspendedAt,
   externalId,
   createdAt,
   updatedAt,

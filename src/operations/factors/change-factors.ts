@@ -170,11 +170,10 @@ export const resetFactors: Operation<string, ResetFactors> = async (platform, tr
     const { q, now, record } = change
     const user = await knownUser(q, email)
     if (user instanceof PlatformError) return user
-    await q.users.byId(user.id) // locked, so that a sign-in waits, and its session ends here
+    const endedSessions = await endSignIns(change, user.id)
     await q.totpKeys.end(user.id, now)
     await q.passkeys.endAll(user.id, now)
     await q.recoveryCodes.endAll(user.id, now)
-    const endedSessions = await endSignIns(change, user.id)
     await record({ action: 'user.factors_reset', target: user.id })
     return { user, endedSessions }
   })

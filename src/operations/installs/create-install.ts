@@ -93,7 +93,8 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
   const environment = input.environment ?? 'production'
   return await decideGuardedAt(platform, trace, actor, now, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
-    const user = await findUser(q, input.userEmail)
+    const found = await findUser(q, input.userEmail)
+    const user = found === null ? null : await q.users.byId(found.id) // locked before the place
     if (user === null) return badInput('user', 'There is no such user.')
     const scopes = await scopesOf(q, app, user, environment, input.agreedTo)
     if (scopes instanceof PlatformError) return scopes

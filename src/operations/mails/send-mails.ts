@@ -166,11 +166,11 @@ const isFamiliar = async ({ q }: OpenChange, { id }: User, mail: Mail): Promise<
 }
 
 /**
- * Whether somebody who asked for a link gets one by mail. Not those who sign in through another service only, nor operators whose
- * password a recovery has suspended. Those who have some links already use the newest one: nobody can flood a mailbox.
+ * Whether somebody who asked for a link gets one by mail. Not those who sign in through another service only, nor operators whom a
+ * recovery has suspended. Those who have some links already use the newest one: nobody can flood a mailbox.
  */
 const mayHaveLink = async ({ q, now }: OpenChange, user: User): Promise<boolean> => {
-  if (user.passwordSuspendedAt !== null) return false
+  if (user.suspendedAt !== null) return false
   const comesFromElsewhere = user.externalId !== null || (await q.identities.ofUser(user.id)).length > 0
   if (user.passwordHash === noPassword && comesFromElsewhere) return false
   const live = (await q.passwordLinks.everyOfUser(user.id)).filter(

@@ -51,15 +51,17 @@ export const revokeByClient = async (
     const change = open(q)
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, presented, 'token.revoke')
-    await recordUse(q, client, now)
+    // Its token first, as in an exchange: then whoever has locked a grant never waits for a secret that waits for the grant.
     const found = secret === null ? null : await findOwned(change, secret)
+    const isOwn = found?.clientId === client.clientId
+    const ended = isOwn ? await found.end() : null
+    await recordUse(q, client, now)
     if (found === null) return null
     const { appId, environment } = client
-    if (found.clientId !== client.clientId) {
+    if (!isOwn) {
       await change.record({ action: 'token.revoke', appId, environment, refusedWith: 'token_not_owned' })
       return refuse('token_not_owned')
     }
-    const ended = await found.end()
     if (ended !== null) await change.record({ ...ended, appId, environment })
     return null
   }, guardedToEnd)

@@ -77,7 +77,7 @@ export const putBuilderResource: Operation<
       await record({ action: 'resource.created', target: id, detail: { kind: stated.kind } })
     } else if (isChanged(before, after)) {
       await q.resources.replace(after)
-      const installs = before.ownerId === after.ownerId ? 0 : await endInstallsOn(change, before.id)
+      const installs = before.ownerId === after.ownerId ? 0 : (await endInstallsOn(change, [before.id])).get(before.id)
       await record({ action: 'resource.changed', target: before.id, detail: { kind: stated.kind, installs } })
     }
     const resource = builderResource(before === null || isChanged(before, after) ? after : before, owner.externalId)
@@ -114,18 +114,21 @@ const compared = ['ownerId', 'externalId', 'name', 'slug', 'status', 'createdAt'
 const isChanged = (before: Resource, after: Resource): boolean =>
   compared.some((field) => before[field] !== after[field])
 
-/** Ends every install on a website or store, undecided ones too. Returns how many. */
-export const endInstallsOn = async ({ q, now, record }: OpenChange, resourceId: string): Promise<number> => {
-  const ended = await q.builderInstalls.endOn(resourceId, now)
-  for (const { id, appId, environment, was } of ended) {
-    await record({
-      action: `install.${was === 'pending' ? 'withdrawn' : 'deactivated'}`,
-      appId,
-      environment,
-      target: id,
-    })
+/** Ends every install on these websites or stores, undecided ones too. Returns how many on each. */
+export const endInstallsOn = async ({ q, now, record }: OpenChange, ids: readonly string[]) => {
+  const ended = []
+  const counts = new Map<string, number>()
+  for (const id of ids) {
+    const here = await q.builderInstalls.endOn(id, now)
+    counts.set(id, here.length)
+    ended.push(...here)
   }
-  return ended.length
+  // After all rows, and in one order: an event that is announced locks the client of its app.
+  for (const { id, appId, environment, was } of ended.toSorted((a, b) => (a.appId < b.appId ? -1 : 1))) {
+    const action = `install.${was === 'pending' ? 'withdrawn' : 'deactivated'}` as const
+    await record({ action, appId, environment, target: id })
+  }
+  return counts
 }
 
 /**
@@ -140,17 +143,26 @@ export const deleteBuilderResource: Operation<Named, { readonly installs: number
 ) =>
   await decideToEndGuarded(platform, trace, actor, async (change) => {
     const found = await change.q.resources.byExternalId(kind, externalId)
-    return found === null ? unknownResource() : { installs: await removeResource(change, found) }
+    return found === null ? unknownResource() : { installs: await removeResources(change, [found]) }
   })
 
 export const unknownResource = (): PlatformError => refuse('record_not_found', { param: 'externalId' })
 
-/** Returns how many installs ended. */
-export const removeResource = async (change: OpenChange, row: Resource): Promise<number> => {
-  await change.q.resources.forget(row.id, change.now) // first: no install can come to it from then on
-  const installs = await endInstallsOn(change, row.id)
-  await change.record({ action: 'resource.deleted', target: row.id, detail: { kind: row.kind, installs } })
-  return installs
+export const totalOf = (counts: ReadonlyMap<string, number>): number =>
+  counts.values().reduce((sum, count) => sum + count, 0)
+
+/** Removes these. Returns how many installs ended. */
+export const removeResources = async (change: OpenChange, rows: readonly Resource[]): Promise<number> => {
+  const { q, now, record } = change
+  for (const { id } of rows) await q.resources.forget(id, now) // first: no install can come to it from then on
+  const ended = await endInstallsOn(
+    change,
+    rows.map(({ id }) => id),
+  )
+  for (const { id, kind } of rows) {
+    await record({ action: 'resource.deleted', target: id, detail: { kind, installs: ended.get(id) } })
+  }
+  return totalOf(ended)
 }
 
 /** The website or store of an external ID; null if there is none. */

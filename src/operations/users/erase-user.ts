@@ -3,7 +3,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
 import { endIssued, endSignIns } from '../end-access.ts'
-import { removeResource } from '../resources/builder-resources.ts'
+import { removeResources } from '../resources/builder-resources.ts'
 import { ordinaryUser, sparingOperators } from './builder-users.ts'
 
 /** How much was removed with the user. */
@@ -29,9 +29,9 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     const { q, now, record } = change
     const refusal = await whyNot(change, found.id)
     if (refusal !== null) return refusal
-    await q.mails.forget(found.id, found.email)
-    await q.users.erase(found.id, now)
     await endSignIns(change, found.id)
+    await q.users.erase(found.id, now)
+    await q.mails.forget(found.id, found.email)
     await q.sessions.forgetOrigins(found.id)
     await q.grants.revokeOfUser(found.id, null, now, { after: '', limit: 10_000 })
     await q.identities.forget(found.id)
@@ -42,7 +42,8 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
     await q.appInvitations.forget(found.id, found.email)
     await q.appMembers.forget(found.id)
     await q.auditReading.forgetPerson(found.id)
-    const counts = await removePlaces(change, found.id)
+    const places = await q.resources.ofOwner(found.id)
+    const counts = { resources: places.length, installs: await removeResources(change, places) }
     await record({ action: 'user.erased', target: found.id, detail: counts })
     return { id: found.id, ...counts }
   })
@@ -63,10 +64,3 @@ const whyNot = async ({ q }: Pick<OpenChange, 'q'>, userId: string): Promise<Pla
 }
 
 const operatorFirst = 'An operator cannot be erased: withdraw the operator rights first.'
-
-const removePlaces = async (change: OpenChange, userId: string) => {
-  let installs = 0
-  const places = await change.q.resources.ofOwner(userId)
-  for (const place of places) installs += await removeResource(change, place)
-  return { resources: places.length, installs }
-}

@@ -54,7 +54,7 @@ export const userSummary = (user: User) => ({
   name: user.name,
   isOperator: user.isOperator,
   status: user.status,
-  passwordSuspendedAt: user.passwordSuspendedAt,
+  suspendedAt: user.suspendedAt,
   createdAt: user.createdAt,
   /** The builder's own ID; null for a user whom the builder did not send. */
   externalId: user.externalId,

@@ -211,7 +211,7 @@ const setPassword = async (change: OpenChange, link: string, hash: string) => {
   if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
   const { user } = found
   if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
-  await q.users.confirmPassword(user.id)
+  await q.users.confirm(user.id)
   await endSignIns(change, user.id)
   await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
   return user

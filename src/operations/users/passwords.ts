@@ -1,5 +1,5 @@
-// The three ways to a working password: users change their own, operators reset one, and operators confirm one that a
-// recovery has suspended.
+// The three ways to a working password: users change their own, operators reset one, and operators let
+// somebody sign in again whom a recovery has suspended.
 
 import type { User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
@@ -114,25 +114,25 @@ export const resetPassword: Operation<
     if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
       return refuse('version_not_eligible', { message: changedSince })
     }
-    await q.users.confirmPassword(user.id) // the new password is not suspended
+    await q.users.confirm(user.id)
     const endedSessions = await endSignIns(change, user.id)
     await record({ action: 'user.password_reset', target: user.id })
-    return { user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions }
+    return { user: { ...user, passwordHash, suspendedAt: null, updatedAt: now }, endedSessions }
   })
 }
 
 const changedSince = 'The password was changed a moment ago. Nothing was done a second time.'
 
 /**
- * Makes a password valid again that a recovery has suspended. Nothing changes when it is not suspended.
+ * Lets a user sign in again whom a recovery has suspended. Nothing changes for anybody else.
  * @throws invalid_request for an unknown address
  */
-export const confirmPassword: Operation<string, User> = async (platform, trace, actor, email) => {
+export const confirmUser: Operation<string, User> = async (platform, trace, actor, email) => {
   return await decide(platform, trace, actor, async ({ q, record }) => {
     const user = await knownUser(q, email)
     if (user instanceof PlatformError) return user
-    if (!(await q.users.confirmPassword(user.id))) return user
-    await record({ action: 'user.password_confirmed', target: user.id })
-    return { ...user, passwordSuspendedAt: null }
+    if (!(await q.users.confirm(user.id))) return user
+    await record({ action: 'user.confirmed', target: user.id })
+    return { ...user, suspendedAt: null }
   })
 }

@@ -4,7 +4,7 @@ import { endUserAccess } from '../../operations/end-access.ts'
 import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { liveSessionsOf, reachOf } from '../../operations/reach.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
-import { confirmPassword, isForSomebodyElse } from '../../operations/users/passwords.ts'
+import { confirmUser, isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { confirmed } from '../confirmation.tsx'
 import { emptyForm } from '../form.ts'
 import { deskArea, onTheDesk, userPath } from './desk-page.tsx'
@@ -58,32 +58,33 @@ export const userSteps = (door: Door) =>
       }),
     )
     .use(
-      confirmed(door, '/desk/users/:id/confirm-password', {
+      confirmed(door, '/desk/users/:id/confirm', {
         area: deskArea,
         form: emptyForm,
         back: user,
         ask: async (_, { id }) => {
           const found = await inspectUser(door.platform, id)
           return {
-            title: 'Reactivate this password?',
+            title: 'Let this user sign in again?',
             belongsTo: found.email,
             says: (
               <>
                 <p>
-                  The password of <Name user={found} /> is suspended because data was lost. It may have been changed,
-                  and their operator rights may have been removed, in the lost time.
+                  <Name user={found} /> is suspended because data was lost, and cannot sign in in any way. Their
+                  password and second factors may have been changed, and their operator rights removed, in the lost
+                  time.
                 </p>
-                <p>Reactivate it only if both are still as they should be. Otherwise create a reset link.</p>
+                <p>Do it only if all are still as they should be. Otherwise create a reset link.</p>
               </>
             ),
-            button: 'Reactivate the password',
+            button: 'Let them sign in',
             tone: 'harmless',
           }
         },
         act: async ({ visit }, { id }, back) => {
           const { email } = await inspectUser(door.platform, id)
-          await confirmPassword(...onTheDesk(visit), email)
-          return back('confirm-password')
+          await confirmUser(...onTheDesk(visit), email)
+          return back('confirm')
         },
       }),
     )

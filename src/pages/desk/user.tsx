@@ -28,7 +28,7 @@ const notices = {
   'end-access': 'All access of the user has ended. The audit log lists what ended.',
   'make-operator': 'The user is now an operator.',
   'withdraw-operator': 'The user is no longer an operator.',
-  'confirm-password': 'The password works again.',
+  confirm: 'The user can sign in again.',
   'reset-factors': 'The second factors of the user are reset, and their sessions have ended.',
 } as const
 
@@ -135,9 +135,9 @@ const UserFacts = ({ user, ways }: { readonly user: InspectedUser; readonly ways
     of={{
       'Signs in': ways.length === 0 ? 'Cannot sign in: no method is available to them' : ways.join(', '),
       'ID in the builder': user.externalId && <code>{user.externalId}</code>,
-      Password: user.passwordSuspendedAt && (
+      Suspended: user.suspendedAt && (
         <>
-          Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost.
+          Since <Time at={user.suspendedAt} /> because data was lost.
         </>
       ),
       'Second factors': hasFactors(user)
@@ -202,7 +202,7 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
 )
 
 const steps = {
-  confirm: ['confirm-password', 'Reactivate the password', 'It was suspended because data was lost.'],
+  confirm: ['confirm', 'Let this user sign in again', 'They were suspended because data was lost.'],
   resetLink: ['reset-link', 'Create a reset link', 'With it they set a new password. The old one works until then.'],
   firstLink: ['reset-link', 'Create a link to set a password', 'They have no password yet.'],
   factors: ['reset-factors', 'Reset the second factors', 'For a user who has lost them. Their sessions end.'],
@@ -221,7 +221,7 @@ const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly StepLi
 }
 
 const stepsFor = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => [
-  ...(user.passwordSuspendedAt === null ? [] : [steps.confirm]),
+  ...(user.suspendedAt === null ? [] : [steps.confirm]),
   ...passwordSteps(rules, user),
   ...(hasFactors(user) ? [steps.factors] : []),
   steps.end,

@@ -73,12 +73,12 @@ const UserRow = ({ user }: { readonly user: UserSummary }) => (
   />
 )
 
-type UserBadgesProps = { readonly user: Pick<UserSummary, 'status' | 'isOperator' | 'passwordSuspendedAt'> }
+type UserBadgesProps = { readonly user: Pick<UserSummary, 'status' | 'isOperator' | 'suspendedAt'> }
 
 export const UserBadges = ({ user }: UserBadgesProps) => (
   <>
     <Badge tone={user.status === 'active' ? 'good' : 'bad'}>{user.status === 'active' ? 'Active' : 'Disabled'}</Badge>{' '}
     {user.isOperator ? <Badge>Operator</Badge> : null}{' '}
-    {user.passwordSuspendedAt === null ? null : <Badge tone="bad">Password suspended</Badge>}
+    {user.suspendedAt === null ? null : <Badge tone="bad">Suspended</Badge>}
   </>
 )

@@ -243,8 +243,8 @@ const steps: readonly Step[] = [
   [
     'ending all other sessions of a user',
     async (q) => {
-      expect(await q.sessions.endAllOfUser(one.user.id, one.sessions[1], next())).toBe(0)
-      expect(await q.sessions.endAllOfUser(one.user.id, one.sessions[0], next())).toBe(1)
+      await q.sessions.endAllOfUser(one.user.id, one.sessions[1], next())
+      await q.sessions.endAllOfUser(one.user.id, one.sessions[0], next())
     },
     () => [`sessions ${one.sessions[1]}: ended_at`, ...gone(one.user)],
   ],

@@ -46,7 +46,7 @@ test('a person who was erased is in no column of an older backup that is restore
     askedAt: null,
   }
   const rules = { ...passwordOnly, createsUsers: true }
-  const first = await signInWithIdentity(platform, trace, claims, rules, agent)
+  const first = await signInWithIdentity(platform, trace, claims, rules, { agent, begunAt: platform.clock.now() })
   await linkUser(platform, trace, operator, { email: claims.email, externalId: `${mail}-1` })
   const stated = { ownerExternalId: `${mail}-1`, name: place, slug: place, status: 'published' } as const
   const resource = { ...stated, kind: 'site', externalId: place, createdAt: null, updatedAt: null } as const
@@ -71,7 +71,7 @@ test('a person who was erased is in no column of an older backup that is restore
 
   // The person is a stranger now, and not the erased user.
   const restored = await openAsOperator(file)
-  const next = await signInWithIdentity(restored, trace, claims, rules, null)
+  const next = await signInWithIdentity(restored, trace, claims, rules, { agent: null, begunAt: restored.clock.now() })
   expect(idOf(next)).not.toBe(idOf(first))
   await restored.database.close()
 })

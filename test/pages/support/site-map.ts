@@ -391,7 +391,7 @@ export const siteMap: readonly Site[] = [
     who: 'operator',
     paths: ({ app, liveSecretId }) => [`/desk/apps/${app.slug}/credentials/${liveSecretId}/${step}`],
   })),
-  ...['edit', 'end-access', 'confirm-password'].map((part): Site => ({
+  ...['edit', 'end-access', 'confirm'].map((part): Site => ({
     pattern: `/desk/users/:id/${part}`,
     who: 'operator',
     paths: ofStranger(part),
