@@ -2,7 +2,7 @@ import { passwordOnly } from './support/operator.ts'
 import { describe, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { sharedSettings } from '../src/config/shared.ts'
-import { maximumLifetimes } from '../src/domain/lifetimes.ts'
+import { defaultLifetimes } from '../src/domain/lifetimes.ts'
 import { defaultRateLimits } from '../src/domain/limits.ts'
 
 const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConfig>[0] = {}): readonly string[] => {
@@ -30,7 +30,7 @@ describe('settings', () => {
       trustedProxies: [],
       rateLimits: defaultRateLimits,
       longestWaitMs: 2_000,
-      lifetimes: maximumLifetimes,
+      lifetimes: defaultLifetimes,
       signIn: passwordOnly,
       identityProvider: null,
       installApproval: 'manual',
@@ -353,7 +353,7 @@ describe('settings', () => {
   })
 
   test('a lifetime may be shortened, never lengthened', () => {
-    expect(readConfig({}, { LIFETIME_CODE: '1' }).lifetimes).toEqual({ ...maximumLifetimes, code: 1 })
+    expect(readConfig({}, { LIFETIME_CODE: '1' }).lifetimes).toEqual({ ...defaultLifetimes, code: 1 })
     expect(readConfig({}, { LIFETIME_CODE: '300' }).lifetimes.code).toBe(300)
     for (const seconds of ['0', '301', '-1', '1.5']) expect(faultsOf({ LIFETIME_CODE: seconds })).toHaveLength(1)
   })

@@ -351,7 +351,6 @@ CREATE TABLE grants (
 ) STRICT;
 CREATE UNIQUE INDEX grants_by_id ON grants (id);
 CREATE INDEX grants_by_user ON grants (user_id);
-CREATE INDEX grants_by_retry ON grants (retry_until) WHERE retry_until IS NOT NULL;
 CREATE INDEX grants_by_client ON grants (client_id);
 
 CREATE TABLE authorization_codes (

@@ -6,7 +6,7 @@ import servers from './servers.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes, which its checksum proves. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: '8cc1bbf00c01f53bd1d4d09b145893eafba8096e3d93501708ec41a3d6c9f670' },
+  { id: 1, name: 'initial', sql: initial, sha256: '9added4ff9d668ee5ef822ff1db92eb9c5a03bf7e518bb7eeec6d0a08272ee63' },
 ]
 
 /**

@@ -202,10 +202,10 @@ export const grantQueries = (db: DrizzleConnection) => {
           .limit(1)
       ).length === 1,
     closeRetry: async (id: string) => void (await db.update(grants).set(noRetry).where(eq(grants.id, id))),
-    /** Erases the salts whose retry window has closed. */
-    closeRetries: async (before: number, limit: number) => {
-      const due = db.select({ id: grants.id }).from(grants).where(lte(grants.retryUntil, before)).limit(limit)
-      return (await db.update(grants).set(noRetry).where(inArray(grants.id, due)).returning({ id: grants.id })).length
+    /** Erases the salts of these grants whose retry window has closed, and returns how many there were. */
+    closeRetries: async (ids: readonly string[], before: number) => {
+      const due = and(inArray(grants.id, [...ids]), lte(grants.retryUntil, before))
+      return (await db.update(grants).set(noRetry).where(due).returning({ id: grants.id })).length
     },
     /** The distinct scopes of the live grants of this client by the user. */
     liveScopes: async (userId: string, clientId: string, now: number): Promise<string[]> =>
@@ -213,7 +213,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     /** At most `limit` grants after the ID, in order of creation, for the purge. */
     window: async (afterId: string, limit: number) =>
       await db
-        .select({ id: grants.id, expiresAt: grants.expiresAt })
+        .select({ id: grants.id, expiresAt: grants.expiresAt, retryUntil: grants.retryUntil })
         .from(grants)
         .where(gt(grants.id, afterId))
         .orderBy(asc(grants.id))

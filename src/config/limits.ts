@@ -1,4 +1,4 @@
-import { type Lifetimes, maximumLifetimes } from '../domain/lifetimes.ts'
+import { type Lifetimes, maximumLifetimes, refreshRetry } from '../domain/lifetimes.ts'
 import {
   type AuditRetention,
   defaultAuditRetention,
@@ -10,7 +10,7 @@ import {
 } from '../domain/limits.ts'
 import { Broken, type Read, wholeNumber } from './setting.ts'
 
-/** How long each secret lives, in seconds. A setting may shorten a lifetime, never lengthen it. */
+/** How long each secret lives, in seconds. A setting may shorten a lifetime, never lengthen it, except for the time to repeat a refresh. */
 export const readLifetimes = (read: Read): Lifetimes => {
   const lifetime = (variable: string, longest: number) => {
     const rule = `must be whole seconds from 1 to ${longest}: it may shorten, not lengthen.`
@@ -26,6 +26,7 @@ export const readLifetimes = (read: Read): Lifetimes => {
     grant: lifetime('LIFETIME_GRANT', maximumLifetimes.grant),
     installSessionCode: lifetime('LIFETIME_INSTALL_SESSION_CODE', maximumLifetimes.installSessionCode),
     embeddedSession: lifetime('LIFETIME_EMBEDDED_SESSION', maximumLifetimes.embeddedSession),
+    refreshRetry: read('LIFETIME_REFRESH_RETRY', refreshRetry.default, wholeNumber(0, refreshRetry.maximum)),
   }
 }
 

@@ -49,6 +49,7 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
     LIFETIME_APP_TOKEN: lifetimes.appToken,
     LIFETIME_ACCESS_TOKEN: lifetimes.accessToken,
     LIFETIME_REFRESH_TOKEN: lifetimes.refreshToken,
+    LIFETIME_REFRESH_RETRY: lifetimes.refreshRetry,
     LIFETIME_GRANT: lifetimes.grant,
     LIFETIME_SESSION: lifetimes.session,
     LIFETIME_SESSION_IDLE: lifetimes.sessionIdle,

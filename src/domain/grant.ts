@@ -16,21 +16,32 @@ type GrantState = {
   readonly retryUntil: number | null
 }
 
+/**
+ * How a request may be repeated if its answer was lost (contract section 3). It is told by the SHA-256 over its idempotency key and
+ * its body. A refresh without a key has none (null), and is told by the scopes that it asks for, which the caller compares.
+ */
+export type Retry = { readonly fingerprint: Uint8Array | null; readonly windowMs: number }
+
 /** The code or refresh token that was presented by an authenticated client, found in the store by key and hash. */
 type Presented = {
   readonly key: TimeKey
   readonly clientId: string
+  /** The key of the pair that this request would issue. */
+  readonly nextKey: TimeKey
   readonly expired: boolean
-  readonly userActive: boolean
-  /** SHA-256 over the idempotency key and the body; null when no key was sent. */
-  readonly fingerprint: Uint8Array | null
+  /** Whether the user is active and the grant has time left. */
+  readonly mayBeContinued: boolean
+  /** Null for a request that cannot be repeated. */
+  readonly retry: Retry | null
 }
 
 type ContinuationDecision =
   /** It is the current one: check the rest of the request, then spend it. */
   | { readonly kind: 'continue' }
-  /** A permitted repeat of the last step: answer with the same tokens. */
-  | { readonly kind: 'replay'; readonly salt: Uint8Array }
+  /** This very request has spent it: its transaction was kept, and runs again because the store lost the answer. */
+  | { readonly kind: 'continued' }
+  /** The last step again: answer with the same tokens. */
+  | { readonly kind: 'repeat'; readonly salt: Uint8Array }
   /** It was spent before: the grant is compromised and ends. */
   | { readonly kind: 'reused' }
   /** Not valid for this client, expired or revoked; nothing changes. */
@@ -40,8 +51,8 @@ type ContinuationDecision =
 export const grantEndsAt = ({ createdAt }: { readonly createdAt: number }, lifetimeSeconds: number): number =>
   createdAt + lifetimeSeconds * 1000
 
-/** How long a request whose answer was lost may be repeated, in milliseconds (contract section 3). */
-export const retryWindowMs = 60_000
+/** How long a request with an idempotency key may be repeated, in milliseconds (contract section 3). */
+export const keyedRetryMs = 60_000
 
 /**
  * Decides about a presented code or refresh token, and changes nothing. The update that spends it applies only while its
@@ -50,17 +61,21 @@ export const retryWindowMs = 60_000
 export const decideContinuation = (grant: GrantState, presented: Presented, nowMs: number): ContinuationDecision => {
   if (grant.clientId !== presented.clientId) return { kind: 'refused' }
   if (grant.revokedAt !== null) return { kind: 'refused' }
+  if (grant.currentKey === presented.nextKey) return { kind: 'continued' }
   if (grant.currentKey === presented.key) {
-    return presented.expired || !presented.userActive ? { kind: 'refused' } : { kind: 'continue' }
+    return presented.expired || !presented.mayBeContinued ? { kind: 'refused' } : { kind: 'continue' }
   }
   const salt = retrySaltFor(grant, presented, nowMs)
   if (salt === null) return { kind: 'reused' }
-  return presented.userActive ? { kind: 'replay', salt } : { kind: 'refused' }
+  return presented.mayBeContinued ? { kind: 'repeat', salt } : { kind: 'refused' }
 }
 
 /** Only for the direct predecessor, the same request, and while the retry window is open. */
-const retrySaltFor = (grant: GrantState, presented: Presented, nowMs: number): Uint8Array | null => {
-  if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null
-  if (presented.fingerprint === null || grant.retryFingerprint === null) return null
-  return sameHash(presented.fingerprint, grant.retryFingerprint) ? grant.retrySalt : null
+const retrySaltFor = (grant: GrantState, { key, retry }: Presented, nowMs: number): Uint8Array | null => {
+  if (grant.retryKey !== key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null
+  return retry !== null && sameRequest(retry.fingerprint, grant.retryFingerprint) ? grant.retrySalt : null
 }
+
+/** What was sent with a key is repeated with that key, and what was sent without one without. */
+const sameRequest = (one: Uint8Array | null, other: Uint8Array | null): boolean =>
+  one === null || other === null ? one === other : sameHash(one, other)

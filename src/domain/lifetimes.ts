@@ -12,7 +12,12 @@ export const maximumLifetimes = {
   installSessionCode: 60,
   embeddedSession: 600,
 } as const
-export type Lifetimes = Readonly<Record<keyof typeof maximumLifetimes, number>>
+
+/** How long a refresh without an idempotency key may be repeated (contract section 3). A setting may also lengthen it; 0 is never. */
+export const refreshRetry = { default: 10, maximum: 60 } as const
+
+export type Lifetimes = Readonly<Record<keyof typeof maximumLifetimes | 'refreshRetry', number>>
+export const defaultLifetimes: Lifetimes = { ...maximumLifetimes, refreshRetry: refreshRetry.default }
 
 /** How far two correct clocks may differ before a row counts as coming from the future. */
 export const clockToleranceMs = 120_000

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { timeKeyAt } from '../../src/domain/time-key.ts'
-import { decideContinuation, retryWindowMs } from '../../src/domain/grant.ts'
+import { decideContinuation, keyedRetryMs } from '../../src/domain/grant.ts'
 
 const now = Date.UTC(2026, 7, 1)
 const salt = new Uint8Array(32).fill(7)
 const request = new Uint8Array(32).fill(1)
 const otherRequest = new Uint8Array(32).fill(2)
 
-const [first, second] = [timeKeyAt(now), timeKeyAt(now + 1)]
+const [first, second, third] = [timeKeyAt(now), timeKeyAt(now + 1), timeKeyAt(now + 2)]
 /** Continued from `first` to `second` by a request that may be repeated. */
 const grant = {
   clientId: 'apc_dev_a',
@@ -16,44 +16,73 @@ const grant = {
   retryKey: first,
   retrySalt: salt,
   retryFingerprint: request,
-  retryUntil: now + retryWindowMs,
+  retryUntil: now + keyedRetryMs,
 }
-const presented = { key: first, clientId: 'apc_dev_a', expired: false, userActive: true, fingerprint: request }
-const kindOf = (
-  changedGrant: Partial<Parameters<typeof decideContinuation>[0]>,
-  changed: Partial<typeof presented> | { fingerprint: null },
-  moment = now,
-) => decideContinuation({ ...grant, ...changedGrant }, { ...presented, ...changed }, moment).kind
+/** The same by a request without a key. */
+const withoutKey = { ...grant, retryFingerprint: null }
+const retryOf = (fingerprint: Uint8Array | null) => ({ fingerprint, windowMs: keyedRetryMs })
+const presented = {
+  key: first,
+  clientId: 'apc_dev_a',
+  nextKey: third,
+  expired: false,
+  mayBeContinued: true,
+  retry: retryOf(request),
+}
+type Grant = Parameters<typeof decideContinuation>[0]
+type Presented = Parameters<typeof decideContinuation>[1]
+const kindOf = (changedGrant: Partial<Grant>, changed: Partial<Presented>, moment = now) =>
+  decideContinuation({ ...grant, ...changedGrant }, { ...presented, ...changed }, moment).kind
 
-test('the current secret of a grant continues it, for its own client and an active user, while it has not expired', () => {
+test('the current secret of a grant continues it, for its own client, while both may be continued', () => {
   const current = { key: second }
   expect(kindOf({}, current)).toBe('continue')
   expect(kindOf({}, { ...current, clientId: 'apc_live_a' })).toBe('refused')
   expect(kindOf({}, { ...current, expired: true })).toBe('refused')
-  expect(kindOf({}, { ...current, userActive: false })).toBe('refused')
+  expect(kindOf({}, { ...current, mayBeContinued: false })).toBe('refused')
   expect(kindOf({ revokedAt: now }, current)).toBe('refused')
 })
 
 test('a repeated request gets the same answer until the window closes', () => {
-  expect(decideContinuation(grant, presented, now)).toEqual({ kind: 'replay', salt })
-  expect(kindOf({}, {}, now + retryWindowMs - 1)).toBe('replay')
-  expect(kindOf({}, {}, now + retryWindowMs)).toBe('reused')
+  for (const [of, retry] of [
+    [grant, retryOf(request)],
+    [withoutKey, retryOf(null)],
+  ] as const) {
+    expect(decideContinuation(of, { ...presented, retry }, now)).toEqual({ kind: 'repeat', salt })
+    expect(kindOf(of, { retry, expired: true })).toBe('repeat')
+    expect(kindOf(of, { retry }, now + keyedRetryMs - 1)).toBe('repeat')
+    expect(kindOf(of, { retry }, now + keyedRetryMs)).toBe('reused')
+    expect(kindOf(of, { retry: null })).toBe('reused')
+  }
 })
 
-test('a spent secret is reuse with another request, without a key, or when it is not the one before', () => {
-  expect(kindOf({}, { fingerprint: otherRequest })).toBe('reused')
-  expect(kindOf({}, { fingerprint: null })).toBe('reused')
-  expect(kindOf({}, { key: timeKeyAt(now - 1) })).toBe('reused')
+test('what was sent with a key is repeated with that key, and what was sent without one without', () => {
+  expect(kindOf(grant, { retry: retryOf(otherRequest) })).toBe('reused')
+  expect(kindOf(grant, { retry: retryOf(null) })).toBe('reused')
+  expect(kindOf(withoutKey, { retry: retryOf(request) })).toBe('reused')
+})
+
+test('a spent secret that is not the one before is reuse', () => {
+  for (const of of [grant, withoutKey]) {
+    expect(kindOf(of, { key: timeKeyAt(now - 1), retry: retryOf(of.retryFingerprint) })).toBe('reused')
+  }
 })
 
 test('a spent secret is reuse when the last request could not be repeated, or its salt is erased', () => {
   const unrepeatable = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
-  expect(kindOf(unrepeatable, {})).toBe('reused')
+  for (const retry of [null, retryOf(null), retryOf(request)]) expect(kindOf(unrepeatable, { retry })).toBe('reused')
   for (const lost of Object.keys(unrepeatable)) expect(kindOf({ [lost]: null }, {})).toBe('reused')
 })
 
-test('a retry by another client, of a revoked grant or for a disabled user is refused, and does not count as reuse', () => {
+test('a repeat by another client, of a revoked grant or of one that may not be continued is refused, and does not count as reuse', () => {
   expect(kindOf({}, { clientId: 'apc_live_a' })).toBe('refused')
   expect(kindOf({ revokedAt: now }, {})).toBe('refused')
-  expect(kindOf({}, { userActive: false })).toBe('refused')
+  expect(kindOf({}, { mayBeContinued: false })).toBe('refused')
+})
+
+test('a request that has continued the grant itself finds that out, unless the grant was revoked since', () => {
+  const own = { currentKey: third, retryKey: second, retryFingerprint: null }
+  for (const key of [second, first]) expect(kindOf(own, { key, retry: null })).toBe('continued')
+  expect(kindOf(own, { key: second, mayBeContinued: false })).toBe('continued')
+  expect(kindOf({ ...own, revokedAt: now }, { key: second })).toBe('refused')
 })

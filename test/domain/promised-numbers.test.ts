@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { graceHours, lastUsePrecisionMs, maximumLiveSecrets } from '../../src/domain/credential.ts'
-import { retryWindowMs } from '../../src/domain/grant.ts'
+import { keyedRetryMs } from '../../src/domain/grant.ts'
+import { refreshRetry } from '../../src/domain/lifetimes.ts'
 import { passwordFault } from '../../src/domain/password.ts'
 import { defaultQuotas, defaultRateLimits } from '../../src/domain/limits.ts'
 import { maximumRedirectUris } from '../../src/domain/registered-url.ts'
@@ -33,8 +34,9 @@ test('an environment has at most two live secrets, and a rotated one stays valid
   expect(lastUsePrecisionMs).toBe(60_000)
 })
 
-test('a request whose answer was lost can be repeated for a minute', () => {
-  expect(retryWindowMs).toBe(60_000)
+test('a request whose answer was lost can be repeated for a minute with a key; without one, a refresh for ten seconds by default', () => {
+  expect(keyedRetryMs).toBe(60_000)
+  expect(refreshRetry).toEqual({ default: 10, maximum: 60 })
 })
 
 test('an upload has at most 10 MiB, and its manifest 256 KiB', () => {

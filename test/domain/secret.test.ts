@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { createSecretScan } from '../../src/cli/developer/package/secret-scan.ts'
-import { base62OfNumber, encodeBase62 } from '../../src/domain/base62.ts'
+import { base62OfNumber } from '../../src/domain/base62.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { digitsOfTimeKey, timeKeyOfUuid } from '../../src/domain/time-key.ts'
 import {
@@ -216,24 +216,39 @@ describe('two hashes', () => {
   })
 })
 
+const inDigits = (hmac: ReturnType<typeof createHmac>) =>
+  hmac.digest('base64url').replace(/[-_]/g, (character) => (character === '-' ? 'A' : 'B'))
+
 describe('derived digits', () => {
   const salt = new Uint8Array(16).fill(5)
+  const digits = ['x', 'y'].map((digit) => digit.repeat(43))
+  const [presented = '', other = ''] = digits.map((each) => mintOf('refreshToken', id, each))
 
-  test('are the HMAC-SHA-256 of salt and label under the presented secret', () => {
-    const hmac = createHmac('sha256', 'apur_x').update(Buffer.concat([salt, Buffer.from('access')]))
-    expect(deriveSecretDigits('apur_x', salt, 'access')).toBe(encodeBase62(hmac.digest(), 43))
+  test('are the HMAC-SHA-256 of salt and label under the random digits of the presented secret', () => {
+    const hmac = createHmac('sha256', digits[0] ?? '').update(Buffer.concat([salt, Buffer.from('access')]))
+    expect(deriveSecretDigits(presented, salt, 'access')).toBe(inDigits(hmac))
+  })
+
+  test('cannot be derived from the hash of the secret, which is stored beside the salt', () => {
+    for (const kind of ['refreshToken', 'authorizationCode'] as const) {
+      const secret = mintOf(kind, id, digits[0] ?? '')
+      const hmac = createHmac('sha256', hashSecret(secret)).update(salt).update('access')
+      expect(deriveSecretDigits(secret, salt, 'access')).not.toBe(inDigits(hmac))
+    }
   })
 
   test('are always the same, and differ for another secret, salt or label', () => {
-    const of = deriveSecretDigits('apur_x', salt, 'access')
-    expect(deriveSecretDigits('apur_x', Uint8Array.from(salt), 'access')).toBe(of)
-    expect(deriveSecretDigits('apur_y', salt, 'access')).not.toBe(of)
-    expect(deriveSecretDigits('apur_x', new Uint8Array(16).fill(6), 'access')).not.toBe(of)
-    expect(deriveSecretDigits('apur_x', salt, 'refresh')).not.toBe(of)
+    const of = deriveSecretDigits(presented, salt, 'access')
+    expect(deriveSecretDigits(presented, Uint8Array.from(salt), 'access')).toBe(of)
+    expect(deriveSecretDigits(other, salt, 'access')).not.toBe(of)
+    expect(deriveSecretDigits(presented, new Uint8Array(16).fill(6), 'access')).not.toBe(of)
+    expect(deriveSecretDigits(presented, salt, 'refresh')).not.toBe(of)
   })
 
-  test('have the length that a secret needs', () => {
-    const derived = deriveSecretDigits('apur_x', salt, 'refresh')
-    expect(parse('refreshToken', mintOf('refreshToken', id, derived))?.key).toBe(timeKeyOfUuid(id))
+  test('make a well-formed secret, whatever the salt', () => {
+    for (let byte = 0; byte < 256; byte += 1) {
+      const derived = deriveSecretDigits(presented, new Uint8Array(16).fill(byte), 'refresh')
+      expect(parse('refreshToken', mintOf('refreshToken', id, derived))?.key).toBe(timeKeyOfUuid(id))
+    }
   })
 })

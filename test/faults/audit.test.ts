@@ -257,7 +257,8 @@ describe('every refused credential leaves exactly one audit event:', () => {
   test('a refresh token that is spent, and one of a grant that has ended', async () => {
     const tokens: Tokens = await grantTokens(world)
     const body = refreshBody(world.app, tokens.refreshToken)
-    await send('POST', '/oauth/token', body)
+    const next: Tokens = (await send('POST', '/oauth/token', body)).body
+    await send('POST', '/oauth/token', refreshBody(world.app, next.refreshToken))
     const row = { ...byApp(world.app), target: tokens.grantId, ...refusedWith('invalid_grant') }
     expect(await told(await send('POST', '/oauth/token', body))).toEqual([{ ...row, action: 'grant.reuse_detected' }])
     expect(await told(await send('POST', '/oauth/token', body))).toEqual([{ ...row, action: 'refresh_token.rotate' }])

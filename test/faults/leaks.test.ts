@@ -375,7 +375,8 @@ describe('a refusal does not reveal its reason:', () => {
     }
     const spent = await grantTokens(asking)
     const renewing = { grantType: 'refresh_token', ...app.development }
-    await post('/oauth/token', { ...renewing, refreshToken: spent.refreshToken })
+    const next = await post('/oauth/token', { ...renewing, refreshToken: spent.refreshToken })
+    await post('/oauth/token', { ...renewing, refreshToken: next.body.refreshToken })
     oneAnswer([
       await post('/oauth/token', right),
       await post('/oauth/token', { ...right, redirectUri: app.liveRedirectUri }),

@@ -6,7 +6,13 @@ import { expectRefusal } from './support/expect-refusal.ts'
 import { introspected } from './support/standard.ts'
 
 const world = await worldOfFile({
-  env: { LIFETIME_CODE: '2', LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
+  env: {
+    LIFETIME_CODE: '2',
+    LIFETIME_APP_TOKEN: '1',
+    LIFETIME_ACCESS_TOKEN: '1',
+    LIFETIME_REFRESH_TOKEN: '2',
+    LIFETIME_REFRESH_RETRY: '1',
+  },
 })
 const { url } = world.server
 

@@ -78,7 +78,8 @@ describe('monitoring', () => {
     await appToken(url, world.app.development)
     await call(url, 'POST', '/token', { body: { ...world.app.development, clientSecret: 'x', scope: 'site:read' } })
     const first = (await exchange(url, world.app, await authorize(url, session, world.app))).body
-    await refresh(url, world.app, first.refreshToken)
+    const second = (await refresh(url, world.app, first.refreshToken)).body
+    await refresh(url, world.app, second.refreshToken)
     await refresh(url, world.app, first.refreshToken)
     const after = await metrics()
     const names = [...after.matchAll(/^# TYPE (\S*(?:issued|refused|reused)\S*) counter$/gm)].map(

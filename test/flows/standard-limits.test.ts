@@ -100,11 +100,12 @@ describe('metrics and logs', () => {
     }
     const tokens = await standardTokens(world)
     await standardAppToken(world)
-    const renew = async () =>
-      await sendForm(url, '/oauth/token', refreshForm(tokens.refresh_token), basic(world.app.development))
-    await renew()
-    await renew()
-    expect(await figure(/issued.*"user_tokens"/)).toBe(2)
+    const renew = async (token: string) =>
+      await sendForm(url, '/oauth/token', refreshForm(token), basic(world.app.development))
+    const { body } = await renew(tokens.refresh_token)
+    await renew(body.refresh_token)
+    await renew(tokens.refresh_token)
+    expect(await figure(/issued.*"user_tokens"/)).toBe(3)
     expect(await figure(/issued.*"app_token"/)).toBe(1)
     expect(await figure(/reused.*"refresh_token"/)).toBe(1)
     expect(await figure(/refused.*"refresh_token"/)).toBe(1)
@@ -155,7 +156,10 @@ describe('metrics and logs', () => {
     const renewed = (await sendForm(url, '/oauth/token', refreshForm(tokens.refresh_token), basic(development))).body
     const stray = `aps_dev_${'Stray0Canary'.repeat(6).slice(0, 71)}`
     const errors = [
-      await sendForm(url, '/oauth/token', refreshForm(tokens.refresh_token), basic(development)),
+      await sendForm(url, '/oauth/token', refreshForm(tokens.refresh_token), {
+        ...basic(development),
+        'Idempotency-Key': key,
+      }),
       await sendForm(url, '/oauth/token', refreshForm(stray), basic({ clientId: stray, clientSecret: stray })),
       await sendForm(url, `/oauth/token?client_secret=${development.clientSecret}&code=${stray}`, codeForm(app, code)),
       await sendForm(url, `/oauth/token?${stray}=${stray}#${stray}`, `${stray}=${stray}&client_id=${stray}`),

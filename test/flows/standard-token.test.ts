@@ -213,15 +213,25 @@ describe('both APIs share codes, tokens and revocations', () => {
     expect((await token(refreshForm(contract.body.refreshToken))).status).toBe(200)
   })
 
-  test('a refresh token spent at one API ends its family when it is presented at the other', async () => {
+  test('a refresh without a key may be repeated at the other, and gives the very same tokens', async () => {
+    const { refresh_token: refreshToken } = await standardTokens(world)
+    const first = (await token(refreshForm(refreshToken))).body
+    const again = (await refresh(url, world.app, refreshToken)).body
+    expect([again.accessToken, again.refreshToken]).toEqual([first.access_token, first.refresh_token])
+    expect(await userOf(first.access_token)).toBe(200)
+  })
+
+  test('a refresh token spent two refreshes ago at one API ends its family when it is presented at the other', async () => {
     const first = await standardTokens(world)
     const second = (await refresh(url, world.app, first.refresh_token)).body
+    const third = (await refresh(url, world.app, second.refreshToken)).body
     expectError(await token(refreshForm(first.refresh_token)), 'invalid_grant')
-    expect(await userOf(second.accessToken)).toBe(401)
-    const third = await grantTokens(world)
-    const fourth = (await token(refreshForm(third.refreshToken))).body
-    expectRefusal(await refresh(url, world.app, third.refreshToken), 'invalid_grant')
-    expect(await userOf(fourth.access_token)).toBe(401)
+    expect(await userOf(third.accessToken)).toBe(401)
+    const fourth = await grantTokens(world)
+    const fifth = (await token(refreshForm(fourth.refreshToken))).body
+    const sixth = (await token(refreshForm(fifth.refresh_token))).body
+    expectRefusal(await refresh(url, world.app, fourth.refreshToken), 'invalid_grant')
+    expect(await userOf(sixth.access_token)).toBe(401)
   })
 
   test('a code spent at one API ends its family when it is presented at the other', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { countingDelayMs } from '../../src/domain/count.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
-import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
+import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll, purgeBatch } from '../../src/operations/purge/purge.ts'
 import { purgeLagSeconds } from '../../src/operations/health/figures.ts'
@@ -87,11 +87,14 @@ test('retry salts, sessions and spent tickets are removed once they cannot be us
   await platform.database.transaction(async (q) => await q.formTickets.spend(unspentTicket(platform), now))
   for (const retryKey of ['retry-1', null]) {
     const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
-    await exchangeCode(platform, trace, exchangeBody(app, code), retryKey)
+    const { refreshToken } = await exchangeCode(platform, trace, exchangeBody(app, code), retryKey)
+    if (retryKey === null) {
+      await refreshTokens(platform, trace, { ...app.development, refreshToken, scope: null }, null)
+    }
   }
   const nothing = { retry_salts: 0, sessions: 0, form_tickets: 0 }
   expect((await purge(now)).removed).toMatchObject(nothing)
-  expect((await purge(now + hour)).removed).toMatchObject({ ...nothing, retry_salts: 1 })
+  expect((await purge(now + hour)).removed).toMatchObject({ ...nothing, retry_salts: 2 })
   expect((await purge(now + 13 * hour)).removed).toMatchObject({ ...nothing, sessions: 1, form_tickets: 1 })
 })
 
@@ -113,7 +116,7 @@ test('a kind that cannot be removed does not stop the others, but the purge fail
     (kind) => void told.push(kind),
   )
   expect(await purging.catch(({ message }) => message)).toBe('no token can be removed')
-  expect(told).toEqual(['grants'])
+  expect(told).toEqual(['grants', 'retry_salts'])
 })
 
 test('an expired outcome is removed, and an unexpired one of another caller with the same key stays', async () => {
@@ -165,7 +168,7 @@ test('a family that is refreshed just before its removal stays, and no event is 
   }
   const then = { ...platform.clock, purgeBefore: () => family.expiresAt }
   const going = { ...platform, clock: then, database: Object.create(database, { transaction: { value: transaction } }) }
-  expect(await purgeBatch(going, trace, 'grants', { afterGrantId: '' })).toEqual({ removed: 0, finished: false })
+  expect(await purgeBatch(going, trace, 'grants', { afterGrantId: '' })).toMatchObject({ removed: 0, finished: false })
   expect(await database.queries.grants.byId(family.id)).toMatchObject({ expiresAt: family.expiresAt + hour })
   expect(await purged()).toEqual([])
 })

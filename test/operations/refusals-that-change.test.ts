@@ -41,7 +41,7 @@ const events = async () => await auditEvents(platform)
 
 test('a spent secret revokes its grant and records that in one transaction', async () => {
   const { refreshToken } = await exchangeCode(platform, trace, exchangeBody(app, await codeOfUser()), null)
-  await refresh(platform, refreshToken)
+  await refresh(platform, (await refresh(platform, refreshToken)).refreshToken)
   expect(await recordedWith('grants.revoke +', async (on) => await refresh(on, refreshToken))).toEqual({
     refusal: 'invalid_grant',
     actions: ['grant.reuse_detected'],

@@ -5,7 +5,7 @@ import { openDatabase } from '../../db/engine.ts'
 import { isPostgresUrl } from '../../db/postgres/address.ts'
 import { readConfig } from '../../src/config.ts'
 import { defaultAuditRetention, defaultQuotas } from '../../src/domain/limits.ts'
-import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
+import { defaultLifetimes } from '../../src/domain/lifetimes.ts'
 import { createRefusalLog } from '../../src/operations/audit/refusal-log.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createClock, systemTime } from '../../src/runtime/clock.ts'
@@ -56,7 +56,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   clock: createClock(systemTime, null),
   random: createRandom(),
   passwords: createPasswords({ cost: 4 }),
-  lifetimes: maximumLifetimes,
+  lifetimes: defaultLifetimes,
   publicUrl: 'http://localhost',
   signIn: passwordOnly,
   installApproval: 'manual',

@@ -75,7 +75,7 @@ export const issueUserTokens = endpoint({
     id: 'issueUserTokens',
     summary: 'Exchange a code, or refresh, for tokens',
     description:
-      'A code and a refresh token are single use; one presented again ends its whole grant. With an Idempotency-Key the same request may be repeated for a minute and gets the very same tokens.',
+      'A code and a refresh token are single use; one presented again ends its whole grant. With an Idempotency-Key the same request may be repeated for a minute and gets the very same tokens. A refresh without a key may be repeated for ten seconds by default, with the same scopes, until the new refresh token is used.',
     tag: 'OAuth',
     repeatable: true,
   },

@@ -1,21 +1,24 @@
 /**
  * Exchanges an authorization code or a refresh token for the next pair of tokens of its grant. Both are one move: the grant
- * names its only current code or refresh token, everything else of its family has been spent (domain/grant.ts).
+ * names its only current code or refresh token, everything else of its family has been spent (domain/grant.ts). What a request
+ * says about its code stands in `exchangeCode`, about its refresh token in `refreshTokens`; `continueGrant` does the rest.
  *
  * The checks run in the order of the contract (section 3), in the transaction that issues, and the presented secret is
  * spent last by a conditional update. So of any number of racing calls exactly one wins, and a call that fails a check
  * spends nothing.
  */
-import type { AuthorizationCode, Grant, Queries } from '../../../db/database.ts'
+import { createHash } from 'node:crypto'
+import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
+import type { AuditAction } from '../../domain/audit-action.ts'
 import { andThen, type Awaitable, handled } from '../../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { decideContinuation, grantEndsAt } from '../../domain/grant.ts'
+import { decideContinuation, grantEndsAt, keyedRetryMs, type Retry } from '../../domain/grant.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import { verifierMatches } from '../../domain/pkce.ts'
 import { redirectUriMatches } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { type ParsedToken, parseToken, sameHash } from '../../domain/secret.ts'
-import type { TimeKey } from '../../domain/time-key.ts'
+import { parseToken, sameHash } from '../../domain/secret.ts'
+import { KeyTaken, type TimeKey } from '../../domain/time-key.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import { type AuditStamp, lazyAuditStamp, recordEvent } from '../audit/event.ts'
 import {
@@ -49,7 +52,7 @@ type CodeExchange = ClientCredentials & {
 
 /**
  * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6). `retryIdentity` is the idempotency key
- * and the body as one text if the client may repeat the request; otherwise null.
+ * and the body as one text if the client may repeat the request; otherwise null, and the code is strictly single use.
  * @throws invalid_client, app_inactive, invalid_grant
  */
 export const exchangeCode = async (
@@ -57,16 +60,29 @@ export const exchangeCode = async (
   trace: Trace,
   request: CodeExchange,
   retryIdentity: string | null,
-): Promise<IssuedTokens> =>
-  await continueGrant(platform, trace, {
+): Promise<IssuedTokens> => {
+  const presented = parseToken('authorizationCode', request.code)
+  return await continueGrant(platform, trace, {
     kind: 'authorization_code',
     action: 'authorization_code.exchange',
     client: request,
     secret: request.code,
-    redirectUri: request.redirectUri,
-    codeVerifier: request.codeVerifier,
-    retryIdentity,
+    retry: keyedRetry(retryIdentity),
+    find: (q) =>
+      andThen(presented && findAuthorizationCode(q, presented), (found) => {
+        if (found === null) return null
+        const { code, grant, userStatus, redirectClientId } = found
+        const isRight =
+          // The redirect URI may have been removed since the code was issued.
+          redirectClientId === grant.clientId &&
+          redirectUriMatches(code.redirectUri, request.redirectUri) &&
+          verifierMatches(request.codeVerifier, code.codeChallenge)
+        const fault = isRight ? null : refuse('invalid_grant')
+        const { key, expiresAt } = code
+        return { key, grant, userStatus, createdAt: grant.createdAt, expiresAt, scopes: grant.scopes, fault }
+      }),
   })
+}
 
 type RefreshRequest = ClientCredentials & {
   readonly refreshToken: string
@@ -76,7 +92,7 @@ type RefreshRequest = ClientCredentials & {
 
 /**
  * Rotates a refresh token: it and its access token end, and a new pair is issued (spec section 5). `retryIdentity` as in
- * `exchangeCode`.
+ * `exchangeCode`; without it the client may repeat the request for `LIFETIME_REFRESH_RETRY` seconds.
  * @throws invalid_client, app_inactive, invalid_grant, invalid_scope
  */
 export const refreshTokens = async (
@@ -84,86 +100,53 @@ export const refreshTokens = async (
   trace: Trace,
   request: RefreshRequest,
   retryIdentity: string | null,
-): Promise<IssuedTokens> =>
-  await continueGrant(platform, trace, {
+): Promise<IssuedTokens> => {
+  const presented = parseToken('refreshToken', request.refreshToken)
+  const asked = request.scope === null ? null : parseScope(request.scope)
+  return await continueGrant(platform, trace, {
     kind: 'refresh_token',
     action: 'refresh_token.rotate',
     client: request,
     secret: request.refreshToken,
-    asked: request.scope === null ? null : parseScope(request.scope),
-    retryIdentity,
+    retry: keyedRetry(retryIdentity) ?? unkeyedRetry(platform),
+    find: (q) =>
+      andThen(presented && findRefreshToken(q, presented), (found) => {
+        if (found === null) return null
+        const { pair, grant, userStatus } = found
+        const scopes = asked?.kind === 'scopes' ? formatScope(asked.scopes) : grant.scopes
+        const { key, createdAt, refreshExpiresAt: expiresAt } = pair
+        return { key, grant, userStatus, createdAt, expiresAt, scopes, fault: faultOfScope(asked, grant) }
+      }),
   })
+}
+
+/** RFC 6749 section 6. */
+const faultOfScope = (asked: ParsedScope | null, grant: Grant): PlatformError | null => {
+  if (asked === null) return null
+  if (asked.kind === 'refused') return refuse('invalid_scope', { param: 'scope', message: asked.message })
+  const isWithin = isSubset(asked.scopes, parseStoredScope(grant.scopes))
+  return isWithin ? null : refuse('invalid_scope', { param: 'scope', message: widened })
+}
+const widened = 'A refresh cannot ask for scopes that the user has not allowed.'
+
+const keyedRetry = (identity: string | null): Retry | null =>
+  identity === null ? null : { fingerprint: createHash('sha256').update(identity).digest(), windowMs: keyedRetryMs }
+
+/** Most OAuth clients send no key. Two workers of one may refresh at once, or an answer may be lost. */
+const unkeyedRetry = ({ lifetimes }: Platform): Retry | null =>
+  lifetimes.refreshRetry === 0 ? null : { fingerprint: null, windowMs: lifetimes.refreshRetry * 1000 }
 
 /** A code or refresh token that a client presents. */
 type Presented = {
-  readonly action: 'authorization_code.exchange' | 'refresh_token.rotate'
+  readonly kind: 'authorization_code' | 'refresh_token'
+  readonly action: AuditAction & ('authorization_code.exchange' | 'refresh_token.rotate')
   readonly client: ClientCredentials
   readonly secret: string
-  readonly retryIdentity: string | null
-} & (
-  | { readonly kind: 'authorization_code'; readonly redirectUri: string; readonly codeVerifier: string }
-  | { readonly kind: 'refresh_token'; readonly asked: ParsedScope | null }
-)
-
-const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
-  const now = platform.clock.now()
-  const windowNow = sharedTime(platform, now) // another server may get the repeated request
-  const { action, kind } = presented
-  const presentedClient = presentClient(presented.client)
-  const secret = parseToken(kind === 'refresh_token' ? 'refreshToken' : 'authorizationCode', presented.secret)
-  const next = prepareNext(platform, presented.secret, presented.retryIdentity, now)
-  const stamp = lazyAuditStamp(platform, trace, now)
-
-  const decided = conditionalTransaction(
-    platform,
-    async (q): Promise<IssuedTokens | PlatformError | CountedRefusal | ReusedSecret> => {
-      const authenticated = authenticateClient(q, presentedClient, now)
-      const search = () => (secret === null ? null : find(q, presented, secret))
-      // An engine on another machine is asked for both at once.
-      const early = authenticated instanceof Promise ? handled(search()) : null
-      const client = await authenticated
-      if (client === null) return await refuseClient(q, presentedClient, action)
-      if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
-
-      const found = await (early ?? search())
-      if (found === null) return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, null), action })
-      const { grant } = found
-      const attempt = { q, client, grant, presented, stamp, now }
-      // Whether this very call has spent the secret before, and the store has lost its answer.
-      const own = grant.currentKey === next.pair.key && grant.revokedAt === null
-      const answered = own ? await storedAnswer(attempt, next.pair) : null
-      if (answered !== null) return answered
-      const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
-      const claim = {
-        key: found.key,
-        clientId: client.clientId,
-        expired: !isValidAt(found, now) || endsAt - now < shortestLifetimeMs,
-        userActive: found.userStatus === 'active',
-        fingerprint: next.retry?.fingerprint ?? null,
-      }
-      const decision = decideContinuation(grant, claim, windowNow)
-      if (decision.kind === 'refused') return await refuseGrant(attempt, refuse('invalid_grant'))
-      if (decision.kind === 'reused') return await endFamily(attempt)
-      if (decision.kind === 'replay') return await repeatAnswer(attempt, decision.salt)
-      decision.kind satisfies 'continue'
-
-      const fault = faultOf(presented, found)
-      if (fault !== null) return await refuseGrant(attempt, fault)
-
-      const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, found.key, trace, now)
-      const step = grantStep(next, row, windowNow)
-      await recordUse(q, client, now) // first, because nothing may follow the change
-      // Spends the secret. False if another call has spent it since it was read.
-      if (!(await q.grants.advance(row, step))) return await endFamily(attempt)
-      return issuedTokens(next.pair, row, grant, now)
-    },
-  )
-  const outcome = await decided.catch(ifKeyTaken(() => continueGrant(platform, trace, presented)))
-  return await settle(platform, stamp, outcome)
+  /** Null if the request cannot be repeated. */
+  readonly retry: Retry | null
+  /** Null if it was never issued. */
+  find(q: Queries): Awaitable<Found | null>
 }
-
-/** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
-const shortestLifetimeMs = 1_000
 
 /** The presented secret in whatever state, with its grant. */
 type Found = {
@@ -174,33 +157,73 @@ type Found = {
   /** When the secret was issued and when it expires. */
   readonly createdAt: number
   readonly expiresAt: number
-  /** Null for a refresh token. */
-  readonly code: AuthorizationCode | null
-  /** The client that the code's redirect URI is registered for now; null for none. */
-  readonly redirectClientId: string | null
+  /** The scopes that the access token is asked for. */
+  readonly scopes: string
+  /** What else is wrong with the request; null if nothing is. */
+  readonly fault: PlatformError | null
 }
 
-const find = (q: Queries, { kind }: Presented, secret: ParsedToken): Awaitable<Found | null> =>
-  kind === 'refresh_token'
-    ? andThen(findRefreshToken(q, secret), (found) => {
-        if (found === null) return null
-        const { grant, userStatus, pair } = found
-        return {
-          key: pair.key,
-          grant,
-          userStatus,
-          createdAt: pair.createdAt,
-          expiresAt: pair.refreshExpiresAt,
-          code: null,
-          redirectClientId: null,
-        }
-      })
-    : andThen(findAuthorizationCode(q, secret), (found) => {
-        if (found === null) return null
-        const { grant, userStatus, code, redirectClientId } = found
-        const { createdAt } = grant
-        return { key: code.key, grant, userStatus, createdAt, expiresAt: code.expiresAt, code, redirectClientId }
-      })
+type Outcome = IssuedTokens | PlatformError | CountedRefusal | ReusedSecret
+
+const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
+  const now = platform.clock.now()
+  const windowNow = sharedTime(platform, now) // another server may get the repeated request
+  const { action, retry } = presented
+  const presentedClient = presentClient(presented.client)
+  const next = prepareNext(platform, presented.secret, retry, now)
+  const stamp = lazyAuditStamp(platform, trace, now)
+
+  const work = async (q: Queries): Promise<Outcome> => {
+    // Both are asked for at once. The client is judged first.
+    const search = handled(presented.find(q))
+    const client = await authenticateClient(q, presentedClient, now)
+    if (client === null) return await refuseClient(q, presentedClient, action)
+    if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
+
+    const found = await search
+    if (found === null) return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, null), action })
+    const { grant } = found
+    const attempt = { q, client, grant, presented, stamp, now }
+    const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
+    const claim = {
+      key: found.key,
+      clientId: client.clientId,
+      nextKey: next.pair.key,
+      expired: !isValidAt(found, now),
+      mayBeContinued: found.userStatus === 'active' && endsAt - now >= shortestLifetimeMs,
+      retry,
+    }
+    const decision = decideContinuation(grant, claim, windowNow)
+    switch (decision.kind) {
+      case 'refused':
+        return await refuseGrant(attempt, refuse('invalid_grant'))
+      case 'reused':
+        return await endFamily(attempt)
+      case 'repeat':
+        return await repeatAnswer(attempt, found, decision.salt)
+      case 'continued': {
+        const row = await currentRow(attempt, next.pair)
+        if (row === null) throw new KeyTaken()
+        return issuedTokens(next.pair, row, grant, now)
+      }
+      case 'continue': {
+        if (found.fault !== null) return await refuseGrant(attempt, found.fault)
+        const row = pairRow(next, grant, found.scopes, endsAt, found.key, trace, now)
+        await recordUse(q, client, now) // first, because nothing may follow the change
+        // Spends the secret. False if another call has spent it since it was read.
+        if (!(await q.grants.advance(row, grantStep(next, row, windowNow)))) return await endFamily(attempt)
+        return issuedTokens(next.pair, row, grant, now)
+      }
+      default:
+        return decision satisfies never
+    }
+  }
+  const again = ifKeyTaken<Outcome>(() => continueGrant(platform, trace, presented))
+  return await settle(platform, stamp, await conditionalTransaction(platform, work).catch(again))
+}
+
+/** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
+const shortestLifetimeMs = 1_000
 
 /** An authenticated client with a genuine secret, in the transaction that decides what becomes of it. */
 type GrantAttempt = {
@@ -237,52 +260,27 @@ const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttem
   return new ReusedSecret(presented.kind)
 }
 
-/** The answer with the current pair of the grant; null if it is not this one. */
-const storedAnswer = async ({ q, grant, now }: GrantAttempt, pair: MintedPair): Promise<IssuedTokens | null> => {
+/** The row of the grant's current pair; null if that is not this one. */
+const currentRow = async ({ q, grant }: GrantAttempt, pair: MintedPair): Promise<TokenPair | null> => {
   const row = (await q.grants.findPair(grant.currentKey))?.pair
-  if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash))
-    return null
-  return issuedTokens(pair, row, grant, now)
+  const isSame =
+    row !== undefined && sameHash(pair.accessHash, row.accessHash) && sameHash(pair.refreshHash, row.refreshHash)
+  return isSame ? row : null
 }
 
 /** The same tokens again, derived from the presented secret. They must match the stored hashes. */
-const repeatAnswer = async (
-  attempt: GrantAttempt,
-  salt: Uint8Array,
-): Promise<IssuedTokens | PlatformError | CountedRefusal> => {
-  const { q, client, grant, presented, stamp } = attempt
-  const answer = await storedAnswer(attempt, derivePair(grant.currentKey, presented.secret, salt))
-  if (answer === null) return await refuseGrant(attempt, refuse('invalid_grant'))
-  await recordEvent(q, stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` })
-  return answer
-}
-
-/** The last checks: what the request says about the secret. */
-const faultOf = (presented: Presented, { grant, code, redirectClientId }: Found): PlatformError | null => {
-  if (presented.kind === 'refresh_token') {
-    const { asked } = presented
-    if (asked === null) return null
-    if (asked.kind === 'refused') return refuse('invalid_scope', { param: 'scope', message: asked.message })
-    const isWithin = isSubset(asked.scopes, parseStoredScope(grant.scopes))
-    return isWithin ? null : refuse('invalid_scope', { param: 'scope', message: widened })
+const repeatAnswer = async (attempt: GrantAttempt, { scopes, fault }: Found, salt: Uint8Array): Promise<Outcome> => {
+  const { q, client, grant, presented, stamp, now } = attempt
+  const pair = derivePair(grant.currentKey, presented.secret, salt)
+  const row = await currentRow(attempt, pair)
+  if (row === null) return await refuseGrant(attempt, refuse('invalid_grant'))
+  // It asks for something else than the request that it would repeat. That one may still be repeated.
+  if (fault !== null || row.scopes !== scopes) {
+    return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, grant), action: presented.action })
   }
-  const isRight =
-    code !== null &&
-    // The redirect URI may have been removed since the code was issued.
-    redirectClientId === grant.clientId &&
-    redirectUriMatches(code.redirectUri, presented.redirectUri) &&
-    verifierMatches(presented.codeVerifier, code.codeChallenge)
-  return isRight ? null : refuse('invalid_grant')
+  await recordEvent(q, stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` })
+  return issuedTokens(pair, row, grant, now)
 }
-
-/** RFC 6749 section 6. */
-const widened = 'A refresh cannot ask for scopes that the user has not allowed.'
-
-/** The scopes of the access token. */
-const scopesOf = (presented: Presented, grant: Grant): string =>
-  presented.kind === 'refresh_token' && presented.asked?.kind === 'scopes'
-    ? formatScope(presented.asked.scopes)
-    : grant.scopes
 
 /** Whose audit trail an event belongs to. Another client's grant is not named in this client's trail. */
 const trailOf = (client: AuthenticatedClient, grant: Grant | null) => ({

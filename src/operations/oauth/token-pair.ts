@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Grant, TokenPair } from '../../../db/database.ts'
-import { retryWindowMs } from '../../domain/grant.ts'
+import type { Retry } from '../../domain/grant.ts'
 import { deriveSecretDigits, hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import type { TimeKey } from '../../domain/time-key.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -35,15 +34,13 @@ export const derivePair = (key: TimeKey, presentedSecret: string, salt: Uint8Arr
 /** What is issued if the request wins, made before the transaction. */
 type NextPair = ReturnType<typeof prepareNext>
 
-export const prepareNext = (platform: Platform, secret: string, retryIdentity: string | null, now: number) => {
+export const prepareNext = (platform: Platform, secret: string, retry: Retry | null, now: number) => {
   const accessExpiresAt = now + platform.lifetimes.accessToken * 1000
   const refreshExpiresAt = now + platform.lifetimes.refreshToken * 1000
-  if (retryIdentity === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), retry: null }
-  // What the grant remembers for a minute so that the client can ask again for a lost answer. No token is stored.
-  const salt = platform.random.bytes(32)
-  const fingerprint = createHash('sha256').update(retryIdentity).digest()
-  const pair = derivePair(platform.random.timeKey(now), secret, salt)
-  return { accessExpiresAt, refreshExpiresAt, pair, retry: { salt, fingerprint } }
+  if (retry === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), kept: null }
+  // What the grant keeps until the window closes, so that the client can ask again for a lost answer. No token is stored.
+  const kept = { ...retry, salt: platform.random.bytes(32) }
+  return { accessExpiresAt, refreshExpiresAt, pair: derivePair(platform.random.timeKey(now), secret, kept.salt), kept }
 }
 
 /** The row of the new pair. Nothing that is issued outlives its grant. */
@@ -70,12 +67,12 @@ export const pairRow = (
 })
 
 /** What else changes in the grant when it moves on to the new pair. */
-export const grantStep = ({ retry }: NextPair, row: TokenPair, now: number) => ({
+export const grantStep = ({ kept }: NextPair, row: TokenPair, now: number) => ({
   expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
-  retryKey: retry === null ? null : row.previousKey,
-  retrySalt: retry?.salt ?? null,
-  retryFingerprint: retry?.fingerprint ?? null,
-  retryUntil: retry === null ? null : now + retryWindowMs,
+  retryKey: kept === null ? null : row.previousKey,
+  retrySalt: kept?.salt ?? null,
+  retryFingerprint: kept?.fingerprint ?? null,
+  retryUntil: kept === null ? null : now + kept.windowMs,
 })
 
 /** The answer to an exchange or refresh. */

@@ -9,17 +9,22 @@ import type { Platform, Trace } from '../platform.ts'
 /** How many rows one transaction of the purge removes, so that no other write waits for long. */
 export const purgeBatchRows = 250
 
-type PurgeBatch = { readonly removed: number; readonly finished: boolean }
+export type PurgeBatch = { readonly removed: number; readonly finished: boolean; readonly erasedSalts?: number }
 
 /** The position of the walk over all grants: the next batch starts after this ID. */
 export type PurgeCursor = { afterGrantId: string }
 
 /**
- * Reads the next window of grants and removes the expired families in it that have been counted, as many as fit into one transaction. After the
- * last window the walk starts again. The row of a token pair is its audit record, so an audit row sums up the removed
- * pairs per client.
+ * Reads the next window of grants, erases the salts in it whose retry window has closed, and removes the expired families in it that have
+ * been counted, as many as fit into one transaction. After the last window the walk starts again. The row of a token pair is its audit
+ * record, so an audit row sums up the removed pairs per client. Salts have no index: it would cost every refresh more than all of this.
  */
-export const purgeGrants = async (platform: Platform, trace: Trace, before: number, cursor: PurgeCursor) => {
+export const purgeGrants = async (
+  platform: Platform,
+  trace: Trace,
+  before: number,
+  cursor: PurgeCursor,
+): Promise<PurgeBatch> => {
   const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
   const last = window.at(-1)
   if (last === undefined) {
@@ -27,17 +32,20 @@ export const purgeGrants = async (platform: Platform, trace: Trace, before: numb
     return { removed: 0, finished: true }
   }
   const expired = window.filter((grant) => grant.expiresAt <= before)
-  if (expired.length === 0) {
+  const closed = window.filter(({ retryUntil }) => retryUntil !== null && retryUntil <= before).map(({ id }) => id)
+  if (expired.length === 0 && closed.length === 0) {
     cursor.afterGrantId = last.id
     return { removed: 0, finished: false }
   }
   const batch = await decide(platform, trace, system, async (change) => {
+    const erasedSalts = closed.length === 0 ? 0 : await change.q.grants.closeRetries(closed, before)
+    if (expired.length === 0) return { removed: 0, full: false, erasedSalts }
     const newestBefore = timeKeyAt(await removableBefore(change.q, before))
-    return await purgeFamilies(change, expired, before, newestBefore)
+    return { ...(await purgeFamilies(change, expired, before, newestBefore)), erasedSalts }
   })
   // After a full batch the same window is read again; the removed families are no longer in it.
   if (!batch.full) cursor.afterGrantId = last.id
-  return { removed: batch.removed, finished: false }
+  return { removed: batch.removed, finished: false, erasedSalts: batch.erasedSalts }
 }
 
 type Family = { readonly id: string }

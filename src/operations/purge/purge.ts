@@ -13,7 +13,7 @@ import { system } from '../audit/event.ts'
 import { countAll, removableBefore } from '../counts/count.ts'
 import { decide, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
+import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
 
 /** Every kind of row that expires, in the order in which a purge removes them. */
 const nothing = {
@@ -43,6 +43,8 @@ const nothing = {
   daily_users: 0,
 }
 type PurgeKind = keyof typeof nothing
+/** What has no batches of its own: the walk over the grants erases their salts. */
+type WalkedKind = 'retry_salts'
 const isPurgeKind = (name: string): name is PurgeKind => name in nothing
 
 export type PurgeResult = Readonly<Record<PurgeKind, number>>
@@ -61,12 +63,17 @@ export const purgeAll = async (
 ): Promise<PurgeResult> => {
   const removed = { ...nothing }
   const cursor = { afterGrantId: '' }
+  const count = (kind: PurgeKind, rows: number): void => {
+    removed[kind] += rows
+    if (rows > 0) told(kind, rows)
+  }
   const purgeKind = async (kind: PurgeKind): Promise<void> => {
+    if (kind === 'retry_salts') return
     let finished = false
     while (!finished && !stopped()) {
       const batch = await purgeBatch(platform, trace, kind, cursor)
-      removed[kind] += batch.removed
-      if (batch.removed > 0) told(kind, batch.removed)
+      count(kind, batch.removed)
+      count('retry_salts', batch.erasedSalts ?? 0)
       finished = batch.finished
       if (!finished) await pause()
     }
@@ -92,7 +99,12 @@ const webhookEventsAtOnce = 25
  * the clock is not certain that they have expired (`purgeBefore`), and spent codes and refresh tokens stay until their
  * whole family has expired.
  */
-export const purgeBatch = async (platform: Platform, trace: Trace, kind: PurgeKind, cursor: PurgeCursor) => {
+export const purgeBatch = async (
+  platform: Platform,
+  trace: Trace,
+  kind: Exclude<PurgeKind, WalkedKind>,
+  cursor: PurgeCursor,
+): Promise<PurgeBatch> => {
   const before = platform.clock.purgeBefore()
   if (kind === 'grants') return await purgeGrants(platform, trace, before, cursor)
   if (kind === 'deleted_apps') return await purgeDeletedApps(platform, trace, before)
@@ -109,7 +121,7 @@ const rowsAtOnce: Partial<Record<PurgeKind, number>> = {
 
 const removeBatch = async (
   change: OpenChange,
-  kind: Exclude<PurgeKind, 'grants' | 'deleted_apps'>,
+  kind: Exclude<PurgeKind, WalkedKind | 'grants' | 'deleted_apps'>,
   before: number,
   retention: AuditRetention,
 ): Promise<number> => {
@@ -145,8 +157,6 @@ const removeBatch = async (
       return await q.embedding.purgeCodes(oldestSession, purgeBatchRows)
     case 'embedded_sessions':
       return await q.embedding.purgeSessions(oldestSession, purgeBatchRows)
-    case 'retry_salts':
-      return await q.grants.closeRetries(before, purgeBatchRows)
     case 'idempotency_keys':
       return await q.idempotency.purge(before, purgeBatchRows)
     case 'artifacts':

@@ -176,29 +176,24 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)': {
     'never: app.developmentVersionId === null': 'no version has no ID',
   },
-  'if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash))':
-    {
-      'left out: !sameHash(pair.accessHash, row.accessHash)':
-        'both tokens come from one salt, so both differ or neither',
-      'left out: !sameHash(pair.refreshHash, row.refreshHash)':
-        'both tokens come from one salt, so both differ or neither',
-    },
-  'retryKey: retry === null ? null : row.previousKey,': {
-    'never: retry === null': 'the key of a retry has no effect without the end of its window',
+  'row !== undefined && sameHash(pair.accessHash, row.accessHash) && sameHash(pair.refreshHash, row.refreshHash)': {
+    'left out: sameHash(pair.accessHash, row.accessHash)': 'both tokens come from one salt, so both differ or neither',
+    'left out: sameHash(pair.refreshHash, row.refreshHash)':
+      'both tokens come from one salt, so both differ or neither',
   },
-  'retryUntil: retry === null ? null : now + retryWindowMs,': {
-    'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
+  'retryKey: kept === null ? null : row.previousKey,': {
+    'never: kept === null': 'the key of a retry has no effect without the end of its window',
   },
-  'if (!(await q.grants.advance(row, step))) return await endFamily(attempt)': {
-    'never: !(await q.grants.advance(row, step))':
+  'retryUntil: kept === null ? null : now + kept.windowMs,': {
+    'never: kept === null': 'the key of a retry says nothing without the moment until which it may come',
+  },
+  'if (!(await q.grants.advance(row, grantStep(next, row, windowNow)))) return await endFamily(attempt)': {
+    'never: !(await q.grants.advance(row, grantStep(next, row, windowNow)))':
       'SQLite runs one writing transaction at a time, so what was read is still current; another engine may differ',
   },
   "if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')": {
     'never: !(await q.embedding.spendCode(code.key, use))':
       'SQLite runs one writing transaction at a time, so what was read is still unspent; another engine may differ',
-  },
-  'code !== null &&': {
-    'left out: code !== null': 'a code that was found has its row; only the types do not say so',
   },
   'const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)': {
     'left out: code.gaveKey === null': 'no session has the key null',

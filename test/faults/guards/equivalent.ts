@@ -81,7 +81,7 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   'return isRowKey(key) && sameHash(Buffer.from(text), Buffer.from(sign(key))) ? key : null': {
     'left out: isRowKey(key)': 'a MAC over what is no key was never given out',
   },
-  'if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null': {
+  'if (grant.retryKey !== key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null': {
     'left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
   },
   "if (text.length > maximumLength || text.includes('%')) return null": {

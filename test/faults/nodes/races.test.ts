@@ -109,25 +109,26 @@ const expectEndedEverywhere = async (...all: readonly Tokens[]) => {
 }
 const secretsIn = ({ body }: Answer): string => `${body.accessToken} ${body.refreshToken} ${body.grantId}`
 
-for (const [what, bodyOf] of [
-  ['code', async () => exchangeBody(world.app, await freshCode())],
-  ['refresh token', async () => refreshBody(world.app, (await freshTokens()).refreshToken)],
-] as const) {
-  races(
-    `a ${what} that is presented to several servers at once has one winner, and its family ends on all`,
-    async (round) => {
-      const body = await bodyOf()
-      const answers = await race(round, async (url) => await post(url, '/oauth/token', body))
-      expect(tally(answers)).toEqual({ '200': 1, invalid_grant: attempts - 1 })
-      await expectEndedEverywhere(
-        ...answers.filter(({ status }) => status === 200).map((answer): Tokens => answer.body),
-      )
-    },
-  )
+races(
+  'a code that is presented to several servers at once has one winner, and its family ends on all',
+  async (round) => {
+    const body = exchangeBody(world.app, await freshCode())
+    const answers = await race(round, async (url) => await post(url, '/oauth/token', body))
+    expect(tally(answers)).toEqual({ '200': 1, invalid_grant: attempts - 1 })
+    await expectEndedEverywhere(...answers.filter(({ status }) => status === 200).map((answer): Tokens => answer.body))
+  },
+)
 
-  races(`a ${what} that is presented with one idempotency key gives the same tokens on every server`, async (round) => {
+const codeBody = async () => exchangeBody(world.app, await freshCode())
+const tokenBody = async () => refreshBody(world.app, (await freshTokens()).refreshToken)
+for (const [what, bodyOf, keyOf] of [
+  ['code with one idempotency key', codeBody, (round: number) => `code-${round}`],
+  ['refresh token with one idempotency key', tokenBody, (round: number) => `refresh-${round}`],
+  ['refresh token without a key', tokenBody, () => undefined],
+] as const) {
+  races(`a ${what} gives the same tokens on every server, at once and later`, async (round) => {
     const body = await bodyOf()
-    const key = `${what.replace(' ', '-')}-${round}`
+    const key = keyOf(round)
     const answers = await race(round, async (url) => await post(url, '/oauth/token', body, key))
     const later = await race(round, async (url) => await post(url, '/oauth/token', body, key))
     expect(tally([...answers, ...later])).toEqual({ '200': 2 * attempts })
@@ -136,15 +137,21 @@ for (const [what, bodyOf] of [
   })
 }
 
-races('a spent refresh token that is repeated on another server ends the family on all', async (round) => {
-  const spent = await freshTokens()
-  const [one, other] = [nodes[round % 3], nodes[(round + 1) % 3]]
-  const body = refreshBody(world.app, spent.refreshToken)
-  const next: Tokens = (await post(one?.server.url ?? '', '/oauth/token', body)).body
-  expect(await statusesOf(next.accessToken)).toEqual([200, 200, 200])
-  expect((await post(other?.server.url ?? '', '/oauth/token', body)).status).toBe(401)
-  await expectEndedEverywhere(next)
-})
+races(
+  'a refresh token that was spent two refreshes ago ends the family on all servers when another gets it',
+  async (round) => {
+    const spent = await freshTokens()
+    const [one, other] = [nodes[round % 3], nodes[(round + 1) % 3]]
+    const body = refreshBody(world.app, spent.refreshToken)
+    const second: Tokens = (await post(one?.server.url ?? '', '/oauth/token', body)).body
+    const next: Tokens = (
+      await post(one?.server.url ?? '', '/oauth/token', refreshBody(world.app, second.refreshToken))
+    ).body
+    expect(await statusesOf(next.accessToken)).toEqual([200, 200, 200])
+    expect((await post(other?.server.url ?? '', '/oauth/token', body)).status).toBe(401)
+    await expectEndedEverywhere(next)
+  },
+)
 
 races('one idempotency key on several servers has one effect', async (round) => {
   const { platform } = world

@@ -32,45 +32,37 @@ test('the store advances a grant only from its current key, and never a revoked 
 })
 
 describe('a refresh token', () => {
-  race('presented 200 times at once has one successor, and the family ends for good', async (round) => {
-    const { server, app } = arena.world
-    const tokens = await freshTokens()
-    const answers = await together(200, async () => await refresh(server.url, app, tokens.refreshToken))
-    await arena.crash(round)
-
-    expect(tally(answers)).toEqual({ '200': 1, invalid_grant: 199 })
-    expect(await pairsOf(tokens.grantId)).toBe(2)
-    await expectDead(tokens)
-    for (const answer of answers) if (answer.status === 200) await expectDead(tokensOf(answer))
-  })
-
-  race(
-    'presented 200 times at once with one idempotency key gives the very same tokens, also after a crash',
-    async (round) => {
+  for (const [how, keyOf] of [
+    ['without an idempotency key', () => undefined],
+    ['with one idempotency key', (round: number) => `refresh-once-${round}`],
+  ] as const) {
+    race(`presented 200 times at once ${how} gives the very same tokens, also after a crash`, async (round) => {
       const tokens = await freshTokens()
       const body = refreshBody(arena.world.app, tokens.refreshToken)
-      const key = `refresh-once-${round}`
-      const answers = await together(200, async () => await post('/oauth/token', body, key))
+      const present = async () => await post('/oauth/token', body, keyOf(round))
+      const answers = await together(200, present)
       await arena.crash(round)
 
       expect(tally(answers)).toEqual({ '200': 200 })
-      const again = await post('/oauth/token', body, key)
+      const again = await present()
       expect(new Set([...answers, again].map(secretsIn)).size).toBe(1)
       expect(await pairsOf(tokens.grantId)).toBe(2)
       expect(await userStatus(tokens.accessToken)).toBe(401)
       expect(await userStatus(tokensOf(again).accessToken)).toBe(200)
-    },
-  )
+    })
 
-  race('repeated after its successor was presented is reuse: the whole family ends', async (round) => {
-    const tokens = await freshTokens()
-    const body = refreshBody(arena.world.app, tokens.refreshToken)
-    const first = tokensOf(await post('/oauth/token', body, `late-${round}`))
-    const second = tokensOf(await refresh(arena.world.server.url, arena.world.app, first.refreshToken))
+    race(`repeated ${how} after its successor was presented is reuse: the whole family ends`, async (round) => {
+      const tokens = await freshTokens()
+      const body = refreshBody(arena.world.app, tokens.refreshToken)
+      const first = tokensOf(await post('/oauth/token', body, keyOf(round)))
+      const second = tokensOf(await refresh(arena.world.server.url, arena.world.app, first.refreshToken))
 
-    expect((await post('/oauth/token', body, `late-${round}`)).status).toBe(401)
-    await expectDead(second)
-  })
+      const answers = await together(200, async () => await post('/oauth/token', body, keyOf(round)))
+      await arena.crash(round)
+      expect(tally(answers)).toEqual({ invalid_grant: 200 })
+      await expectDead(second)
+    })
+  }
 
   race(
     'presented during a revocation of its grant leaves nothing live once the revocation has answered',
