@@ -21,10 +21,11 @@ type Authority = {
 }
 
 /**
- * The platform as a signed-in user may use it. Every transaction first checks that the session is live and that the user
- * may make the change, and spends the ticket of the form. So an operation that knows nothing of sessions is safe to call
- * for a user: it stops after a sign-out or a lost right, and a form that is sent twice acts once. A refusal leaves its audit
- * event and nothing else. If the operation itself refuses, the ticket stays spent.
+ * The platform as a signed-in user may use it for one operation. Every transaction first checks that the session is live. The
+ * first one also checks that the user may make the change, and spends the ticket of the form. So an operation that knows
+ * nothing of sessions is safe to call for a user: it does not begin after a lost right, it stops after a sign-out, and a form
+ * that is sent twice acts once. A refusal leaves its audit event and nothing else. If the operation itself refuses, the ticket
+ * stays spent.
  * @throws from its transactions: login_required, idempotency_key_reused for a spent ticket, and the refusal of `may`
  */
 export const actingAs = (
@@ -35,21 +36,37 @@ export const actingAs = (
 ): Platform =>
   checkingFirst(platform, () => {
     const open = prepareChange(platform, trace, actorOf(session))
-    return async (q) => await refusalOf(platform, open(q), session, authority)
+    return {
+      each: async (q) => await refusalIfEnded(platform, open(q), session),
+      first: async (q) => await refusalOf(open(q), authority),
+    }
   })
 
+/** What is checked before the transactions of one operation. It is made ready outside of them. */
+type Checks = {
+  /** Before each transaction: the caller still exists. */
+  readonly each: Rule
+  /**
+   * Before the first one only: the caller may do this. An operation in several transactions changes what its own rule asks
+   * about: of a deleted app nobody is a member. What has begun is brought to its end.
+   */
+  readonly first?: Rule
+}
+
 /**
- * The platform whose every transaction begins with a check, which is made ready outside of it. A refusal leaves what the check
- * wrote, its audit event, and nothing else.
- * @throws from its transactions: the refusal of the check
+ * The platform for one operation, whose transactions begin with checks. A refusal leaves what the check wrote, its audit event,
+ * and nothing else.
+ * @throws from its transactions: the refusal of a check
  */
-export const checkingFirst = (platform: Platform, prepare: () => Rule): Platform => {
+export const checkingFirst = (platform: Platform, prepare: () => Checks): Platform => {
   const store = platform.database
+  let hasBegun = false
   const transaction = async <T>(
     work: (q: Queries) => Awaitable<T>,
     { endsAccess, kind, isLong }: TransactionOptions<T> = {},
   ): Promise<T> => {
-    const check = prepare()
+    const { each, first } = prepare()
+    const check: Rule = async (q) => (await each(q)) ?? (hasBegun ? null : ((await first?.(q)) ?? null))
     const outcome = await store.transaction(
       async (q): Promise<Acted<T>> => {
         const refusal = await check(q)
@@ -62,20 +79,21 @@ export const checkingFirst = (platform: Platform, prepare: () => Rule): Platform
       },
     )
     if (outcome.kind === 'refused') throw outcome.refusal
+    hasBegun = true
     return outcome.value
   }
   return { ...platform, database: withTransaction(store, transaction) }
 }
 
 /**
- * The platform as an app may use it. Every transaction first checks that its token is still live and that the rule holds, so
- * nothing changes after a revocation that has been answered.
+ * The platform as an app may use it for one operation. Every transaction first checks that its token is still live, so nothing
+ * changes after a revocation that has been answered, and the first one that the rule holds.
  * @throws from its transactions: invalid_token, and the refusal of the rule
  */
 export const actingAsApp = (platform: Platform, trace: Trace, caller: AppCaller, rule: Rule): Platform =>
   checkingFirst(platform, () => {
     const open = prepareChange(platform, trace, actorOf(caller))
-    return async (q) => (await refusalIfEnded(platform, open(q), caller)) ?? (await rule(q))
+    return { each: async (q) => await refusalIfEnded(platform, open(q), caller), first: rule }
   })
 
 /**
@@ -86,7 +104,7 @@ export const actingAsApp = (platform: Platform, trace: Trace, caller: AppCaller,
 export const actingWithKey = (platform: Platform, trace: Trace, { id }: ServiceCaller): Platform =>
   checkingFirst(platform, () => {
     const open = prepareChange(platform, trace, refusedBearer.actor)
-    return async (q) => {
+    const each: Rule = async (q) => {
       const { now, record } = open(q)
       const key = await q.serviceKeys.find(id)
       const because = key === null ? 'ended' : whyRefused(key, trace.address, now)
@@ -94,6 +112,7 @@ export const actingWithKey = (platform: Platform, trace: Trace, { id }: ServiceC
       await record({ ...refusedBearer, target: id, detail: { because }, refusedWith: 'invalid_token' })
       return refuse('invalid_token')
     }
+    return { each }
   })
 
 type Acted<T> =
@@ -117,14 +136,7 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   close: async () => await store.close(),
 })
 
-const refusalOf = async (
-  platform: Platform,
-  change: OpenChange,
-  session: SessionCaller,
-  { may, ticket }: Authority,
-): Promise<PlatformError | null> => {
-  const ended = await refusalIfEnded(platform, change, session)
-  if (ended !== null) return ended // has written its own audit event
+const refusalOf = async (change: OpenChange, { may, ticket }: Authority): Promise<PlatformError | null> => {
   const refusal = (await may?.(change.q)) ?? (ticket === undefined ? null : await spend(change, ticket))
   if (refusal !== null) await change.record({ action: 'page.change', refusedWith: refusal.code })
   return refusal

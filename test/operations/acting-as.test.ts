@@ -66,8 +66,13 @@ test('a session that ended after it was read changes nothing, and its refusal is
 
 test('of 50 calls with the same ticket one acts', async () => {
   const session = await sessionOf(user)
-  const acting = actingAs(platform, trace, session, { ticket: ticket() })
-  const calls = await Promise.allSettled(Array.from({ length: 50 }, async (_, n) => await create(acting, `once-${n}`)))
+  const authority = { ticket: ticket() }
+  const calls = await Promise.allSettled(
+    Array.from(
+      { length: 50 },
+      async (_, n) => await create(actingAs(platform, trace, session, authority), `once-${n}`),
+    ),
+  )
   expect(calls.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   const refused = calls.filter((call) => call.status === 'rejected')
   expect(new Set(refused.map(({ reason }) => reason.code))).toEqual(new Set(['idempotency_key_reused']))

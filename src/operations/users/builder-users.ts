@@ -140,10 +140,12 @@ export const ordinaryUser = async (q: Queries, externalId: string): Promise<User
 
 /** The platform whose every transaction refuses if the user has become an operator. */
 export const sparingOperators = (platform: Platform, userId: string): Platform =>
-  checkingFirst(platform, () => async (q) => {
-    const user = await q.users.byId(userId)
-    return user?.isOperator === true ? refuse('operator_protected') : null
-  })
+  checkingFirst(platform, () => ({
+    each: async (q) => {
+      const user = await q.users.byId(userId)
+      return user?.isOperator === true ? refuse('operator_protected') : null
+    },
+  }))
 
 type Link = { readonly email: string; readonly externalId: string }
 
