@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { startServer } from '../support/running-server.ts'
-import { openDesk } from './support/run.ts'
+import { openDesk, runHere } from './support/run.ts'
 
 const metricsUrlOf = (output: string): string => JSON.parse(output.split('\n')[0] ?? '').metricsUrl
 
@@ -24,7 +24,7 @@ test('METRICS_LISTEN serves the metrics on that port only, and nothing else ther
 test('a METRICS_LISTEN port that is in use ends the start with one plain line', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const { port } = other
-  const desk = await openDesk()
+  const desk = await openDesk(runHere)
   const result = await desk.run(['serve', '--port', '0', '--json'], {
     env: { METRICS_LISTEN: `127.0.0.1:${port}` },
   })

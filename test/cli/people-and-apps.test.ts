@@ -1,9 +1,19 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { addApp, addCredential, addUser, type Desk, importLines, isoTime, openDesk, password } from './support/run.ts'
+import {
+  addApp,
+  addCredential,
+  addUser,
+  type Desk,
+  importLines,
+  isoTime,
+  openDesk,
+  password,
+  runHere,
+} from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
-  desk = await openDesk()
+  desk = await openDesk(runHere)
   await addUser(desk)
   await addApp(desk)
 })
@@ -91,7 +101,7 @@ describe('user', () => {
 })
 
 test('user list shows all users by address, without password hashes', async () => {
-  const own = await openDesk()
+  const own = await openDesk(runHere)
   const [grace, ada] = [await addUser(own, 'grace@example.com'), await addUser(own, 'ada@example.com')]
   const { stdout } = await own.run(['user', 'list', '--json'])
   expect(JSON.parse(stdout)).toEqual({ data: [ada, grace] })

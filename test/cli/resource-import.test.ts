@@ -5,12 +5,12 @@ import { openAsOperator } from '../support/operator.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { addApp, addCredential, addUser, type Desk, importLines, openDesk } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, importLines, openDesk, runHere } from './support/run.ts'
 
 let desk: Desk
 let ownerId: string
 beforeAll(async () => {
-  desk = await openDesk()
+  desk = await openDesk(runHere)
   ownerId = (await addUser(desk)).id
 })
 
@@ -135,7 +135,7 @@ const manyLines = (count: number) =>
   Array.from({ length: count }, (_, index) => JSON.stringify(site(`many-${index}`))).join('\n')
 
 test('during an import of 100,000 lines a running server still reads, and writes succeed or get 503', async () => {
-  const large = await openDesk()
+  const large = await openDesk(runHere)
   await addUser(large)
   await addApp(large)
   const { clientId, clientSecret } = await addCredential(large)
@@ -159,7 +159,7 @@ test('during an import of 100,000 lines a running server still reads, and writes
 })
 
 test('a killed import has stored everything or nothing', async () => {
-  const large = await openDesk()
+  const large = await openDesk(runHere)
   await addUser(large)
   const file = join(large.folder, 'many.jsonl')
   await Bun.write(file, manyLines(30_000))
@@ -175,7 +175,7 @@ test('a killed import has stored everything or nothing', async () => {
 })
 
 test('an import is one audit event', async () => {
-  const lone = await openDesk()
+  const lone = await openDesk(runHere)
   await addUser(lone)
   await importLines(lone, [site('a'), site('b')])
   const { data } = await lone.json(['audit', 'list'])

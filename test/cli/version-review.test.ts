@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { type Desk, isoTime, openDesk } from './support/run.ts'
+import { type Desk, isoTime, openDesk, runHere } from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
-  desk = await openDesk()
+  desk = await openDesk(runHere)
   await desk.json(['seed'])
 })
 

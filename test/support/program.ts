@@ -11,5 +11,8 @@ export const programCommand: readonly string[] =
     ? [process.execPath, process.env['TEST_PROGRAM'] ?? join(import.meta.dir, '../../src/main.ts')]
     : [resolve(built)]
 
+/** Whether the program under test is the executable file. */
+export const isBuilt = built !== undefined
+
 /** Whether servers run in the process of the tests, as in the inner suite. */
-export const servesHere = built === undefined && process.env['TEST_SUITE'] !== 'all'
+export const servesHere = !isBuilt && process.env['TEST_SUITE'] !== 'all'
