@@ -73,7 +73,7 @@ for (const { client, command, programs } of clients) {
 }
 
 /** RFC 6749 sections 5.1, 6 and 4.4.3. */
-const expectTokens = ({ exchanged, refreshed, appToken, replaced }: Json): void => {
+const expectTokens = ({ exchanged, refreshed, alsoRefreshed, appToken, replaced }: Json): void => {
   const sorted = scope.split(' ').toSorted()
   for (const answer of [exchanged, refreshed]) {
     expect(answer).toMatchObject({ token_type: expect.stringMatching(/^bearer$/i), expires_in: 3600 })
@@ -83,6 +83,8 @@ const expectTokens = ({ exchanged, refreshed, appToken, replaced }: Json): void 
   }
   expect(refreshed.access_token).not.toBe(exchanged.access_token)
   expect(refreshed.refresh_token).not.toBe(exchanged.refresh_token)
+  expect(alsoRefreshed.access_token).toBe(refreshed.access_token)
+  expect(alsoRefreshed.refresh_token).toBe(refreshed.refresh_token)
   expect(replaced).toBe('401 bearer invalid_token')
   expect(appToken.access_token).toStartWith('apat_')
   expect(appToken).not.toHaveProperty('refresh_token')

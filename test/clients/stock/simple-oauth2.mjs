@@ -42,8 +42,10 @@ console.log(authorizationUrl)
 for await (const line of createInterface({ input: process.stdin })) {
   const [word = '', url = ''] = line.split(' ')
   const first = await exchange(new URL(url))
-  const second = await first.refresh()
-  const told = { first: await whoIs(first), second: await whoIs(second), expires: second.expired() }
+  // Two workers of the app refresh at once.
+  const [second, other] = await Promise.all([first.refresh(), first.refresh()])
+  const isSame = second.token.refresh_token === other.token.refresh_token
+  const told = { first: await whoIs(first), second: await whoIs(second), isSame, expires: second.expired() }
   if (word === 'revokeAll') await second.revokeAll()
   else await second.revoke(word)
   const refreshed = await second.refresh().catch((error) => error.data.payload.error)

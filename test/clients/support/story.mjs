@@ -33,7 +33,10 @@ export const live = async (client) => {
   const story = { metadata: client.metadata }
   const exchanged = (story.exchanged = await client.exchange(callback))
   story.user = await call(userUrl, exchanged.access_token)
-  const refreshed = (story.refreshed = await client.refresh(exchanged.refresh_token))
+  // Two workers of the app refresh at once.
+  const workers = [1, 2].map(() => client.refresh(exchanged.refresh_token))
+  const [refreshed, alsoRefreshed] = await Promise.all(workers)
+  Object.assign(story, { refreshed, alsoRefreshed })
   story.replaced = await refusalOf(() => call(userUrl, exchanged.access_token))
   story.sameUser = await call(userUrl, refreshed.access_token)
   story.introspected = await client.introspect(refreshed.access_token)
