@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { markdownTable } from './markdown.ts'
 import type { Options } from './options.ts'
-import { endPostgres, postgresDatabase } from '../support/postgres.ts'
+import { emptyPostgres, endPostgres, postgresDatabase } from '../support/postgres.ts'
 import { type Build, type Measured, onStage, playCase, type Round, type Stage, workingTree } from './phase.ts'
 import { programIn } from './processes.ts'
 import { median, titles } from './report.ts'
@@ -28,7 +28,10 @@ const checkOut = async (revision: string, folder: string): Promise<Build & { rea
   return { commit, command: programIn(tree), fill, addCodes }
 }
 
-/** Compares the working tree with a revision: medians, and the interval in which the true median lies with 95 %. */
+/**
+ * Compares the working tree with a revision: medians, and the interval in which the true median lies with 95 %. Each has a file of its
+ * own, or a database of one temporary PostgreSQL server.
+ */
 export const playAgainst = async (
   revision: string,
   folder: string,
@@ -36,13 +39,21 @@ export const playAgainst = async (
   say: (text: string) => void,
 ): Promise<readonly AgainstLine[]> => {
   const build = await checkOut(revision, folder)
+  const placeOf = async (name: string) => (options.database === null ? null : await emptyPostgres(`bench ${name}`))
   const play = async (ours: Stage, theirs: Stage) => await playBoth(ours, theirs, build.commit, options, say)
-  return await onStage(
-    folder,
-    few,
-    {},
-    async (ours) => await onStage(folder, few, {}, async (theirs) => await play(ours, theirs), build),
-  )
+  try {
+    const [here, there] = [await placeOf('working tree'), await placeOf('revision')]
+    return await onStage(
+      folder,
+      few,
+      {},
+      async (ours) => await onStage(folder, few, {}, async (theirs) => await play(ours, theirs), build, there),
+      workingTree,
+      here,
+    )
+  } finally {
+    await endPostgres()
+  }
 }
 
 /** Compares the program on PostgreSQL with the program on SQLite. Only the processor time of the program itself is counted. */

@@ -14,7 +14,7 @@ export type Options = {
   readonly phases: readonly PhaseName[]
   /** The git revision to compare with, interleaved in the same run; null: none. */
   readonly against: string | null
-  /** The URL of an empty PostgreSQL database to compare SQLite with; `postgres`: of a temporary server; null: none. */
+  /** The URL of an empty PostgreSQL database to compare SQLite with; `postgres`: of a temporary server, also for a revision; null: none. */
   readonly database: string | null
   /** Length of a round. */
   readonly seconds: number
@@ -32,7 +32,7 @@ export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…]
   --at        of ${phaseNames.join(', ')}
   --against   a git revision: measures it and the working tree in turn, and nothing else (15 rounds of 2 s)
   --database  postgres://… (an empty database) or postgres (a temporary server): measures the program on it and on SQLite in turn,
-              and nothing else
+              and nothing else; with --against only postgres, and both are measured on it
   --seconds   length of a round (3)
   --rounds    counted rounds per server (5); before them, it warms up until two rounds agree within 3 %
   --json      the result as JSON on standard output, the progress on standard error`
@@ -55,6 +55,8 @@ export const readOptions = (argv: readonly string[]): Options | null => {
   })
   if (values.help) return null
   const against = values.against ?? null
+  if (against !== null && (values.database ?? 'postgres') !== 'postgres')
+    throw new Error('With --against, --database takes only postgres: each side gets a database of its own.')
   const only = chosen('--only', values.only, [...caseNames, uploadName])
   return {
     cases: caseNames.filter((name) => only.includes(name)),
