@@ -15,7 +15,8 @@ export type ClientHistory = {
   unanswered: UnansweredRequest | null
 }
 type UnansweredRequest =
-  | { readonly kind: 'exchange' | 'refresh'; readonly body: unknown; readonly key: string }
+  /** A refresh may be without a key. */
+  | { readonly kind: 'exchange' | 'refresh'; readonly body: unknown; readonly key: string | undefined }
   | { readonly kind: 'revoke'; readonly tokens: Tokens }
   | { readonly kind: 'version'; readonly version: string; readonly key: string }
   | { readonly kind: 'other' }
@@ -83,7 +84,7 @@ const live = async (
     history.spentCodes.push(code)
     history.current = tokens
     for (let turn = 0; turn < 3; turn += 1) {
-      const key = `kill-${next()}`
+      const key = turn === 1 ? undefined : `kill-${next()}`
       const refreshing = refreshBody(app, tokens.refreshToken)
       const before = tokens
       tokens = (await post({ kind: 'refresh', body: refreshing, key }, '/oauth/token', refreshing, undefined, key)).body

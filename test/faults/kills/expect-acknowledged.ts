@@ -39,19 +39,19 @@ const expectSpent = async ({ server, app }: World, { spentCodes }: ClientHistory
     expect((await answered(async () => await exchange(server.url, app, code))).status).toBe(401)
 }
 
-/** A request without an answer, sent again under its key, ends as if it had been sent once. */
+/** A request without an answer that is sent again, under its key if it had one, ends as if it had been sent once. */
 const expectUnansweredOnce = async (
   world: World,
   managing: string,
   { unanswered, current }: ClientHistory,
 ): Promise<void> => {
   const { server, app, platform } = world
-  const again = async (path: string, body: unknown, key: string, token?: string) =>
+  const again = async (path: string, body: unknown, key: string | undefined, token?: string) =>
     await answered(
       async () =>
         await call(server.url, 'POST', path, {
           body,
-          headers: { 'Idempotency-Key': key },
+          ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }),
           ...(token === undefined ? {} : { token }),
         }),
     )

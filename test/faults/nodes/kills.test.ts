@@ -31,7 +31,8 @@ test(
   async () => {
     const random = seeded(seed)
     const receiver = await startReceiver()
-    const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
+    const trusted = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
+    const env = { ...trusted, LIFETIME_REFRESH_RETRY: '60' }
     const nodes = await createNodes(await postgresDatabase('node-kills'), nodeCount, { env })
     const [world] = nodes
     if (world === undefined) throw new Error('no server')

@@ -29,7 +29,9 @@ let nodes: readonly World[]
 let world: World
 let session: string
 beforeAll(async () => {
-  nodes = await createNodes(await postgresDatabase('node-races'), 3, { env: { QUOTA_APPS: String(apps) } })
+  nodes = await createNodes(await postgresDatabase('node-races'), 3, {
+    env: { QUOTA_APPS: String(apps), LIFETIME_REFRESH_RETRY: '60' },
+  })
   const [first] = nodes
   if (first === undefined) throw new Error('no server')
   world = first

@@ -27,7 +27,7 @@ export const openArena = () => {
   let session: string
   let bystander: Tokens
   beforeAll(async () => {
-    world = await createWorld()
+    world = await createWorld({ env: { LIFETIME_REFRESH_RETRY: '60' } }) // a crash on a busy machine takes a while
     session = await signIn(world.server.url, world.user)
     bystander = await grantTokens(world)
   }, 60_000)
