@@ -112,6 +112,7 @@ export const authenticateUserToken = (
 export type SessionCaller = {
   readonly kind: 'session'
   readonly sessionKey: string
+  readonly createdAt: number
   readonly expiresAt: number
   /** When the person proved who they are at the sign-in; null if another service knew them from before. */
   readonly askedAt: number | null
@@ -136,6 +137,7 @@ export const authenticateSession = (
     return {
       kind: 'session',
       sessionKey: session.key,
+      createdAt: session.createdAt,
       expiresAt: session.expiresAt,
       askedAt: session.askedAt,
       user: { id: user.id, name: user.name, email: user.email, isOperator: user.isOperator },

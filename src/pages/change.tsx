@@ -5,6 +5,7 @@ import type { Door } from '../http/door.ts'
 import { type AreaNavigation, Layout } from './design/shell.tsx'
 import { answerForm, type FormShape, keepable, receiveFromOperator, receiveFromUser, type Submission } from './form.ts'
 import { page, withRefusal } from './page.ts'
+import { askFirst, type Proof } from './proof.ts'
 import { requireOperator, requireVisit, type Visit } from './visit.ts'
 
 /** The parameters of a route by its pattern. */
@@ -17,6 +18,10 @@ export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Nam
 /** A form that changes something: the page that it is on, and what it does. */
 export type FormChange<Path extends string, T extends TProperties> = {
   readonly by: 'user' | 'operator'
+  /** Whether the person must prove again that it is them. */
+  readonly proof: Proof
+  /** The page has more than this form: it is shown without the proof, and the form on it says what is missing (`proveFirst`). */
+  readonly isPartOfPage?: true
   readonly form: FormShape<T>
   /** The page of the form. When the form is refused it is shown again, filled in and with the reason (`visit.refused`). */
   readonly show: (visit: Visit, params: ParamsOf<Path>) => Response | Promise<Response>
@@ -39,21 +44,23 @@ export const formPage = <const Path extends string, T extends TProperties>(
 const shown = <const Path extends string>(
   door: Door,
   path: Path,
-  { by, show }: Pick<FormChange<Path, TProperties>, 'by' | 'show'>,
+  { by, proof, isPartOfPage, show }: Pick<FormChange<Path, TProperties>, 'by' | 'proof' | 'isPartOfPage' | 'show'>,
 ) =>
   new Elysia().get(path as string, async ({ request, params }) => {
     const visit = await (by === 'operator' ? requireOperator : requireVisit)(door, request)
-    return await show(visit, paramsOf(path, params))
+    const shown = await show(visit, paramsOf(path, params)) // first, because a page that does not exist asks for nothing
+    if (isPartOfPage === undefined) await askFirst(visit, proof)
+    return shown
   })
 
 /** The address of a form that is on a page of another address. */
 export const changed = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { by, form, show, act, again }: FormChange<Path, T>,
+  { by, proof, form, show, act, again }: FormChange<Path, T>,
 ) =>
   new Elysia().post(path as string, async ({ request, params: found }) => {
-    const submission = await (by === 'operator' ? receiveFromOperator : receiveFromUser)(door, request, form)
+    const submission = await (by === 'operator' ? receiveFromOperator : receiveFromUser)(door, request, form, proof)
     const params = paramsOf(path, found)
     const { visit, sent } = submission
     const showAgain = async (error: PlatformError | null) =>

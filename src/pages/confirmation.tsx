@@ -6,6 +6,7 @@ import { type Area, formPage, navigationAbove, type ParamsOf } from './change.ts
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { type FormShape, type Submission, textOf } from './form.ts'
 import { page, seeOther } from './page.ts'
+import type { Proof } from './proof.ts'
 import type { Visit } from './visit.ts'
 
 /**
@@ -32,6 +33,7 @@ type Place = { readonly href: string; readonly name?: string }
 
 type Confirmed<Path extends string, T extends TProperties> = {
   readonly area: Area
+  readonly proof: Proof
   readonly form: FormShape<T>
   readonly back: (params: ParamsOf<Path>) => Place
   /** What is said when the form was sent before. */
@@ -58,11 +60,12 @@ type Confirmed<Path extends string, T extends TProperties> = {
 export const confirmed = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { area, form, back, again, typeName, ask, act }: Confirmed<Path, T>,
+  { area, proof, form, back, again, typeName, ask, act }: Confirmed<Path, T>,
 ) => {
   const section = area.key
   return formPage(door, path, {
     by: section === 'desk' ? 'operator' : 'user',
+    proof,
     form,
     show: async (visit, params) => {
       const given = givenTo(visit)

@@ -13,7 +13,7 @@ import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
 import { actingAs, mayInActiveApp, type Rule } from '../operations/acting-as.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
-import { lacksProof } from './proof.ts'
+import { lacksProof, type Proof } from './proof.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
 /**
@@ -61,21 +61,23 @@ export type Submission<T extends TProperties> = {
 }
 
 /**
- * Receives a form of a signed-in person.
+ * Receives a form of a signed-in person, and asks them to prove that it is them if the form needs it.
  * @throws login_required; invalid_request, payload_too_large; origin_not_allowed without a valid ticket, which leaves an audit row
  */
 export const receiveFromUser = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit), form)
+  proof: Proof,
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit), form, proof)
 
 /** The same for operators. @throws also route_not_found for everybody else */
 export const receiveFromOperator = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator), form)
+  proof: Proof,
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator), form, proof)
 
 /** The signed-in person. Without a live session the form is kept, to be shown again after the sign-in. */
 const visitOr = async (door: Door, request: Request, form: KeptShape, require: typeof requireVisit): Promise<Visit> => {
@@ -114,8 +116,8 @@ const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept'
   return 'kept'
 }
 
-const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>): Promise<Submission<T>> =>
-  await check(visit, form, await readValues(visit.call, form))
+const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>, proof: Proof): Promise<Submission<T>> =>
+  await check(visit, form, await readValues(visit.call, form), proof)
 
 /**
  * Receives a form with a file, which is read like an upload of a program and counts as one of the app. The visit must be that
@@ -126,24 +128,26 @@ export const receiveUpload = async <T extends TProperties>(
   visit: Visit,
   appId: string,
   form: FormShape<T>,
+  proof: Proof,
 ): Promise<Submission<T> & Pick<MultipartForm, 'files'>> => {
   const { door, call, sessionToken } = visit
   if (!isFromSameOrigin(door, call.request)) throw await refuseForm(door, call, sessionToken)
   call.notes.appId = appId
   takeShare(door, call, 'write', appId)
   const { fields, files } = await readMultipart(door, call)
-  return { ...(await check(visit, form, valuesOf(fields, form))), files }
+  return { ...(await check(visit, form, valuesOf(fields, form), proof)), files }
 }
 
 const check = async <T extends TProperties>(
   visit: Visit,
   form: FormShape<T>,
   values: Values,
+  proof: Proof,
 ): Promise<Submission<T>> => {
   const { door, call, tickets } = visit
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
-  if (lacksProof(visit)) throw askForProof(visit, form, values)
+  if (await lacksProof(visit, proof)) throw askForProof(visit, form, values)
   if (visit.kept?.action === new URL(call.request.url).pathname) call.cookies = [forgetKeptForm(door)]
   return { visit, fields: fieldsOf(form, values), sent: values, ticket }
 }

@@ -11,7 +11,7 @@ import { proveByBuilder } from '../operations/sessions/prove-again.ts'
 import { Layout } from './design/shell.tsx'
 import { answerForm } from './form.ts'
 import { page, seeOther } from './page.ts'
-import { provedCookie } from './proof.ts'
+import { proveAddress, provedCookie } from './proof.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visit } from './visit.ts'
 
@@ -60,16 +60,16 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   const returnTo = safeReturnTo(Buffer.from(way, 'base64url').toString(), door.platform.publicUrl)
   const forgotten = key === null ? [] : [setCookie(door, `handover-${key}`, '', 0)]
   const came = { key: kept === null ? null : key, verifier: parameters.get('verifier') ?? '' }
-  const refused = (sentence: string) => {
+  const refused = (sentence: string, again?: string) => {
     door.platform.observe.refused('session')
-    return notSignedIn(door, 'Sign-in not completed', sentence, [], 400)
+    return notSignedIn(door, 'Sign-in not completed', sentence, [], 400, again)
   }
   if (proves !== '') {
     const visit = await findVisit(door, request)
     if (visit === null || openText(proofPurpose(visit), proves) === null) return refused(whatToDo)
     return await answerForm(proveByBuilder(door.platform, call, visit.session, came), {
       done: () => seeOther(returnTo, [...forgotten, provedCookie(visit)]),
-      refused: (error) => refused(error.message),
+      refused: (error) => refused(error.message, proveAddress(returnTo, returnTo)),
     })
   }
   const agent = browserLabel(request.headers.get('user-agent'))

@@ -24,7 +24,7 @@ export const invitationRoutes = (door: Door) =>
       return link === null ? showDead(visit, null) : await show(visit, link, null)
     })
     .post(invitationPath, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, acceptForm)
+      const { visit, fields } = await receiveFromUser(door, request, acceptForm, 'none')
       const [platform] = asUser(visit, always) // the link works once, so the form needs no ticket that is spent
       return await answerForm(acceptInvitation(platform, callOf(request), visit.session, fields.link), {
         done: ({ slug }) => seeOther(`/console/${slug}`),

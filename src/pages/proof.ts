@@ -1,47 +1,27 @@
+import { refuse } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { meansOf } from '../operations/sessions/prove-again.ts'
 import type { Visit } from './visit.ts'
 
 // What would help somebody who has stolen a session cookie asks the person to prove again that it is them, unless they have proved it
 // at the sign-in or in this session within the last ten minutes. A sign-in for which another service asked nobody proves nothing. The proof is a cookie that only this server can make, for this
 // session. The tickets of forms do not help here: a thief can load the page of the form.
 
-/** The forms that need it, by the pattern of their route. A test knows every form, so that a new one must decide. */
-export const provedForms: ReadonlySet<string> = new Set([
-  '/account/factors/passkeys/new',
-  '/account/factors/passkeys/:id/remove',
-  '/account/email',
-  '/account/factors/totp',
-  '/account/factors/totp/remove',
-  '/account/factors/recovery-codes',
-  '/console/:slug/credentials',
-  '/console/:slug/credentials/rotate',
-  '/console/:slug/delete',
-  '/console/:slug/members',
-  '/console/:slug/members/:id/role',
-  '/console/:slug/redirect-uris',
-  '/console/:slug/redirect-uris/remove',
-  '/console/:slug/transfer',
-  '/console/:slug/webhooks',
-  '/console/:slug/webhooks/:id/edit',
-  '/console/:slug/webhooks/:id/rotate',
-  '/desk/apps/:slug/credentials',
-  '/desk/apps/:slug/credentials/rotate',
-  '/desk/apps/:slug/delete',
-  '/desk/apps/:slug/settings/redirect-uris',
-  '/desk/apps/:slug/settings/redirect-uris/remove',
-  '/desk/apps/:slug/transfer',
-  '/desk/service-keys/new',
-  '/desk/service-keys/:id/rotate',
-  '/desk/users/new',
-  '/desk/users/:id/make-operator',
-  '/desk/users/:id/reset-factors',
-  '/desk/users/:id/reset-link',
-  '/desk/users/:id/set-email',
-])
+/**
+ * Whether a form needs the proof. Each form says so where it is declared:
+ * - `asked`: one of its fields can give a right, a secret, an app or a version to somebody, or destroy copies;
+ * - `first_factor`: it sets up a second factor. Somebody who has nothing to prove it with may do so right after a sign-in;
+ * - `none`: it takes away, repeats or renames something, asks for the password itself, or affects only the person who sends it.
+ */
+export type Proof = 'asked' | 'first_factor' | 'none'
 
 /** Where a person proves it. */
 export const provePath = '/account/prove'
+
+/** The address of that page, which leads to a page of ours: the form, or to the other if the person cancels. */
+export const proveAddress = (returnTo: string, back: string): string =>
+  `${provePath}?${new URLSearchParams({ return_to: returnTo, back }).toString()}`
 
 const lifetimeMs = 600_000
 
@@ -58,11 +38,33 @@ export const provedCookie = (visit: Visit): string => {
   return setCookie(visit.door, 'proved', sealed, lifetimeMs / 1000)
 }
 
-/** Whether the form of this request needs a proof that is missing. */
-export const lacksProof = (visit: Visit): boolean => {
+const isProved = (visit: Visit): boolean => {
   const { door, call, session } = visit
-  if (!provedForms.has(call.route)) return false
   const text = openText(purposeOf(visit), readCookie(door, call.request, 'proved') ?? '')
   const provedAt = Math.max(Number(text ?? 0), session.askedAt ?? 0)
-  return door.platform.clock.now() - provedAt >= lifetimeMs
+  return door.platform.clock.now() - provedAt < lifetimeMs
+}
+
+/** Whether a form needs a proof that is missing. */
+export const lacksProof = async (visit: Visit, proof: Proof): Promise<boolean> => {
+  if (proof === 'none' || isProved(visit)) return false
+  if (proof === 'asked') return true
+  const { session, door } = visit
+  const isYoung = door.platform.clock.now() - session.createdAt < lifetimeMs
+  return !isYoung || (await meansOf(door.platform, session)).hasSome
+}
+
+/**
+ * For a page that is one form: asks for the proof before anybody types into it.
+ * @throws login_required, which leads to the proof and back
+ */
+export const askFirst = async (visit: Visit, proof: Proof): Promise<void> => {
+  if (await lacksProof(visit, proof)) throw refuse('login_required', { details: { prove: true } })
+}
+
+/** For a form on a page with more than the form: where the person proves it first; null if they have. */
+export const proveFirst = (visit: Visit): string | null => {
+  if (isProved(visit)) return null
+  const { pathname, search } = new URL(visit.call.request.url)
+  return proveAddress(pathname + search, pathname + search)
 }

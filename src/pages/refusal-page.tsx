@@ -3,7 +3,7 @@ import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
 import { Layout, RequestLine } from './design/shell.tsx'
 import { page, seeOther } from './page.ts'
-import { provePath } from './proof.ts'
+import { proveAddress, provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
 
 /** Whether the route with this pattern is a page for people. */
@@ -21,7 +21,7 @@ export const refusalPage =
     if (!isForPeople(call)) return null
     call.notes.errorCode = error.code
     if (error.code === 'login_required' && error.facts.details?.['prove'] === true) {
-      return seeOther(`${provePath}?${new URLSearchParams({ return_to: pageOf(call.request) }).toString()}`)
+      return seeOther(proveAddress(pageOf(call.request), pageBefore(call)))
     }
     if (error.code === 'login_required') return seeOther(signInAddress(call.request, error.facts.details?.['form']))
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
@@ -61,6 +61,15 @@ const pageOf = (request: Request): string => {
   if (isReading(request)) return url.pathname + url.search
   const from = URL.parse(request.headers.get('referer') ?? '')
   return from !== null && from.host === url.host ? from.pathname + from.search : url.pathname
+}
+
+/** Where somebody goes who does not prove that it is them: the page that they came from, or the page above their form. */
+const pageBefore = ({ request }: Call): string => {
+  const { pathname } = new URL(request.url, 'http://here')
+  const from = URL.parse(request.headers.get('referer') ?? '')
+  const isOther = from !== null && from.host === new URL(request.url).host && from.pathname !== pathname
+  const isPage = isOther && isReading(request) && from.pathname !== provePath && !from.pathname.startsWith('/sign-in')
+  return isPage ? from.pathname + from.search : parentOf(isReading(request) ? pathname : (from?.pathname ?? pathname))
 }
 
 const titleOf = (status: number): string =>

@@ -64,6 +64,7 @@ export const secretSteps = (door: Door, side: Side) => {
     .use(
       confirmed(door, `${side.root}/:slug/credentials/:id/revoke`, {
         area: side.area,
+        proof: 'none',
         form: emptyForm,
         back: credentials,
         ask: async (visit, { slug, id }) => {
@@ -102,6 +103,7 @@ export const secretSteps = (door: Door, side: Side) => {
     .use(
       confirmed(door, `${side.root}/:slug/credentials/rotate`, {
         area: side.area,
+        proof: 'asked',
         form: rotateForm,
         back: credentials,
         again: secretShownBefore('revoke it and create another'),
@@ -142,6 +144,7 @@ export const secretSteps = (door: Door, side: Side) => {
     .use(
       confirmed(door, `${side.root}/:slug/${side.uris}/remove`, {
         area: side.area,
+        proof: 'asked',
         form: uriForm,
         back: ({ slug }) => side.back(slug),
         ask: async (visit, { slug }, given) => {

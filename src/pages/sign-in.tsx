@@ -41,7 +41,7 @@ export const signInRoutes = (door: Door) =>
     .post('/sign-in', async ({ request }) => await signIn(door, request))
     .post(passkeyPath, async ({ request }) => await signInByPasskey(door, request))
     .post('/sign-out', async ({ request }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
       await signOut(door.platform, visit.call, visit.session)
       const { signOutUrl, ways } = door.platform.signIn
       const ended = [sessionCookie(door, '', 0)]

@@ -9,7 +9,7 @@ import { operator, trace } from '../support/operator.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { addApp, addUser, appToken, endWorld, grantTokens, type Login, signIn } from '../support/world.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 // What operators do on the desk instead of the command line: accounts, apps, secrets, installs, quotas and backups.
 
@@ -255,3 +255,28 @@ test.skipIf(!onPostgres)('on PostgreSQL the page of backups shows the command', 
   expect(text).toContain('pg_dump -Fc')
   expect(text).not.toContain('action="/desk/backups"')
 })
+
+test.skipIf(onPostgres)(
+  'making a backup asks before it removes older ones, and again if there are more than it said',
+  async () => {
+    const { database } = world.platform
+    const names = () => database.backups?.list().map(({ name }) => name) ?? []
+    const form = '/desk/backups'
+    const ended = async () => {
+      while ((await desk.get(form)).text.includes('Reload the page')) await Bun.sleep(10)
+    }
+    await desk.submit(form, form, { keep: '30' })
+    await ended()
+    const before = names()
+    const asked = await desk.submit(form, form, { keep: '1' })
+    expect(asked.status).toBe(200)
+    expect(asked.text).toContain(`Remove ${before.length} older backup`)
+    expect(names()).toEqual(before)
+    const hidden = hiddenFields(asked.text, form)
+    expect(await desk.post(form, { ...hidden, removes: String(before.length + 1) })).toMatchObject({ status: 200 })
+    expect(names()).toEqual(before)
+    expect((await desk.post(form, hidden)).status).toBe(303)
+    await ended()
+    expect(names()).toHaveLength(1)
+  },
+)

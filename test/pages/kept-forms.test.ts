@@ -41,7 +41,7 @@ test('a form that was sent after the session had ended is shown again after the 
   expect((await browser.get(locationOf(refused))).text).toContain('Sign in to see your form again')
   const { status, text } = await signIn(user, locationOf(refused))
   expect(status).toBe(200)
-  expect(text).toContain('This form is filled in as you sent it.')
+  expect(text).toContain('Not sent yet.')
   expect(text).toContain('value="Typed with care"')
   expect(text).toContain('value="typed-slug"')
   expect(text).toMatch(/value="site:read" checked/)

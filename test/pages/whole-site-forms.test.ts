@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { formTicket } from '../../src/domain/form-ticket.ts'
-import { rowKey } from '../../src/domain/identifier.ts'
 import { staleForm } from '../../src/pages/form.ts'
 import { onPostgres } from '../support/postgres.ts'
-import { serverKeyIn } from '../support/server-key-in.ts'
 import { endWorld } from '../support/world.ts'
 import { loginOf } from './support/enter.ts'
 import { countRefusals, fingerprint } from './support/fingerprint.ts'
+import { genuineTicket } from './support/genuine-ticket.ts'
 import { formsIn, type PageForm } from './support/page-forms.ts'
 import { pageTable } from './support/page-table.ts'
 import { type PlainBrowser, plainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
@@ -88,7 +86,7 @@ const ticketOfAnother = async (form: FoundForm): Promise<string> => {
 const ticketOfAnotherSession = async (form: FoundForm): Promise<string> => {
   const browser = await enter(form.who)
   const same = await sameFormFor(browser, form)
-  return same === undefined ? await genuineTicket(browser, form) : ticketIn(same)
+  return same === undefined ? await ticketFor(browser, form) : ticketIn(same)
 }
 
 let sent = 0
@@ -172,7 +170,7 @@ test('no form changes what belongs to somebody else, even with a genuine ticket'
     if (!pattern.includes(':') && !pattern.startsWith('/desk')) continue
     if (siteMap.some((site) => site.pattern === pattern && site.isForEverybody === true)) continue
     const before = await fingerprint(world.server.database)
-    const { status } = await send(stranger, form, await genuineTicket(stranger, form))
+    const { status } = await send(stranger, form, await ticketFor(stranger, form))
     if (status !== 404) faults.push(`${form.action} answers ${status}`)
     expect(await fingerprint(world.server.database)).toEqual(before)
   }
@@ -182,16 +180,8 @@ test('no form changes what belongs to somebody else, even with a genuine ticket'
 /** Forms whose ticket binds the scopes that they show. */
 const bindsScopes = /^\/(?:apps|installs)\//
 
-/** The ticket that the server would issue: a person who knows their session cookie can compute one for any path. */
-const genuineTicket = async (browser: PlainBrowser, { action, fields }: PageForm): Promise<string> => {
-  const { clock, random } = world.platform
-  const session = browser.cookies.get('session') ?? ''
-  return formTicket(
-    { server: await serverKeyIn(world.server.database), browser: session },
-    { action, bound: bindsScopes.test(action) ? (fields['scopes'] ?? []) : [] },
-    rowKey(random.uuid(clock.now())),
-  )
-}
+const ticketFor = async (browser: PlainBrowser, { action, fields }: PageForm): Promise<string> =>
+  await genuineTicket(world, browser, action, bindsScopes.test(action) ? (fields['scopes'] ?? []) : [])
 
 test('no field of a form makes the server fail, whatever is typed into it', async () => {
   const faults: string[] = []
@@ -201,7 +191,7 @@ test('no field of a form makes the server fail, whatever is typed into it', asyn
     const names = Object.keys(form.fields).filter((field) => !['ticket', 'owner', 'from', 'back'].includes(field))
     for (const name of names) {
       const typed = { ...form, fields: { ...form.fields, [name]: ['no \u{202e}address'] } }
-      const { status } = await send(browser, typed, await genuineTicket(browser, form))
+      const { status } = await send(browser, typed, await ticketFor(browser, form))
       if (status >= 500) faults.push(`${form.action} answers ${status} to a wrong ${name}`)
     }
   }
@@ -214,7 +204,7 @@ test('every form is accepted with its own ticket', async () => {
   for (const form of found.values()) {
     const browser = await enter(form.who)
     const own = await sameFormFor(browser, form)
-    const ticket = own === undefined ? await genuineTicket(browser, form) : ticketIn(own)
+    const ticket = own === undefined ? await ticketFor(browser, form) : ticketIn(own)
     const { status, text } = await send(browser, form, ticket)
     if (status >= 500 || text.includes(staleForm)) faults.push(`${form.action} answers ${status}`)
   }

@@ -106,11 +106,13 @@ export const admit = async (change: OpenChange, entry: PreparedEntry, user: User
 export const enter = async (
   { q, now, record }: OpenChange,
   { session, way, agent, askedAt, detail, device }: PreparedEntry,
-  { id, name, email }: User,
+  { id, name, email, isOperator }: User,
   factor: UsedFactor | null,
   factorDueAt: number | null,
 ): Promise<SignedIn> => {
-  const row = session.rowFor(id, agent, askedAt)
+  // What another service says of operators proves nothing: they need a password or a factor of this server.
+  const isProvedHere = way === 'password' || factor !== null
+  const row = session.rowFor(id, agent, isOperator && !isProvedHere ? null : askedAt)
   const newDevice = way === 'password' ? await rememberDevice(q, id, device, now) : null
   await q.sessions.insert(row)
   const facts = factor === null ? detail : { ...detail, factor }

@@ -7,14 +7,33 @@ import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideAt, type OpenChange } from '../decision.ts'
 import { useCode } from '../factors/factors.ts'
-import { asked, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
+import { allowsPasskeys, asked, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { inspectUser } from '../users/find-user.ts'
 import { type Returned, takeAnswer } from './handover.ts'
 
 /** What a person proves it with. Recovery codes are for the sign-in alone. */
 export type ProofGiven =
   | { readonly kind: 'password' | 'code'; readonly text: string }
   | { readonly kind: 'passkey'; readonly answer: PasskeyAnswer }
+
+/** What this person can prove it with. Operators need something of this server: a password, an authenticator app or a passkey. */
+export const meansOf = async (platform: Platform, { user }: SessionCaller) => {
+  const { hasPassword, factors, email } = await inspectUser(platform, user.id)
+  const password = hasPassword && mayUsePassword(platform.signIn, user.isOperator)
+  const passkey = factors.passkeys.length > 0 && allowsPasskeys(platform)
+  const code = factors.totp !== null
+  return {
+    email,
+    password,
+    code,
+    passkey,
+    /** Without one of these, a fresh sign-in is enough to set up the first one. */
+    hasSome: password || code || passkey,
+    /** The ways of signing in elsewhere, which may ask the person again and say so. */
+    elsewhere: user.isOperator ? [] : platform.signIn.ways.flatMap((way) => (way === 'password' ? [] : [way])),
+  }
+}
 
 /**
  * Checks that the caller is still the person who signed in: by their password, a passkey, or a code of their authenticator
@@ -112,7 +131,7 @@ const proveElsewhere = async (
     const { record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
-    const reason = await faultIn(change)
+    const reason = caller.user.isOperator ? 'operator' : await faultIn(change)
     if (reason === null) {
       await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: way } })
       return undefined
@@ -124,7 +143,9 @@ const proveElsewhere = async (
 
 const notProved = {
   other_person: 'Somebody else has signed in there. You are still signed in here as before.',
-  not_asked: 'You were not asked to sign in again there. Sign out there, and try again here.',
+  not_asked:
+    'You were not asked to sign in again there, so it does not count. Sign out there and try again, or set up an authenticator app here.',
   rejected: 'You were not signed in there. You are still signed in here as before.',
+  operator: 'Operators confirm with a password, an authenticator app or a passkey of this server.',
   not_completed: 'It could not be confirmed that it is you.',
 } as const

@@ -55,6 +55,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, revokeAppPath(':clientId'), {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: connectedApps,
         ask: async (visit, { clientId }) => {
@@ -80,6 +81,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, accountPaths.revokeAll, {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: connectedApps,
         typeName: async ({ session }) => session.user.email,
@@ -110,6 +112,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, revokeAuthorizationPath(':clientId', ':grantId'), {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: ({ clientId }) => ({ href: connectedAppPath(clientId) }),
         ask: async (visit, { clientId, grantId }) => {
@@ -141,6 +144,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, endSessionPath(':key'), {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: sessions,
         ask: async (visit, { key }) => {
@@ -166,6 +170,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, accountPaths.endOthers, {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: sessions,
         ask: async (visit) => {
@@ -186,6 +191,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, accountPaths.endEvery, {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: sessions,
         ask: async (visit) => ({
@@ -203,6 +209,7 @@ export const accountConfirmations = (door: Door) =>
     .use(
       confirmed(door, endInstallPath(':id'), {
         area: accountArea,
+        proof: 'none',
         form: emptyForm,
         back: installs,
         ask: async (visit, { id }) => {

@@ -22,6 +22,7 @@ import {
   ticketKey,
 } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
 import { requireVisit, type Visit, visitorOf } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
@@ -37,7 +38,7 @@ export const emailRoutes = (door: Door) =>
   new Elysia()
     .get(accountPaths.email, async ({ request }) => await show(await requireVisit(door, request), '', null))
     .post(accountPaths.email, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, emailForm)
+      const { visit, fields } = await receiveFromUser(door, request, emailForm, 'asked')
       if (door.platform.mailer === null) return await show(visit, '', null)
       hold(visit.call, door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
       return await answerForm(askForEmail(...onOwnAccount(visit), fields.email), {
@@ -67,7 +68,7 @@ const show = async (visit: Visit, email: string, error: PlatformError | null): P
         Your address is <bdi>{user.email}</bdi>. {setBy}
       </p>
       {setBy === null ? (
-        <Form action={accountPaths.email} visit={visit} class="measure">
+        <Form action={accountPaths.email} visit={visit} class="measure" asks={proveFirst(visit)}>
           <Field
             label="New email address"
             name="email"

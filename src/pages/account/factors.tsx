@@ -13,6 +13,7 @@ import { Layout } from '../design/shell.tsx'
 import { CodeBlock, Time } from '../design/values.tsx'
 import { answerForm, emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { askFirst } from '../proof.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { newTotpKey, openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
@@ -36,6 +37,7 @@ export const factorRoutes = (door: Door) =>
     .get(accountPaths.offer, async ({ request }) => await showOffer(await requireVisit(door, request)))
     .get(accountPaths.totp, async ({ request }) => {
       const visit = await requireVisit(door, request)
+      await askFirst(visit, 'first_factor')
       return showSetUp(visit, { totpKey: newTotpKey(visit), returnTo: returnToIn(visit), error: null })
     })
     .post(accountPaths.totp, async ({ request }) => await setUp(door, request))
@@ -43,6 +45,7 @@ export const factorRoutes = (door: Door) =>
     .use(
       confirmed(door, accountPaths.removeTotp, {
         area: accountArea,
+        proof: 'asked',
         form: emptyForm,
         back,
         ask: async () => ({
@@ -64,6 +67,7 @@ export const factorRoutes = (door: Door) =>
     .use(
       confirmed(door, accountPaths.recoveryCodes, {
         area: accountArea,
+        proof: 'asked',
         form: emptyForm,
         back,
         ask: async () => ({
@@ -165,7 +169,7 @@ const CodesRow = ({ factors: { recoveryCodes } }: FactorsProps) => (
 )
 
 const setUp = async (door: Door, request: Request): Promise<Response> => {
-  const { visit, fields } = await receiveFromUser(door, request, totpForm)
+  const { visit, fields } = await receiveFromUser(door, request, totpForm, 'first_factor')
   const returnTo = safeReturnTo(fields.return_to ?? null, door.platform.publicUrl)
   const whom = { door, secret: visit.sessionToken, userId: visit.userId }
   let totpKey: Uint8Array | null = null

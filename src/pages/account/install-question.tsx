@@ -98,7 +98,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
 }
 
 const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
+  const { visit, fields, ticket } = await receiveFromUser(door, request, installForm, 'none')
   // Only a member may test an app. This rule is checked before the ticket is spent.
   const may = environment === 'development' ? mayInApp(visit.userId, slug, 'view') : always
   const [kindText, resourceSlug = ''] = fields.place.split(' ')

@@ -33,7 +33,7 @@ export const ownInstallRoutes = (door: Door) =>
   new Elysia()
     .get(accountPaths.installs, async ({ request }) => await show(await requireVisit(door, request), null))
     .post(agreePath(':id'), async ({ request, params: { id } }) => {
-      const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm)
+      const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm, 'none')
       const input = { id, agreedTo: parseStoredScope(fields.scopes) }
       return await answerForm(agreeToScopes(...asUser(visit, ownsInstall(visit.userId, id), ticket), input), {
         done: () => settled('agree'),

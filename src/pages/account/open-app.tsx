@@ -55,7 +55,7 @@ export const openAppRoutes = (door: Door) =>
       )
     })
     .post(installCodePath(':id'), async ({ request, params: { id } }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
       const { code, expiresInSeconds } = await open(visit, id)
       return Response.json({ code, expiresIn: expiresInSeconds })
     })

@@ -14,7 +14,7 @@ import { Time } from '../design/values.tsx'
 import { answerForm, emptyForm, formOf, onOwnAccount, receiveFromUser, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
-import { lacksProof, provePath } from '../proof.ts'
+import { askFirst } from '../proof.ts'
 import { showOnce } from '../shown-once.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
@@ -29,15 +29,14 @@ export const passkeyRoutes = (door: Door) =>
     .get(accountPaths.addPasskey, async ({ request }) => {
       const visit = await requireVisit(door, request)
       // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
-      if (lacksProof(visit)) {
-        return seeOther(`${provePath}?${new URLSearchParams({ return_to: accountPaths.addPasskey }).toString()}`)
-      }
+      await askFirst(visit, 'first_factor')
       return await showAdd(visit, browserLabel(request.headers.get('user-agent')) ?? '', null)
     })
     .post(accountPaths.addPasskey, async ({ request }) => await add(door, request))
     .use(
       confirmed(door, removePath(':id'), {
         area: accountArea,
+        proof: 'asked',
         form: emptyForm,
         back: () => ({ href: accountPaths.factors, name: 'Second factors' }),
         ask: async (visit, { id }) => {
@@ -70,7 +69,7 @@ export const passkeyRoutes = (door: Door) =>
 const challengeOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, place: `new ${userId}` })
 
 const add = async (door: Door, request: Request): Promise<Response> => {
-  const { visit, fields } = await receiveFromUser(door, request, passkeyForm)
+  const { visit, fields } = await receiveFromUser(door, request, passkeyForm, 'first_factor')
   const added = async () => {
     const response = registrationIn(fields.passkey)
     const readChallenge = challengeReader(challengeOf(visit))

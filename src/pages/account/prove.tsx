@@ -5,9 +5,8 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
-import { allowsPasskeys, asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
-import { type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
-import { inspectUser } from '../../operations/users/find-user.ts'
+import { asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
+import { meansOf, type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
 import { Field, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
@@ -27,6 +26,7 @@ const proveForm = formOf({
   passkey: Type.Optional(secretText),
   kind: text,
   return_to: optionalText,
+  back: optionalText,
 })
 
 const proveElsewherePaths = { oidc: `${provePath}/oidc`, handover: `${provePath}/handover` } as const
@@ -36,7 +36,12 @@ export const proveRoutes = (door: Door) =>
   new Elysia()
     .get(provePath, async ({ request }) => {
       const visit = await requireVisit(door, request)
-      return await show(visit, new URL(request.url).searchParams.get('return_to'), null)
+      const { searchParams } = new URL(request.url)
+      return await show(
+        visit,
+        waysOf(visit, (name) => searchParams.get(name)),
+        null,
+      )
     })
     .get(proveElsewherePaths.oidc, async ({ request }) => {
       const visit = await requireVisit(door, request)
@@ -47,11 +52,11 @@ export const proveRoutes = (door: Door) =>
       return proveAtBuilder(visit, wayBack(visit))
     })
     .post(provePath, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, proveForm)
-      const returnTo = fields.return_to ?? null
+      const { visit, fields } = await receiveFromUser(door, request, proveForm, 'none')
+      const ways = waysOf(visit, (name) => fields[name] ?? null)
       return await answerForm(prove(visit, fields), {
-        done: () => seeOther(safeReturnTo(returnTo, door.platform.publicUrl), [provedCookie(visit)]),
-        refused: async (error) => await show(visit, returnTo, error),
+        done: () => seeOther(ways.returnTo, [provedCookie(visit)]),
+        refused: async (error) => await show(visit, ways, error),
       })
     })
 
@@ -83,70 +88,103 @@ const prove = async (visit: Visit, given: Given) => {
   if (proof.kind === 'code') door.limiter.giveBack('code', key)
 }
 
-const show = async (visit: Visit, to: string | null, error: PlatformError | null): Promise<Response> => {
+type Ways = { readonly returnTo: string; readonly back: string }
+
+/** Where the person goes afterwards, and where if they cancel. Both are pages of ours. */
+const waysOf = (visit: Visit, given: (name: 'return_to' | 'back') => string | null): Ways => {
+  const { publicUrl } = visit.door.platform
+  return { returnTo: safeReturnTo(given('return_to'), publicUrl), back: safeReturnTo(given('back'), publicUrl) }
+}
+
+const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
-  const returnTo = safeReturnTo(to, platform.publicUrl)
-  const { hasPassword, factors, email } = await inspectUser(platform, visit.userId)
-  const byPassword = hasPassword && mayUsePassword(platform.signIn, visit.session.user.isOperator)
-  const asked =
-    factors.passkeys.length > 0 && allowsPasskeys(platform)
-      ? await requestOptions(platform, passkeyOf.again(visit.userId), newChallenge(challengeOf(visit)))
-      : null
-  const ways = platform.signIn.ways.flatMap((way) => (way === 'password' ? [] : [way]))
+  const means = await meansOf(platform, visit.session)
+  const asked = means.passkey
+    ? await requestOptions(platform, passkeyOf.again(visit.userId), newChallenge(challengeOf(visit)))
+    : null
+  const hidden = { return_to: returnTo, back }
   const query = new URLSearchParams({ return_to: returnTo }).toString()
   return page(
     <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
       <Problem error={error} />
-      <p>
-        This step needs your confirmation, which then counts for ten minutes. Your form is shown again afterwards: send
-        it once more.
-      </p>
-      {byPassword ? (
-        <Form action={provePath} visit={visit} hidden={{ kind: 'password', return_to: returnTo }}>
-          <input type="text" name="username" autocomplete="username" value={email} readOnly hidden />
+      <p>This step needs your confirmation, which then counts for ten minutes.</p>
+      {means.password ? (
+        <Form action={provePath} visit={visit} hidden={{ kind: 'password', ...hidden }}>
+          <input type="text" name="username" autocomplete="username" value={means.email} readOnly hidden />
           <Field
             label="Password"
             name="password"
             error={error}
             input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
           />
-          <SendOrCancel button="Continue" back={returnTo} />
+          <SendOrCancel button="Continue" back={back} />
         </Form>
       ) : null}
-      {factors.totp === null ? null : (
-        <Form action={provePath} visit={visit} hidden={{ kind: 'code', return_to: returnTo }}>
-          <CodeField label={byPassword ? 'Or a code from your app' : 'Code from your app'} error={error} />
+      {means.code ? (
+        <Form action={provePath} visit={visit} hidden={{ kind: 'code', ...hidden }}>
+          <CodeField label={means.password ? 'Or a code from your app' : 'Code from your app'} error={error} />
           <button type="submit">Continue with the code</button>
         </Form>
-      )}
+      ) : null}
       {asked === null ? null : (
         <PasskeyForm
           action={provePath}
           visit={visit}
           kind="get"
           options={asked}
-          hidden={{ kind: 'passkey', return_to: returnTo }}
+          hidden={{ kind: 'passkey', ...hidden }}
         >
           <button type="submit">Continue with a passkey</button>
         </PasskeyForm>
       )}
-      {byPassword || factors.totp !== null
+      {means.password || means.code
         ? null
-        : ways.map((way) => (
+        : means.elsewhere.map((way) => (
             <p key={way}>
               <a class="button primary" href={`${proveElsewherePaths[way]}?${query}`}>
                 {way === 'oidc' ? `Sign in again with ${platform.signIn.providerName}` : 'Sign in again'}
               </a>
             </p>
           ))}
-      {byPassword ? null : (
+      {means.hasSome ? null : <WithoutMeans visit={visit} returnTo={returnTo} canTry={means.elsewhere.length > 0} />}
+      {means.password ? null : (
         <p class="beside apart">
-          <a class="button" href={returnTo}>
+          <a class="button" href={back}>
             Cancel
           </a>
         </p>
       )}
     </Layout>,
     { refusal: error },
+  )
+}
+
+type WithoutMeansProps = { readonly visit: Visit; readonly returnTo: string; readonly canTry: boolean }
+
+/** How somebody gets something to confirm with, or who can help. Signing in again is enough to set up the first factor. */
+const WithoutMeans = ({ visit, returnTo, canTry }: WithoutMeansProps) => {
+  const { signIn } = visit.door.platform
+  const { isOperator } = visit.session.user
+  const [way] = signIn.ways.flatMap((one) => (one === 'password' ? [] : [one]))
+  const setUp = `/account/factors/totp?${new URLSearchParams({ return_to: returnTo }).toString()}`
+  return (
+    <>
+      {canTry ? <p>If you are not asked there, or it does not count here, set up an authenticator app.</p> : null}
+      {isOperator ? (
+        <p>Operators confirm with a password, an authenticator app or a passkey of this server. You have none yet.</p>
+      ) : null}
+      {way === undefined ? null : (
+        <p>
+          <a class="button" href={`/sign-in/${way}?${new URLSearchParams({ return_to: setUp }).toString()}`}>
+            Sign in and set up an authenticator app
+          </a>
+        </p>
+      )}
+      <p class="muted">
+        {isOperator
+          ? 'Another operator can create a link with which you set a password. On the server, the command “app-platform user reset-link” prints one.'
+          : `If this does not work, ask the operator of this server${mayUsePassword(signIn, false) ? ': they can create a link with which you set a password' : ''}.`}
+      </p>
+    </>
   )
 }

@@ -49,6 +49,7 @@ const ofSecrets = (door: Door) =>
 const endpointDisabling = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/disable', {
     area: consoleArea,
+    proof: 'none',
     form: emptyForm,
     back: toEndpoint,
     ask: async (visit, at) => {
@@ -75,6 +76,7 @@ const endpointDisabling = (door: Door) =>
 const endpointRemoval = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/remove', {
     area: consoleArea,
+    proof: 'none',
     form: emptyForm,
     back: toEndpoint,
     ask: async (visit, at) => {
@@ -103,6 +105,7 @@ const graceForm = formOf({ graceHours: text })
 const endpointRotation = (door: Door) =>
   confirmed(door, '/console/:slug/webhooks/:id/rotate', {
     area: consoleArea,
+    proof: 'asked',
     form: graceForm,
     back: toEndpoint,
     again: secretShownBefore('rotate it again'),

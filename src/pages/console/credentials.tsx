@@ -42,6 +42,8 @@ export const credentialRoutes = (door: Door) =>
     .use(
       formPage(door, pattern, {
         by: 'user',
+        proof: 'asked',
+        isPartOfPage: true,
         form: createForm,
         show,
         act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {

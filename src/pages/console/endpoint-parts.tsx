@@ -5,10 +5,11 @@ import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
 import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
 import { Badge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { ButtonForm, Form } from '../design/form.tsx'
 import { type StepLink, StepLinks } from '../design/row-list.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { Lines, Time } from '../design/values.tsx'
+import { proveFirst } from '../proof.ts'
 import { millisecondsInWords } from '../words.ts'
 import { addressOf } from '../query.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
@@ -33,14 +34,20 @@ type StepProps = EndpointProps & {
 
 /** A button that does something with the endpoint. Screen readers read what it does with it. */
 export const Step = ({ visit, app, endpoint, step, button, look, children }: StepProps) => (
-  <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)} visit={visit}>
+  <>
     <p class="muted" id={`about-${step}`}>
       {children}
     </p>
-    <button type="submit" class={look} aria-describedby={`about-${step}`}>
+    <ButtonForm
+      action={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)}
+      visit={visit}
+      {...(look === undefined ? {} : { look })}
+      about={`about-${step}`}
+      asks={step === 'enable' ? proveFirst(visit) : null}
+    >
       {button}
-    </button>
-  </Form>
+    </ButtonForm>
+  </>
 )
 
 export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (

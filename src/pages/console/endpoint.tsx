@@ -56,7 +56,7 @@ export const webhookEndpointRoutes = (door: Door) =>
       async ({ request, params }) => await show(await requireOwnApp(door, request, params.slug), params, null),
     )
     .post(`${pattern}/ping`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
       takeOutgoingShare(visit)
       const { delivered } = await pingEndpoint(...onEndpoint(visit, params, 'resendEvents'), params.id)
       return seeOther(`${endpointPath(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
@@ -68,20 +68,20 @@ export const webhookEndpointRoutes = (door: Door) =>
       return page(<EndpointSecretPage {...own} endpoint={endpoint} secret={value} />, { cookies })
     })
     .post(`${pattern}/enable`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { visit } = await receiveFromUser(door, request, emptyForm, 'asked')
       await setEndpointStatus(...onEndpoint(visit, params, 'webhooks'), { id: params.id, status: 'enabled' })
       return seeOther(`${endpointPath(params)}?done=enabled`)
     })
     .post(`${pattern}/resend`, async ({ request, params }) => {
-      const { visit, fields } = await receiveFromUser(door, request, resendForm)
+      const { visit, fields } = await receiveFromUser(door, request, resendForm, 'none')
       return await resend(visit, params, () => ({ kind: 'one', eventId: fields.event }), { back: fields.back })
     })
     .post(`${pattern}/resend-failed`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
       return await resend(visit, params, () => ({ kind: 'failed' }))
     })
     .post(`${pattern}/resend-since`, async ({ request, params }) => {
-      const { visit, fields } = await receiveFromUser(door, request, resendSinceForm)
+      const { visit, fields } = await receiveFromUser(door, request, resendSinceForm, 'none')
       const { since } = fields
       const choose = () => ({ kind: 'since', at: timeOf(since.trim(), 'since') }) as const
       return await resend(visit, params, choose, { typed: since })

@@ -23,7 +23,7 @@ const installForm = formOf({ status: optionalText, kind: optionalText, sort: opt
 export const appExportRoutes = (door: Door) =>
   new Elysia()
     .post('/console/:slug/trail/export', async ({ request, params: { slug } }) => {
-      const { visit, fields } = await receiveFromUser(door, request, eventForm)
+      const { visit, fields } = await receiveFromUser(door, request, eventForm, 'none')
       const { app } = await ownAppOf(visit, slug)
       const { action = '', outcome = '', since = '', until = '', sort = '' } = fields
       const search = readTrailSearch({ action, outcome, since, until, sort })
@@ -31,7 +31,7 @@ export const appExportRoutes = (door: Door) =>
       return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported))
     })
     .post('/console/:slug/installs/export', async ({ request, params: { slug } }) => {
-      const { visit, fields } = await receiveFromUser(door, request, installForm)
+      const { visit, fields } = await receiveFromUser(door, request, installForm, 'none')
       const { app } = await ownAppOf(visit, slug)
       const filter = readAppInstallFilter(fields)
       const order = timeOrderOf(fields.sort, 'newest')

@@ -55,6 +55,7 @@ const Person = ({ name, email }: { readonly name: string; readonly email: string
 const removal = (door: Door) =>
   confirmed(door, '/console/:slug/members/:id/remove', {
     area: consoleArea,
+    proof: 'none',
     form: emptyForm,
     back: members,
     ask: async (visit, at) => {
@@ -87,6 +88,7 @@ const roleForm = formOf({ role: text })
 const roleChange = (door: Door) =>
   confirmed(door, '/console/:slug/members/:id/role', {
     area: consoleArea,
+    proof: 'asked',
     form: roleForm,
     back: members,
     ask: async (visit, at) => {
@@ -117,6 +119,7 @@ const roleChange = (door: Door) =>
 const leaving = (door: Door) =>
   confirmed(door, '/console/:slug/leave', {
     area: consoleArea,
+    proof: 'none',
     form: emptyForm,
     back: members,
     ask: async (visit, { slug }) => {
@@ -147,6 +150,7 @@ const leaving = (door: Door) =>
 const revocation = (door: Door) =>
   confirmed(door, '/console/:slug/invitations/:id/revoke', {
     area: consoleArea,
+    proof: 'none',
     form: emptyForm,
     back: members,
     ask: async (visit, { slug, id }) => {
@@ -184,6 +188,7 @@ const transferForm = formOf({ email: text })
 const transferOffer = (door: Door) =>
   confirmed(door, '/console/:slug/transfer', {
     area: consoleArea,
+    proof: 'asked',
     form: transferForm,
     back: members,
     ask: async (visit, { slug }) => {
@@ -226,6 +231,7 @@ const transferOffer = (door: Door) =>
 const deletion = (door: Door) =>
   confirmed(door, '/console/:slug/delete', {
     area: consoleArea,
+    proof: 'asked',
     form: emptyForm,
     back: members,
     typeName: async (_, { slug }) => slug,

@@ -20,6 +20,7 @@ import { Row, RowList, StepLinks } from '../design/row-list.tsx'
 import { ShownOnce, Time } from '../design/values.tsx'
 import { asUser, formOf, text } from '../form.ts'
 import { page } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
@@ -46,6 +47,8 @@ export const memberRoutes = (door: Door) =>
     .use(
       formPage(door, pattern, {
         by: 'user',
+        proof: 'asked',
+        isPartOfPage: true,
         form: inviteForm,
         show,
         act: async ({ visit, fields, ticket }, { slug }) => {
@@ -201,7 +204,7 @@ export const RoleChoices = ({ app, chosen }: Pick<OwnApp, 'app'> & { readonly ch
 )
 
 const InviteForm = ({ visit, app }: OwnApp) => (
-  <Form action={consoleAppPath(app.slug, 'members')} visit={visit} class="measure">
+  <Form action={consoleAppPath(app.slug, 'members')} visit={visit} class="measure" asks={proveFirst(visit)}>
     <Field
       label="Email address"
       name="email"

@@ -17,6 +17,7 @@ const newAppForm = formOf({ name: text, slug: text, scopes: texts })
 export const newAppRoutes = (door: Door) =>
   formPage(door, newAppPath, {
     by: 'user',
+    proof: 'none',
     form: newAppForm,
     show: (visit) =>
       page(

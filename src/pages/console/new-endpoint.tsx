@@ -15,6 +15,7 @@ import { Choice, ChoiceSet, Field, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { answerForm, asMember, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { askFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
@@ -31,12 +32,14 @@ export const newEndpointRoutes = (door: Door) =>
   new Elysia()
     .get('/console/:slug/webhooks/new', async ({ request, params: { slug } }) => {
       const own = await requireOwnApp(door, request, slug)
+      await askFirst(own.visit, 'asked')
       const environment = choiceParameter(request, 'environment', environments) ?? 'development'
       return ask(own, { endpoint: null, environment, url: '', kinds: [] }, null)
     })
     .post('/console/:slug/webhooks', async ({ request, params: { slug } }) => await add(door, request, slug))
     .get(editPattern, async ({ request, params: { slug, id } }) => {
       const own = await requireOwnApp(door, request, slug)
+      await askFirst(own.visit, 'asked')
       const endpoint = await readEndpoint(door.platform, own.app.id, id)
       return ask(own, { ...endpoint, endpoint }, null)
     })
@@ -186,7 +189,7 @@ const refuseWithoutRight = ({ app }: OwnApp): void => {
 
 /** The right is checked first, so that nobody else can make this server look up host names. */
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, newEndpointForm)
+  const { visit, fields, ticket } = await receiveFromUser(door, request, newEndpointForm, 'asked')
   const { environment, url } = fields
   const kinds = chosenKinds(fields)
   const own = await ownAppOf(visit, slug)
@@ -205,7 +208,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
 
 /** Likewise. The change says nothing that a second sending would repeat wrongly, so the form need not act only once. */
 const change = async (door: Door, request: Request, { slug, id }: { readonly slug: string; readonly id: string }) => {
-  const { visit, fields } = await receiveFromUser(door, request, endpointForm)
+  const { visit, fields } = await receiveFromUser(door, request, endpointForm, 'asked')
   const own = await ownAppOf(visit, slug)
   const endpoint = await readEndpoint(door.platform, own.app.id, id)
   refuseWithoutRight(own)

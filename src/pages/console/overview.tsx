@@ -35,6 +35,7 @@ export const appOverviewRoutes = (door: Door) =>
     .use(
       changed(door, '/console/:slug/name', {
         by: 'user',
+        proof: 'none',
         form: nameForm,
         show,
         act: async ({ visit, fields: { name } }, { slug }) => {

@@ -12,6 +12,7 @@ import { Form } from '../design/form.tsx'
 import { Count, FilterBar, manyRows, Pager } from '../design/list-tools.tsx'
 import { asMember, formOf, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { addressOf, backTo, listPath, type ListPart, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { UriList } from '../uri-list.tsx'
 import type { Visit } from '../visit.ts'
@@ -30,6 +31,8 @@ const orders = [['address', 'Address'], ...timeOrders] as const
 export const redirectUriRoutes = (door: Door) =>
   formPage(door, '/console/:slug/redirect-uris', {
     by: 'user',
+    proof: 'asked',
+    isPartOfPage: true,
     form: uriForm,
     show,
     act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
@@ -117,6 +120,7 @@ const AddUri = ({ visit, app, environment }: OwnApp & { readonly environment: En
     action={consoleAppPath(app.slug, 'redirect-uris')}
     visit={visit}
     hidden={{ environment, back: addressOf(visit) }}
+    asks={proveFirst(visit)}
   >
     <Field
       id={`uri-${environment}`}

@@ -20,6 +20,7 @@ import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { answerForm, asMember, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { askFirst } from '../proof.ts'
 import { choiceParameter, parameterOf } from '../query.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
@@ -34,11 +35,12 @@ export const newRollbackRoutes = (door: Door) =>
   new Elysia()
     .get(pattern, async ({ request, params: { slug } }) => {
       const own = await requireOwnApp(door, request, slug)
+      await askFirst(own.visit, 'asked')
       const environment = choiceParameter(request, 'environment', environments) ?? 'production'
       return await show(own, { environment, to: parameterOf(own.visit, 'to'), reason: '', error: null })
     })
     .post('/console/:slug/rollbacks', async ({ request, params: { slug } }) => {
-      const { visit, fields, ticket } = await receiveFromUser(door, request, rollbackForm)
+      const { visit, fields, ticket } = await receiveFromUser(door, request, rollbackForm, 'asked')
       const { environment, to, reason } = fields
       const again = async (error: PlatformError) =>
         await show(await ownAppOf(visit, slug), { environment, to, reason, error })

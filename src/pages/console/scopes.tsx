@@ -5,6 +5,7 @@ import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { Facts } from '../design/values.tsx'
 import { asMember, formOf, texts } from '../form.ts'
+import { proveFirst } from '../proof.ts'
 import { page, seeOther } from '../page.ts'
 import { Allowed, consoleAppPath, ownAppOf, OwnAppPage } from './own-app.tsx'
 
@@ -16,12 +17,14 @@ const scopesForm = formOf({ scopes: texts })
 export const appScopeRoutes = (door: Door) =>
   formPage(door, '/console/:slug/scopes', {
     by: 'user',
+    proof: 'asked',
+    isPartOfPage: true,
     form: scopesForm,
     show: async (visit, { slug }) => {
       const { app } = await ownAppOf(visit, slug)
       return page(
         <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notices={notices}>
-          <Form action={consoleAppPath(slug, 'scopes')} visit={visit}>
+          <Form action={consoleAppPath(slug, 'scopes')} visit={visit} asks={proveFirst(visit)}>
             <ScopeChoice chosen={app.scopes} />
             <Allowed app={app} right="settings">
               <button type="submit" class="primary">

@@ -4,6 +4,7 @@ import { hasRight, rightOverSecrets } from '../../domain/member.ts'
 import type { ListedSecret } from '../../operations/credentials/list-credentials.ts'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
+import { proveFirst } from '../proof.ts'
 import { secretName, SecretRow } from '../secret-row.tsx'
 import type { Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
@@ -15,7 +16,13 @@ type SecretFormProps = OwnApp & {
 }
 
 export const CreateSecret = ({ visit, app, environment, children }: SecretFormProps) => (
-  <Form action={consoleAppPath(app.slug, 'credentials')} visit={visit} hidden={{ environment }} class="measure">
+  <Form
+    action={consoleAppPath(app.slug, 'credentials')}
+    visit={visit}
+    hidden={{ environment }}
+    class="measure"
+    asks={proveFirst(visit)}
+  >
     <Field
       id={`label-${environment}`}
       label={`Label of a new ${environment} secret`}

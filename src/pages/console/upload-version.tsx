@@ -51,11 +51,11 @@ export const uploadVersionRoutes = (door: Door) =>
     })
     .post(newVersionPattern, async ({ request, params: { slug } }) => {
       const own = await orLost(door, request, requireOwnApp(door, request, slug))
-      return await upload(own, null, await receiveUpload(own.visit, own.app.id, versionForm))
+      return await upload(own, null, await receiveUpload(own.visit, own.app.id, versionForm, 'none'))
     })
     .post(editVersionPattern, async ({ request, params: { slug, version } }) => {
       const own = await orLost(door, request, requireOwnApp(door, request, slug))
-      const submission = await receiveUpload(own.visit, own.app.id, versionForm)
+      const submission = await receiveUpload(own.visit, own.app.id, versionForm, 'none')
       return await upload(own, await draftOf(own, version), submission)
     })
 

@@ -45,6 +45,7 @@ type Named = { readonly slug: string; readonly version: string }
 const move = (door: Door, step: 'submit' | 'withdraw', done: keyof typeof notices) =>
   changed(door, `${pattern}/${step}`, {
     by: 'user',
+    proof: 'none',
     form: moveForm,
     show,
     act: async ({ visit, fields, ticket }, { slug, version }) => {

@@ -20,6 +20,8 @@ type FormProps = {
   readonly class?: string
   /** For a form with a file. */
   readonly upload?: boolean
+  /** Where the person must first prove that it is them (`proveFirst`). Until then the form is shown but takes nothing. */
+  readonly asks?: string | null
   readonly children: ComponentChildren
 }
 
@@ -27,7 +29,16 @@ type FormProps = {
  * A form that changes something, with the ticket that protects it against CSRF. If it was sent after the session had ended, or
  * without a proof that it needs, it is filled in as it was then.
  */
-export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = false, children }: FormProps) => {
+export const Form = ({
+  action,
+  visit,
+  hidden = {},
+  bound,
+  class: name,
+  upload = false,
+  asks = null,
+  children,
+}: FormProps) => {
   const { tickets, kept = null, refused = null } = visit
   const isThis = (form: KeptForm | null) =>
     form?.action === action &&
@@ -36,6 +47,21 @@ export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = 
   const state = {
     values: isThis(refused) ? (refused?.values ?? null) : isKept ? (kept?.values ?? null) : null,
     error: isThis(refused) ? (refused?.error ?? null) : null,
+  }
+  if (asks !== null) {
+    return (
+      <div class={name}>
+        <p>
+          <a class="button" href={asks}>
+            Confirm that it is you
+          </a>{' '}
+          to use this form.
+        </p>
+        <fieldset disabled class="asks">
+          {children}
+        </fieldset>
+      </div>
+    )
   }
   return (
     <FormState.Provider value={state}>
@@ -53,8 +79,8 @@ export const Form = ({ action, visit, hidden = {}, bound, class: name, upload = 
           <input key={name} type="hidden" name={name} value={value} />
         ))}
         {!isKept ? null : (
-          <p class="notice" role="status">
-            This form is filled in as you sent it. It has not taken effect: send it again.
+          <p class="notice waiting" role="status">
+            Not sent yet. The form is filled in as you left it: check it, then send it.
           </p>
         )}
         {children}
@@ -84,17 +110,24 @@ export const SendOrCancel = ({ button, back, isRed = false }: SendOrCancelProps)
   </div>
 )
 
-type ButtonFormProps = Pick<FormProps, 'action' | 'visit'> & {
+type ButtonFormProps = Pick<FormProps, 'action' | 'visit' | 'hidden' | 'class' | 'asks'> & {
   /** The classes of the button. */
   readonly look?: string
+  /** The ID of the text that says what it does. */
+  readonly about?: string
   readonly children: ComponentChildren
 }
 
-/** A form that has only a button. */
-export const ButtonForm = ({ action, visit, look, children }: ButtonFormProps) => (
-  <Form action={action} visit={{ tickets: { ...visit.tickets, owner: null } }}>
-    <button type="submit" class={look}>
+/** A form that has only a button. If a proof is missing the button leads to it, and back to this page. */
+export const ButtonForm = ({ visit, look = '', about, asks = null, children, ...form }: ButtonFormProps) =>
+  asks === null ? (
+    <Form {...form} visit={{ tickets: { ...visit.tickets, owner: null } }}>
+      <button type="submit" class={look === '' ? undefined : look} aria-describedby={about}>
+        {children}
+      </button>
+    </Form>
+  ) : (
+    <a class={`button ${look}`.trim()} href={asks} aria-describedby={about}>
       {children}
-    </button>
-  </Form>
-)
+    </a>
+  )

@@ -16,6 +16,7 @@ import { RowList } from '../design/row-list.tsx'
 import { Copyable, ShownOnce } from '../design/values.tsx'
 import { formOf, text } from '../form.ts'
 import { page } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { secretName, SecretRow } from '../secret-row.tsx'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -39,6 +40,8 @@ export const deskSecretRoutes = (door: Door) =>
     .use(
       formPage(door, pattern, {
         by: 'operator',
+        proof: 'asked',
+        isPartOfPage: true,
         form: createForm,
         show,
         act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
@@ -114,7 +117,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
         </section>
       ))}
       <h2>Create a secret</h2>
-      <Form action={credentialsPath(app.slug)} visit={visit} class="measure">
+      <Form action={credentialsPath(app.slug)} visit={visit} class="measure" asks={proveFirst(visit)}>
         <SelectField label="Environment" name="environment" options={environmentOptions} value="development" />
         <Field
           label="Label"

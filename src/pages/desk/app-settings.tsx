@@ -11,6 +11,7 @@ import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { formOf, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { listPath } from '../query.ts'
 import { UriList } from '../uri-list.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -44,6 +45,7 @@ export const deskAppSettingRoutes = (door: Door) =>
     .use(
       changed(door, `${pattern}/name`, {
         by: 'operator',
+        proof: 'none',
         form: nameForm,
         show,
         act: async ({ visit, fields: { name } }, { slug }) => {
@@ -56,6 +58,7 @@ export const deskAppSettingRoutes = (door: Door) =>
     .use(
       changed(door, `${pattern}/scopes`, {
         by: 'operator',
+        proof: 'asked',
         form: scopesForm,
         show,
         act: async ({ visit, fields: { scopes } }, { slug }) => {
@@ -68,6 +71,7 @@ export const deskAppSettingRoutes = (door: Door) =>
     .use(
       changed(door, `${pattern}/redirect-uris`, {
         by: 'operator',
+        proof: 'asked',
         form: uriForm,
         show,
         act: async ({ visit, fields: { environment, uri }, ticket }, { slug }) => {
@@ -104,7 +108,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
           />
         </section>
       ))}
-      <Form action={settingsPath(slug, 'redirect-uris')} visit={visit} class="measure">
+      <Form action={settingsPath(slug, 'redirect-uris')} visit={visit} class="measure" asks={proveFirst(visit)}>
         <Field
           label="New redirect URI"
           name="uri"
@@ -119,7 +123,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
         <button type="submit">Register the URI</button>
       </Form>
       <h2>Scopes</h2>
-      <Form action={settingsPath(slug, 'scopes')} visit={visit}>
+      <Form action={settingsPath(slug, 'scopes')} visit={visit} asks={proveFirst(visit)}>
         <ScopeChoice chosen={app.scopes} />
         <p class="muted">
           A scope that you withdraw is refused in new tokens, consents and versions. What was granted before stays.

@@ -45,6 +45,7 @@ export const appSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/apps/:slug/delete', {
         area: deskArea,
+        proof: 'asked',
         form: emptyForm,
         back: overview,
         typeName: async (_, { slug }) => (await inspectApp(door.platform, slug)).slug,
@@ -74,6 +75,7 @@ export const appSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/apps/:slug/end-access', {
         area: deskArea,
+        proof: 'none',
         form: emptyForm,
         back: overview,
         typeName: async (_, { slug }) => (await inspectApp(door.platform, slug)).slug,
@@ -102,6 +104,7 @@ export const appSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/apps/:slug/transfer', {
         area: deskArea,
+        proof: 'asked',
         form: transferForm,
         back: overview,
         ask: async (_, { slug }) => {
@@ -136,6 +139,7 @@ export const appSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/apps/:slug/credentials/:id/confirm', {
         area: deskArea,
+        proof: 'asked',
         form: emptyForm,
         back: credentials,
         ask: async (_, { slug, id }) => {

@@ -17,6 +17,7 @@ import { type FrameProps, Tabs } from '../design/shell.tsx'
 import { Facts, Lines, Time } from '../design/values.tsx'
 import { emptyForm } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
 import {
@@ -50,6 +51,7 @@ export const deskAppRoutes = (door: Door) =>
     .use(
       changed(door, `${pattern}/activate`, {
         by: 'operator',
+        proof: 'asked',
         form: emptyForm,
         show,
         act: async ({ visit }, { slug }) => {
@@ -62,6 +64,7 @@ export const deskAppRoutes = (door: Door) =>
     .use(
       changed(door, `${pattern}/undelete`, {
         by: 'operator',
+        proof: 'asked',
         form: emptyForm,
         show,
         act: async ({ visit }, { slug }) => {
@@ -146,7 +149,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
                 The app is suspended. If you activate it, its secrets work again at once, and so do all tokens that have
                 not expired or been revoked.
               </p>
-              <ButtonForm action={deskAppPath(slug, 'activate')} visit={visit}>
+              <ButtonForm action={deskAppPath(slug, 'activate')} visit={visit} asks={proveFirst(visit)}>
                 Activate this app
               </ButtonForm>
             </div>
@@ -180,7 +183,7 @@ const Deleted = ({ visit, slug, isRestorable }: DeletedProps) =>
         This app is deleted. After 7 days everything except its audit log is removed. Until then you can restore it. It
         is then suspended, and its earlier tokens and grants stay revoked.
       </p>
-      <ButtonForm action={deskAppPath(slug, 'undelete')} visit={visit}>
+      <ButtonForm action={deskAppPath(slug, 'undelete')} visit={visit} asks={proveFirst(visit)}>
         Restore this app
       </ButtonForm>
     </div>

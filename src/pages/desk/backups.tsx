@@ -3,20 +3,23 @@ import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { type BegunWork, keptBackups, startBackup, startBackupCheck } from '../../operations/backups/make-backup.ts'
 import { type BackupState, readBackups } from '../../operations/backups/read-backups.ts'
-import { changed, formPage } from '../change.tsx'
+import { changed, formPage, navigationAbove } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
+import { ConfirmationPage } from '../design/confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { CodeBlock, Lines, Time } from '../design/values.tsx'
-import { emptyForm, formOf, text } from '../form.ts'
+import { emptyForm, formOf, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { agoInWords } from '../words.ts'
-import { DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
+import { agoInWords, counted } from '../words.ts'
+import { deskArea, DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
 
-const backupForm = formOf({ keep: text })
+/** `removes` is how many older backups the person was told would be removed. */
+const backupForm = formOf({ keep: text, removes: optionalText })
 
 /** The backups that the server makes of its own database. */
 export const backupRoutes = (door: Door) =>
@@ -24,10 +27,15 @@ export const backupRoutes = (door: Door) =>
     .use(
       formPage(door, deskPaths.backups, {
         by: 'operator',
+        proof: 'asked',
+        isPartOfPage: true,
         form: backupForm,
         show,
         act: async ({ visit, fields, ticket }) => {
           const keep = /^\d{1,9}$/.test(fields.keep) ? Number(fields.keep) : Number.NaN
+          const { files = [] } = (await readBackups(door.platform)) ?? {}
+          const removed = Number.isInteger(keep) && keep >= keptBackups.least ? Math.max(0, files.length + 1 - keep) : 0
+          if (removed > 0 && fields.removes !== String(removed)) return await showQuestion(visit, keep, removed)
           return begun(door, await startBackup(...onTheDesk(visit, undefined, ticket), { server: door.platform, keep }))
         },
       }),
@@ -40,6 +48,7 @@ export const backupRoutes = (door: Door) =>
     .use(
       changed(door, `${deskPaths.backups}/:name/check`, {
         by: 'operator',
+        proof: 'none',
         form: emptyForm,
         show,
         act: async ({ visit }, { name }) =>
@@ -61,6 +70,33 @@ const show = async (visit: Visit): Promise<Response> => {
     </DeskPage>,
   )
 }
+
+/** Older backups cannot be made again. */
+const showQuestion = async (visit: Visit, keep: number, removed: number): Promise<Response> =>
+  page(
+    <ConfirmationPage
+      visit={visit}
+      section="desk"
+      nav={await navigationAbove(deskArea, visit, '', deskPaths.backups)}
+      title={`Remove ${counted(removed, 'older backup')}?`}
+      says={
+        <p>
+          The server makes a new backup and checks it. If it is good, only the newest {keep} stay. What is removed
+          cannot be restored.
+        </p>
+      }
+      counts={[[removed, 'older backup is removed', 'older backups are removed']]}
+      button="Make a backup and remove them"
+      back={{ href: deskPaths.backups, name: 'Backups' }}
+      action={deskPaths.backups}
+      fields={
+        <>
+          <input type="hidden" name="keep" value={String(keep)} />
+          <input type="hidden" name="removes" value={String(removed)} />
+        </>
+      }
+    />,
+  )
 
 type OfFileProps = { readonly visit: Visit; readonly state: BackupState }
 
@@ -84,7 +120,7 @@ const OfFile = ({ visit, state }: OfFileProps) => {
         the copy is good, it removes older backups beyond the number to keep.
       </p>
       {state.lackOfRoom === null ? null : <p class="problem">{state.lackOfRoom}</p>}
-      <Form action={deskPaths.backups} visit={visit} class="measure">
+      <Form action={deskPaths.backups} visit={visit} class="measure" asks={proveFirst(visit)}>
         <Field
           label="Backups to keep"
           name="keep"

@@ -60,6 +60,7 @@ const installSteps = {
 const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
   confirmed(door, `/desk/installs/:id/${step}`, {
     area: deskArea,
+    proof: 'none',
     form: emptyForm,
     back: installs,
     ask: async (_, { id }) => {
@@ -90,6 +91,7 @@ const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
 const suspension = (door: Door) =>
   confirmed(door, '/desk/apps/:slug/suspend', {
     area: deskArea,
+    proof: 'none',
     form: emptyForm,
     back: ({ slug }) => ({ href: deskAppPath(slug) }),
     ask: async (_, { slug }) => {
@@ -134,6 +136,7 @@ const choices = [
 const disabling = (door: Door) =>
   confirmed(door, '/desk/users/:id/disable', {
     area: deskArea,
+    proof: 'asked',
     form: disableForm,
     back: userOf,
     typeName: async (_, { id }) => {
@@ -199,6 +202,7 @@ const appsChoice = (apps: string, email: string): AppsChoice => {
 const resetLink = (door: Door) =>
   confirmed(door, '/desk/users/:id/reset-link', {
     area: deskArea,
+    proof: 'asked',
     form: emptyForm,
     back: userOf,
     ask: async (_, { id }) => {
@@ -240,6 +244,7 @@ const rights = {
 const operatorRights = (door: Door, step: keyof typeof rights) =>
   confirmed(door, `/desk/users/:id/${step}`, {
     area: deskArea,
+    proof: step === 'make-operator' ? 'asked' : 'none',
     form: emptyForm,
     back: userOf,
     ask: async (_, { id }) => {

@@ -7,10 +7,11 @@ import { readReview, type Review } from '../../operations/versions/read-review.t
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { ButtonForm } from '../design/form.tsx'
 import { Row } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { formOf, valuesIn, optionalText, outcomeOf, text, textOf, texts, typedIn } from '../form.ts'
+import { proveFirst } from '../proof.ts'
 import { readSeen, seenField } from '../version.ts'
 import type { Values } from '../kept-form.ts'
 import type { Visit } from '../visit.ts'
@@ -75,10 +76,14 @@ const Step = ({ visit, review, step, title, children }: StepProps) => (
     title={title}
     facts={[children]}
     actions={
-      <Form action={reviewPath(review.app.slug, review.version.version, step)} visit={visit}>
-        <input type="hidden" name="seen" value={seenField(review.seen)} />
-        <button type="submit">{title}</button>
-      </Form>
+      <ButtonForm
+        action={reviewPath(review.app.slug, review.version.version, step)}
+        visit={visit}
+        hidden={{ seen: seenField(review.seen) }}
+        asks={proveFirst(visit)}
+      >
+        {title}
+      </ButtonForm>
     }
   />
 )
@@ -89,6 +94,7 @@ const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: t
 export const rejectionRoutes = (door: Door) =>
   confirmed(door, '/desk/reviews/:slug/:version/reject', {
     area: deskArea,
+    proof: 'none',
     form: rejectionForm,
     back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
     ask: async (visit, { slug, version }, given) => {

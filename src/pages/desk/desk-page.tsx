@@ -140,7 +140,10 @@ const changedWords: Readonly<Record<VersionStatus, string>> = {
   rejected: 'This version is already rejected. Your decision changed nothing.',
 }
 
-type DeskForm<Path extends string, T extends TProperties> = Pick<FormChange<Path, T>, 'form' | 'act' | 'again'> &
+type DeskForm<Path extends string, T extends TProperties> = Pick<
+  FormChange<Path, T>,
+  'proof' | 'form' | 'act' | 'again'
+> &
   Pick<DeskPageProps, 'title' | 'tab' | 'about'> & {
     readonly button: string
     /** What its fields show at first. */
@@ -153,10 +156,11 @@ type DeskForm<Path extends string, T extends TProperties> = Pick<FormChange<Path
 export const deskForm = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { form, act, again, button, values, more, ...frame }: DeskForm<Path, T>,
+  { proof, form, act, again, button, values, more, ...frame }: DeskForm<Path, T>,
 ) =>
   formPage(door, path, {
     by: 'operator',
+    proof,
     form,
     act,
     ...(again && { again }),

@@ -34,14 +34,14 @@ const installForm = formOf({
 export const deskExportRoutes = (door: Door) =>
   new Elysia()
     .post(`${deskPaths.audit}/export`, async ({ request }) => {
-      const { visit, fields } = await receiveFromOperator(door, request, eventForm)
+      const { visit, fields } = await receiveFromOperator(door, request, eventForm, 'none')
       const { app = '', actor = '', kind = '', action = '', outcome = '', since = '', until = '', sort = '' } = fields
       const asked = fields.request ?? ''
       const search = readSearch({ app, actor, kind, action, outcome, request: asked, since, until, sort })
       return csvDownload(visit, 'audit', eventColumns, eventRows(await exportEvents(...onTheDesk(visit), search)))
     })
     .post(`${deskPaths.installs}/export`, async ({ request }) => {
-      const { visit, fields } = await receiveFromOperator(door, request, installForm)
+      const { visit, fields } = await receiveFromOperator(door, request, installForm, 'none')
       const search = readInstallSearch(fields)
       const order = timeOrderOf(fields.sort, usualInstallOrder(fields.status))
       return csvDownload(visit, 'installs', installColumns, await exportInstalls(...onTheDesk(visit), search, order))

@@ -15,7 +15,7 @@ import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed } from '../change.tsx'
 import { confirmPath } from '../confirmation.tsx'
 import { Problem } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { ButtonForm } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { formOf, optionalText, outcomeOf } from '../form.ts'
@@ -39,6 +39,7 @@ import {
   sortOf,
   timeOrders,
 } from '../query.ts'
+import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
 import { deskAppPath, DeskPage, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
@@ -61,6 +62,7 @@ export const deskInstallRoutes = (door: Door) =>
     .use(
       changed(door, '/desk/installs/:id/approve', {
         by: 'operator',
+        proof: 'asked',
         form: listForm,
         show,
         act: async ({ visit, fields }, { id }) => {
@@ -236,12 +238,17 @@ const StepForms = ({ visit, install }: InstallProps) => (
         </>
       )
       return step === 'approve' ? (
-        <Form key={step} action={path} visit={visit} class="inline">
-          <input type="hidden" name="back" value={addressOf(visit)} />
-          <button type="submit" class="small">
-            {words}
-          </button>
-        </Form>
+        <ButtonForm
+          key={step}
+          action={path}
+          visit={visit}
+          class="inline"
+          hidden={{ back: addressOf(visit) }}
+          look="small"
+          asks={proveFirst(visit)}
+        >
+          {words}
+        </ButtonForm>
       ) : (
         <a key={step} class="button small" href={confirmPath(path, visit)}>
           {words}

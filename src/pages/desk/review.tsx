@@ -56,6 +56,7 @@ export const reviewRoutes = (door: Door) =>
 const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: keyof typeof notices) =>
   changed(door, `${reviewPattern}/${step}`, {
     by: 'operator',
+    proof: 'asked',
     form: decisionForm,
     show,
     act: async ({ visit, fields }, { slug, version }) => {

@@ -21,6 +21,7 @@ export const serviceKeySteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/service-keys/:id/rotate', {
         area: deskArea,
+        proof: 'asked',
         form: rotateForm,
         back,
         again:
@@ -50,6 +51,7 @@ export const serviceKeySteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/service-keys/:id/revoke', {
         area: deskArea,
+        proof: 'none',
         form: emptyForm,
         back,
         ask: async (_, { id }) => {
@@ -76,6 +78,7 @@ export const serviceKeySteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/service-keys/:id/confirm', {
         area: deskArea,
+        proof: 'asked',
         form: emptyForm,
         back,
         ask: async (_, { id }) => {

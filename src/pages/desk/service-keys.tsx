@@ -48,6 +48,7 @@ export const serviceKeyRoutes = (door: Door) =>
       deskForm(door, deskPaths.newServiceKey, {
         title: 'Create a service key',
         tab: deskPaths.serviceKeys,
+        proof: 'asked',
         form: createForm,
         more: () => <Rights />,
         button: 'Create the key',

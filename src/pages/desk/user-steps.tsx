@@ -28,6 +28,7 @@ export const userSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/users/:id/end-access', {
         area: deskArea,
+        proof: 'none',
         form: emptyForm,
         back: user,
         ask: async (_, { id }) => {
@@ -60,6 +61,7 @@ export const userSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/users/:id/confirm', {
         area: deskArea,
+        proof: 'asked',
         form: emptyForm,
         back: user,
         ask: async (_, { id }) => {
@@ -91,6 +93,7 @@ export const userSteps = (door: Door) =>
     .use(
       confirmed(door, '/desk/users/:id/reset-factors', {
         area: deskArea,
+        proof: 'asked',
         form: emptyForm,
         back: user,
         ask: async (_, { id }) => {

@@ -13,6 +13,7 @@ import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { auditPath, deskAppPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
 import { counted } from '../words.ts'
@@ -47,6 +48,7 @@ export const deskUserRoutes = (door: Door) =>
     .use(
       changed(door, `${userPattern}/enable`, {
         by: 'operator',
+        proof: 'asked',
         form: emptyForm,
         show,
         act: async ({ visit }, { id }) => {
@@ -59,6 +61,7 @@ export const deskUserRoutes = (door: Door) =>
     .use(
       changed(door, `${userPattern}/rename`, {
         by: 'operator',
+        proof: 'none',
         form: nameForm,
         show: showEdit,
         act: async ({ visit, fields: { name } }, { id }) => {
@@ -71,6 +74,7 @@ export const deskUserRoutes = (door: Door) =>
     .use(
       changed(door, `${userPattern}/set-email`, {
         by: 'operator',
+        proof: 'asked',
         form: emailForm,
         show: showEdit,
         act: async ({ visit, fields: { to } }, { id }) => {
@@ -118,7 +122,7 @@ const show = async (visit: Visit, { id }: Id): Promise<Response> => {
                 The user is disabled. If you enable them, they can sign in again, and the access that they gave to apps
                 works again unless it has expired. Their suspended apps stay suspended.
               </p>
-              <ButtonForm action={userPath(id, 'enable')} visit={visit}>
+              <ButtonForm action={userPath(id, 'enable')} visit={visit} asks={proveFirst(visit)}>
                 Enable this user
               </ButtonForm>
             </div>
@@ -248,7 +252,7 @@ const showEdit = async (visit: Visit, { id }: Id): Promise<Response> => {
         />
         <button type="submit">Save the name</button>
       </Form>
-      <Form action={userPath(user.id, 'set-email')} visit={visit} class="measure">
+      <Form action={userPath(user.id, 'set-email')} visit={visit} class="measure" asks={proveFirst(visit)}>
         <Field
           label="Email address"
           name="to"
