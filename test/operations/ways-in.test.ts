@@ -97,6 +97,7 @@ const ways: readonly (readonly [name: string, begin: Way])[] = [
         const id = recordId('fct_', platform.random.uuid(now()))
         const row = { id, userId: user.id, key: new Uint8Array(20), lastStep: 0, createdAt: now() }
         await database.transaction(async (q) => {
+          await q.totpKeys.end(user.id, now())
           await q.totpKeys.insert({ ...row, lastUsedAt: null, endedAt: null })
         })
         const code = totpCode(row.key, now())
