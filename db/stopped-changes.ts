@@ -21,12 +21,19 @@ export type Exclusive = {
 export type EndedByRestore = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSessions', number>>
 
 /** The next start makes new keys, so that nothing that was signed with the old ones is valid. A link could have been used since, and a mail sent. */
-const emptiedTables = ['server_keys', 'devices', 'password_links', 'mails', 'app_invitations'] as const
+const emptiedTables = [
+  'server_keys',
+  'sign_in_requests',
+  'devices',
+  'password_links',
+  'mails',
+  'app_invitations',
+] as const
 
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a
- * frame. The rows stay, as the record of what was issued. The server's keys, the known browsers, links to set a password
- * and waiting mails are removed. Returns how much of what ended had not expired.
+ * frame. The rows stay, as the record of what was issued. The server's keys, the builder's answers, known browsers,
+ * links to set a password and waiting mails are removed. Returns how much of what ended had not expired.
  */
 export const endEverythingIssued = async ({ rows }: Pick<Exclusive, 'rows'>, at: number): Promise<EndedByRestore> => {
   const end = async (table: string, column: string, alsoSet = ''): Promise<number> => {
@@ -128,8 +135,8 @@ export const resetTimes = async (
     await rows(`DELETE FROM ${table} WHERE key > '${lowest}'`)
   // What was counted while the clock was ahead. The rows that are still there are counted again as time reaches their keys.
   for (const table of ['hourly_counts', 'daily_users']) await rows(`DELETE FROM ${table} WHERE hour > ${at}`)
-  // Otherwise every code of an authenticator app would be refused for as long as the clock was ahead.
-  await rows(`UPDATE totp_keys SET last_step = ${totpStepAt(at)} WHERE last_step > ${totpStepAt(at)}`)
+  // Otherwise every code of an authenticator app would be refused for as long as the clock was ahead. Now that of this moment works.
+  await rows(`UPDATE totp_keys SET last_step = ${totpStepAt(at) - 2} WHERE last_step > ${totpStepAt(at) + 1}`)
   const clamped = await clampTimes(exclusive, at)
   const aheadSeconds = Math.round((trusted - at) / 1000)
   const issued: Record<string, number> = {}

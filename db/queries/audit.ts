@@ -62,6 +62,7 @@ export type AuditFinds = { readonly events: readonly AuditEvent[]; readonly sear
  */
 export const proofActions = {
   redirectUriAdded: 'redirect_uri.added',
+  userLinked: 'user.linked',
   webhookCreated: 'webhook.created',
   webhookSecretRotated: 'webhook.secret_rotated',
   restored: 'database.restored',

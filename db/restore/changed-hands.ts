@@ -1,3 +1,4 @@
+import { proofActions } from '../queries/audit.ts'
 import { type End, rowEnd, unlessSame, updateOf } from './end.ts'
 
 /** A deleted app stays deleted. Its ID is kept by the purge, which removes the row. */
@@ -62,8 +63,45 @@ const userEmail: End = {
   ],
 }
 
-/** Apps that were deleted or have another owner, and users with another address. */
-export const changedHands: readonly End[] = [appDeleted, appOwner, userEmail]
+const externalId = { kind: 'user_external_id', of: 'users' } as const
+
+/** Whoever has the builder's ID of a person comes in as them. As with addresses, all that changed are given up first. */
+const userExternalId: End = {
+  ...externalId,
+  counts: 'links',
+  told: `SELECT p.id, p.updated_at, p.external_id FROM present.users AS p
+    LEFT JOIN main.users AS m ON m.id = p.id WHERE m.id IS NULL OR m.external_id IS NOT p.external_id`,
+  done: [
+    `${updateOf(externalId, 'external_id = NULL, updated_at = c.at')} AND m.external_id IS NOT c.value
+      AND m.external_id IS NOT NULL AND c.at >= m.updated_at`,
+    `UPDATE OR IGNORE main.users AS m SET external_id = c.value, updated_at = c.at FROM main.carried_ends AS c
+    WHERE c.kind = 'user_external_id' AND c.target = m.id AND m.external_id IS NULL AND c.value IS NOT NULL
+      AND c.at >= m.updated_at`,
+  ],
+}
+
+/** Apps that were deleted or have another owner, and users with another address or another ID of the builder. */
+export const changedHands: readonly End[] = [appDeleted, appOwner, userEmail, userExternalId]
+
+/**
+ * Accounts at an identity provider that were taken from a user. The event of the link names the one that has gone: both have the same
+ * time. Only events that this backup does not know, or whose account it still has.
+ */
+export const identityRemoved: End = {
+  kind: 'identity',
+  counts: 'links',
+  of: 'audit_events',
+  told: `SELECT e.id, ?1, NULL FROM present.audit_events AS e
+    WHERE e.action = '${proofActions.userLinked}' AND e.outcome = 'done'
+      AND NOT EXISTS (SELECT 1 FROM present.identities AS i WHERE i.user_id = e.target AND i.created_at = e.at)
+      AND (EXISTS (SELECT 1 FROM main.identities AS m WHERE m.user_id = e.target AND m.created_at = e.at)
+        OR NOT EXISTS (SELECT 1 FROM main.audit_events AS a WHERE a.id = e.id))`,
+  done: [
+    `DELETE FROM main.identities WHERE (user_id, created_at) IN (
+      SELECT e.target, e.at FROM main.carried_ends AS c JOIN main.audit_events AS e ON e.id = c.target AND c.kind = 'identity')
+      AND (issuer, subject, user_id) NOT IN (SELECT issuer, subject, user_id FROM present.identities)`,
+  ],
+}
 
 /** The latest rollback in production of the app of a version (`m`). */
 const lastRollback = `

@@ -7,6 +7,7 @@ export const nothingCarriedOver = {
   members: 0,
   users: 0,
   emails: 0,
+  links: 0,
   passwords: 0,
   factors: 0,
   operators: 0,

@@ -1,4 +1,4 @@
-import { changedHands, memberEnds, rolledBack } from './changed-hands.ts'
+import { changedHands, identityRemoved, memberEnds, rolledBack } from './changed-hands.ts'
 import { type End, rowEnd, type Told, unlessSame } from './end.ts'
 import { type ProofAction, proofActions } from '../queries/audit.ts'
 
@@ -138,8 +138,16 @@ const rowEnds: readonly End[] = [
   }),
 ]
 
-/** Factors that were removed or reset, and recovery codes that were used or replaced. */
+/** The time to set up a second factor is not given a second time. Factors that were removed or reset, and recovery codes that were used or replaced. */
 const factorEnds: readonly End[] = [
+  rowEnd({
+    kind: 'factor_due',
+    counts: 'factors',
+    of: 'users',
+    told: 'SELECT id, factor_due_at, NULL FROM present.users WHERE factor_due_at IS NOT NULL',
+    set: 'factor_due_at = c.at',
+    where: '(m.factor_due_at IS NULL OR m.factor_due_at > c.at)',
+  }),
   rowEnd({
     kind: 'totp_key',
     counts: 'factors',
@@ -255,6 +263,7 @@ const suspensions: readonly End[] = [
 /** Everything that a restore must not revive, except what was issued, which ends with every restore. */
 export const ends: readonly End[] = [
   ...changedHands,
+  identityRemoved,
   ...rowEnds,
   ...factorEnds,
   ...memberEnds,

@@ -74,7 +74,7 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
     : [
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, service keys ${carriedOver.serviceKeys}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
-          `passwords ${carriedOver.passwords}, second factors and recovery codes ${carriedOver.factors}, addresses ${carriedOver.emails} and app owners ${carriedOver.owners}, members of apps ${carriedOver.members}, ` +
+          `passwords ${carriedOver.passwords}, second factors and recovery codes ${carriedOver.factors}, addresses ${carriedOver.emails}, links to the builder and identity providers ${carriedOver.links} and app owners ${carriedOver.owners}, members of apps ${carriedOver.members}, ` +
           `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, websites and stores ${carriedOver.resources}, ` +
           `scopes of apps and installs ${carriedOver.scopes}, ` +
           `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +

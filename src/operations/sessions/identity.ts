@@ -92,6 +92,8 @@ const firstSignIn = async (
   const user = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
   await q.users.insert(user)
   await q.identities.insert({ issuer, subject, userId: id, createdAt: now })
-  await record({ actor: { kind: 'user', id }, action: 'user.created', target: id, detail: { operator: false } })
+  const actor = { kind: 'user', id } as const
+  await record({ actor, action: 'user.created', target: id, detail: { operator: false } })
+  await record({ actor, action: 'user.linked', target: id }) // of the same time as the row: a restore finds it by that
   return user
 }

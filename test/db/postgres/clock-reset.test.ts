@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { askPostgres } from '../../support/beside.ts'
 import { call } from '../../support/call.ts'
+import { totpCode } from '../../support/factors.ts'
 import { needs } from '../../support/needs.ts'
 import { createNodes, startNode, until } from '../../support/nodes.ts'
 import { postgresDatabase } from '../../support/postgres.ts'
@@ -43,6 +44,10 @@ test('clock reset takes the time back to the clock of PostgreSQL, ends everythin
   const counted = "INSERT INTO hourly_counts VALUES (?, 'production', 'tokens', ?, 3)"
   for (const hour of [later - 2 * day, later]) await askPostgres(database, counted, [world.app.id, hour])
 
+  const key = new Uint8Array(20)
+  const factor = "INSERT INTO totp_keys SELECT 'totp', id, ?, ?, 0, NULL, NULL FROM users WHERE email = ?"
+  await askPostgres(database, factor, [key, Math.floor(later / 30_000), world.user.email])
+
   const { stdout } = await until(async () => {
     const ran = await reset()
     return ran.code === 0 ? ran : null
@@ -73,6 +78,9 @@ test('clock reset takes the time back to the clock of PostgreSQL, ends everythin
   expect((await call(again.server.url, 'GET', '~/readyz')).status).toBe(200)
   expect((await call(again.server.url, 'GET', '/me', { token })).status).toBe(401)
   expect(await appToken(again.server.url, world.app.production)).toStartWith('apat_')
+  const { email, password } = world.user
+  const body = { email, password, code: totpCode(key, Date.now()) }
+  expect((await call(again.server.url, 'POST', '~/api/session', { body })).status).toBe(200)
   expect(await runProgram(['check', '--database', database])).toMatchObject({ code: 0 })
   await again.server.stop()
 }, 180_000)
