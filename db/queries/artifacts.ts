@@ -69,6 +69,15 @@ export const artifactQueries = (db: DrizzleConnection) => {
         .innerJoin(apps, eq(apps.id, largest.appId))
         .orderBy(desc(largest.bytes), asc(apps.slug))
     },
+    /** Removes this artifact if no version uses it. Whoever is just about to use it finds it missing and asks for a repetition. */
+    removeUnused: async (sha256: Uint8Array) => {
+      const used = db.select({ id: versions.id }).from(versions).where(eq(versions.artifactSha256, sha256))
+      const removed = await db
+        .delete(artifacts)
+        .where(and(eq(artifacts.sha256, sha256), notExists(used)))
+        .returning({ sha256: artifacts.sha256 })
+      if (removed.length > 0) await db.delete(artifactChunks).where(eq(artifactChunks.sha256, sha256))
+    },
     /** Removes up to `limit` artifacts that were stored before the time and that no version uses. */
     purgeUnused: async (createdBefore: number, limit: number) => {
       const used = db.select({ id: versions.id }).from(versions).where(eq(versions.artifactSha256, artifacts.sha256))

@@ -46,6 +46,7 @@ export const formTicketQueries = (db: DrizzleConnection) => {
   const spend = lazyWriter(db, () => db.insert(formTickets).values(everyColumn(formTickets)).onConflictDoNothing())
 
   return {
+    isSpent: async (key: string) => (await db.select().from(formTickets).where(eq(formTickets.key, key))).length > 0,
     /** Spends the ticket; true for exactly one of any number of racing calls. */
     spend: (key: string, now: number) => spend().hasChanged({ key, spentAt: now }),
     /** Removes up to `limit` tickets issued before the key, and returns how many. */

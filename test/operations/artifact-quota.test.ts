@@ -59,6 +59,19 @@ describe('the artifacts of an app', () => {
     expect(await upload('2.0.0', randomBytes(101))).toBe('quota_exceeded')
   })
 
+  test('are all that is stored: replaced files and those of refused uploads go at once, also in a race', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect(await upload('1.0.0', randomBytes(900))).toBe('done')
+      expect(await rows()).toEqual({ artifacts: 1, artifact_chunks: 1 })
+    }
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => await upload(`2.${index}.0`, randomBytes(60))),
+    )
+    expect(outcomes.toSorted()).toEqual(['done', ...Array.from({ length: 9 }, () => 'quota_exceeded')])
+    expect(await rows()).toEqual({ artifacts: 2, artifact_chunks: 2 })
+    expect(await used()).toBe(960)
+  })
+
   test('may shrink while they exceed a quota that was lowered', async () => {
     const bytes = randomBytes(800)
     expect(await upload('1.0.0', bytes)).toBe('done')

@@ -13,8 +13,8 @@ export class ArtifactDamaged extends Error {
 /**
  * Opens a stored file for reading piece by piece. The file is read twice. The first time it is only hashed, so that the
  * caller can answer a damaged file with an error status before it sends anything. It is hashed again while it is sent,
- * because it may be damaged or purged in between.
- * @throws ArtifactDamaged; version_not_found if it was purged, as happens to the artifact of a replaced draft
+ * because it may be damaged or removed in between.
+ * @throws ArtifactDamaged; version_not_found if it was removed, as happens to the artifact of a replaced draft
  */
 export const openArtifact = async (platform: Platform, sha256: Uint8Array) => {
   const artifact = await platform.database.queries.artifacts.find(sha256)
@@ -37,6 +37,7 @@ async function* verifiedPieces(
     if (held.length > 0) yield held
     await turn()
     const chunk = await database.queries.artifacts.chunk(sha256, position)
+    if (chunk === null && (await database.queries.artifacts.find(sha256)) === null) throw refuse('version_not_found')
     if (chunk === null || chunk.data.length === 0) throw new ArtifactDamaged()
     hash.update(chunk.data)
     read += chunk.data.length

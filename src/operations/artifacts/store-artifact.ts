@@ -56,7 +56,8 @@ const tooLarge = () =>
 
 /**
  * Stores an artifact once per SHA-256, one piece per transaction so that other writes do not wait for a large upload. Until
- * a version refers to it, it is unused and purged after a day. Storing it again renews that day and repairs damaged pieces.
+ * a version refers to it, it is unused: `keepIfUsed` around this call removes it, and after a crash the purge does, a day later.
+ * Storing it again renews that day and repairs damaged pieces.
  */
 export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifact): Promise<void> => {
   const { pieces, sizeBytes, sha256 } = artifact
@@ -64,6 +65,25 @@ export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifa
   await platform.database.transaction(async (q) => await q.artifacts.insert({ sha256, sizeBytes, createdAt }))
   for (const [position, data] of pieces.entries()) {
     await platform.database.transaction(async (q) => await q.artifacts.insertChunk({ sha256, position, data }))
+  }
+}
+
+/**
+ * Runs the work that stores this file and the version that uses it. If it ends without such a version, whether refused or failed,
+ * the file is removed. So what an app has stored is what its versions use, and the quota bounds it. Null: the work stores no file.
+ */
+export const keepIfUsed = async <T>(
+  { database }: Platform,
+  artifact: Pick<ReceivedArtifact, 'sha256'> | null,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    // The purge removes what cannot be removed now. The caller learns of the first error.
+    if (artifact !== null)
+      await database.transaction(async (q) => await q.artifacts.removeUnused(artifact.sha256)).catch(() => undefined)
+    throw error
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Queries, Version } from '../../../db/database.ts'
 import { embedUrlFault } from '../../domain/registered-url.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { recordId } from '../../domain/identifier.ts'
+import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, type ParsedScope, parseScope, parseStoredScope, refuseBeyond } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
+import { keepIfUsed, type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
 import { badInput, decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -59,7 +59,8 @@ export const createVersion = async (
     if (forbidden !== null) return forbidden
     return await writeDraft(change, platform.quotas, caller.app.id, id, checked)
   }
-  return await once(platform, { request, now, prepare, work })
+  const file = upload.artifact?.content ?? null
+  return await keepIfUsed(platform, file, async () => await once(platform, { request, now, prepare, work }))
 }
 
 /** The upload of an owner, on a page. */
@@ -72,12 +73,19 @@ type OwnUpload = {
 export type SeenDraft = Pick<Version, 'id' | 'revision'>
 
 /**
- * Stores the file of an upload that would be accepted now, before `createOwnVersion`, whose one transaction spends the ticket
- * of the form.
+ * Stores the file of an upload that would be accepted now, before `createOwnVersion`, whose one transaction spends the ticket of
+ * the form. Stores nothing if the ticket is spent already.
  * @throws as `createVersion` does for the form of the upload
  */
-export const storeOwnFile = async (platform: Platform, appId: string, upload: VersionUpload): Promise<void> =>
+export const storeOwnFile = async (
+  platform: Platform,
+  appId: string,
+  upload: VersionUpload,
+  ticket: RowKey,
+): Promise<void> => {
+  if (await platform.database.queries.formTickets.isSpent(ticket)) return
   await storeFile(platform, appId, upload, checkUpload(upload))
+}
 
 /**
  * Creates a draft of the owner's app, by the rules of `createVersion`, or replaces the content of the draft that was shown.
@@ -178,13 +186,17 @@ const writeDraft = async (
   const existing = await placeOf(q, quotas, appId, upload)
   if (existing instanceof PlatformError) return existing
   if (content.artifactSha256 !== null && (await q.artifacts.find(content.artifactSha256)) === null) {
-    return refuse('unavailable', { retryAfterSeconds: 1 }) // purged since, or not stored: the client retries from the start
+    return refuse('unavailable', { retryAfterSeconds: 1 }) // removed since, or not stored: the client retries from the start
   }
   if (existing === null) {
     const number = await q.versions.nextNumber(appId)
     await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
     await q.apps.change(appId, { developmentVersionId: id }, now)
-  } else if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) return locked(existing)
+  } else {
+    if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) return locked(existing)
+    const { artifactSha256: replaced } = existing
+    if (replaced !== null) await q.artifacts.removeUnused(replaced)
+  }
   const written = await readVersionRecord(q, appId, existing?.id ?? id)
   const action = existing === null ? 'version.created' : 'version.replaced'
   const detail = { revision: written.revision }
