@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type RowKey, uuidTimeOfKey } from './identifier.ts'
+import { isRowKey, type RowKey, rowKeyLength, uuidTimeOfKey } from './identifier.ts'
 import { readSignedKey, signedKey } from './signed-key.ts'
 
 /** The keys of a ticket: one that only the server has, and one that only this browser has. */
@@ -23,17 +23,32 @@ const toleratedAheadMs = 1_000
 export const formTicket = ({ server, browser }: TicketKeys, { action, bound }: FormPurpose, key: RowKey): string =>
   signedKey(server, key, ['form-ticket', browser, key, action, ...bound])
 
-/** The key of a genuine ticket for this purpose, not older than `lifetimeMs`; else null. The store knows whether it was spent. */
+/** A genuine ticket for this purpose, one that is too old, or one for another browser, path or request. */
+export type ReadTicket =
+  { readonly kind: 'genuine'; readonly key: RowKey } | { readonly kind: 'expired' } | { readonly kind: 'foreign' }
+
+/**
+ * Reads a ticket. The store knows whether it was spent. One that says to be too old is believed, whoever made it: the secret of
+ * its browser may have expired with it.
+ */
 export const readFormTicket = (
   keys: TicketKeys,
   purpose: FormPurpose,
   text: string,
-  moment: { readonly now: number; readonly lifetimeMs: number },
-): RowKey | null => {
+  { now, lifetimeMs, browserLifetimeMs = lifetimeMs }: TicketMoment,
+): ReadTicket => {
   const key = readSignedKey(text, (claimed) => formTicket(keys, purpose, claimed))
-  if (key === null) return null
-  const age = moment.now - uuidTimeOfKey(key)
-  return age >= -toleratedAheadMs && age < moment.lifetimeMs ? key : null
+  const claimed = text.slice(0, rowKeyLength)
+  const age = isRowKey(claimed) ? now - uuidTimeOfKey(claimed) : 0
+  if (age >= (key === null ? browserLifetimeMs : lifetimeMs)) return { kind: 'expired' }
+  return key === null || age < -toleratedAheadMs ? { kind: 'foreign' } : { kind: 'genuine', key }
+}
+
+type TicketMoment = {
+  readonly now: number
+  readonly lifetimeMs: number
+  /** How long the browser keeps its secret, if that is shorter. */
+  readonly browserLifetimeMs?: number
 }
 
 /**

@@ -141,7 +141,7 @@ export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller 
 
 /**
  * The refusal of a credential in a header or cookie, with its audit row. Tokens that were never issued count against their
- * address. One that was issued, or is too old to tell, counts nowhere: its owner must see the 401 that says to refresh.
+ * address. One that was issued, or is too old to tell, counts nowhere: its owner must see the 401 that says to refresh. `reason` stands in the audit log.
  */
 export const refuseBearer = async (
   door: Door,
@@ -149,10 +149,11 @@ export const refuseBearer = async (
   code: ErrorCode,
   kind: TokenKind,
   token: string,
+  reason: string = code,
 ): Promise<PlatformError> => {
   const presented = await findRefused(door.platform, call, token)
   if (presented.kind === 'never issued') takeFailure(door, call, '')
   door.platform.observe.refused(kind)
-  await recordRefusal(door.platform, call, presented, code)
+  await recordRefusal(door.platform, call, presented, reason)
   return refuse(code)
 }

@@ -4,6 +4,7 @@ import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import redirectScript from 'swagger-ui-dist/oauth2-redirect.js' with { type: 'file' }
 import { currentApiVersion } from '../domain/api-version.ts'
 import { scopeCatalogue, scopesFor } from '../domain/scope.ts'
+import { cookieName } from './cookies.ts'
 import { staticFile } from './packed.ts'
 import { authorizationPath, tokenPath } from './paths.ts'
 import type { DocumentInfo } from './openapi-document.ts'
@@ -86,7 +87,7 @@ const infoFor = (publicUrl: string, { title, description, has }: ApiDocument): D
       sessionCookie: {
         type: 'apiKey',
         in: 'cookie',
-        name: 'session',
+        name: cookieName({ platform: { publicUrl } }, 'session'),
         description: 'The session of a browser, with proof of the same origin.',
       },
       appToken: bearer('App token (`apat_…`) from POST /api/app-platform/token.'),

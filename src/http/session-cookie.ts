@@ -1,68 +1,36 @@
 import { refuse } from '../domain/errors.ts'
+import { secretKindOf } from '../domain/secret.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 import { refuseBearer, requireBearer } from './bearer.ts'
+import { cookieValues, setCookie } from './cookies.ts'
 import type { Door } from './door.ts'
 import type { Guard } from './endpoint.ts'
 import { takeShare } from './limits.ts'
 import type { Call } from './call.ts'
 
-/** `__Host-` ties the cookie to this host, over HTTPS only (RFC 6265bis §4.1.3.2). */
-const isSecure = (door: Door): boolean => door.platform.publicUrl.startsWith('https://')
-const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `__Host-${stem}` : stem)
+/** The `Set-Cookie` that signs a browser in. */
+export const sessionCookie = (door: Door, token: string): string =>
+  setCookie(door, 'session', token, door.platform.lifetimes.session)
 
-/**
- * `session` is the signed-in user. `visit` ties forms to a browser before anyone has signed in. `device` marks a browser in which
- * someone has signed in before. `shown` carries a new secret to the page that shows it. `kept` has the fields of a form that was
- * sent after its session had ended. `proved` says that the person has lately proved again who they are. `pending` is a sign-in that lacks the
- * second factor. `handover-…` remembers that this browser has taken that request to sign in to the builder,
- * `oidc-…` what the answer of the identity provider must fit, and `way` that the session came from there.
- */
-type CookieStem = 'session' | 'visit' | 'device' | 'shown' | 'kept' | 'proved' | 'pending' | 'way' | TabCookie
-type TabCookie = `${Elsewhere}-${string}`
-type Elsewhere = 'handover' | 'oidc'
+/** What the session cookie of a request is worth: the live session, or the token of one that has ended; null without a cookie. */
+type PresentedSession =
+  | { readonly kind: 'live'; readonly token: string; readonly session: SessionCaller }
+  | { readonly kind: 'ended'; readonly token: string }
 
-/** The `Set-Cookie` that signs a browser in or, with an empty token and zero seconds, out. */
-export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>
-  setCookie(door, 'session', token, maxAgeSeconds)
-
-/** All tabs together have so many characters of cookies: a much longer header is not read. */
-const longestOfTabs = 4_000
-
-/**
- * The `Set-Cookie` of a tab that leaves to sign in elsewhere. Each has a name of its own, so that several tabs can leave and come back.
- * The oldest are deleted where all would be too long.
- */
-export const tabCookies = (
-  door: Door,
-  request: Request,
-  [where, name]: readonly [where: Elsewhere, name: string],
-  value: string,
-  maxAgeSeconds: number,
-): readonly string[] => {
-  const start = cookieName(door, `${where}-`)
-  let room = longestOfTabs - value.length
-  const tooMany = (request.headers.get('cookie') ?? '')
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(start))
-    .toReversed() // browsers send the oldest first
-    .filter((pair) => (room -= pair.length) < 0)
-  return [
-    setCookie(door, `${where}-${name}`, value, maxAgeSeconds),
-    ...tooMany.map((pair) => setCookie(door, `${where}-${pair.slice(start.length, pair.indexOf('='))}`, '', 0)),
-  ]
+/** The session by the cookie alone. Of several cookies with its name, the one of a live session counts. */
+export const presentedSession = async (door: Door, call: Call, now: number): Promise<PresentedSession | null> => {
+  const tokens = cookieValues(door, call.request, 'session')
+  for (const token of tokens) {
+    const session = await authenticateSession(door.platform, token, now, call.address)
+    if (session !== null) return { kind: 'live', token, session }
+  }
+  const token = presentedToken(tokens)
+  return token === null ? null : { kind: 'ended', token }
 }
 
-/** A cookie that scripts cannot read and that forms of other sites do not send. */
-export const setCookie = (door: Door, stem: CookieStem, value: string, maxAgeSeconds: number): string =>
-  [
-    `${cookieName(door, stem)}=${value}`,
-    'Path=/',
-    `Max-Age=${maxAgeSeconds}`,
-    'HttpOnly',
-    'SameSite=Lax',
-    ...(isSecure(door) ? ['Secure'] : []),
-  ].join('; ')
+/** The session token among the values of the session cookie, live or not; null without the cookie. */
+export const presentedToken = (values: readonly string[]): string | null =>
+  values.find((each) => secretKindOf(each) === 'session') ?? values[0] ?? null
 
 /**
  * The signed-in user of a request: by `Authorization: Bearer apus_…`, or by the cookie together with proof that the
@@ -82,13 +50,14 @@ const byBearer = async (door: Door, call: Call): Promise<SessionCaller> => {
 }
 
 const byCookie = async (door: Door, call: Call): Promise<SessionCaller> => {
-  const { request } = call
-  const token = readCookie(door, request, 'session')
-  if (token === null) throw refuse('login_required')
-  const caller = await authenticateSession(door.platform, token, call.now, call.address)
-  if (caller === null) throw await refuseBearer(door, call, 'login_required', 'session', token)
-  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, call, 'origin_not_allowed', 'session', token)
-  return caller
+  const found = await presentedSession(door, call, call.now)
+  if (found === null) throw refuse('login_required')
+  const { token } = found
+  if (found.kind === 'ended') throw await refuseBearer(door, call, 'login_required', 'session', token)
+  if (!isFromSameOrigin(door, call.request)) {
+    throw await refuseBearer(door, call, 'origin_not_allowed', 'session', token)
+  }
+  return found.session
 }
 
 /** A signed-in user, within their share. */
@@ -102,22 +71,6 @@ export const signedInUser: Guard<SessionCaller, 'authorize' | null> = {
   },
 }
 
-/** Whether a session cookie came with the request, live or not. */
-export const hasSessionCookie = (door: Door, request: Request): boolean => readCookie(door, request, 'session') !== null
-
 /** Proof that a page of this origin sent the request: browsers let no page forge either header. */
 export const isFromSameOrigin = (door: Door, request: Request): boolean =>
   request.headers.get('sec-fetch-site') === 'same-origin' || request.headers.get('origin') === door.platform.publicUrl
-
-/** The unchecked value of one of our cookies; null if it is missing or comes twice. */
-export const readCookie = (door: Door, request: Request, stem: CookieStem): string | null => {
-  const name = cookieName(door, stem)
-  const header = request.headers.get('cookie')
-  if (header === null || header.length > 8_192) return null
-  const values = header
-    .split(';')
-    .map((part) => part.trim())
-    .filter((part) => part.startsWith(`${name}=`))
-    .map((part) => part.slice(name.length + 1))
-  return values.length === 1 ? (values[0] ?? null) : null // of two cookies with one name, neither is trusted
-}

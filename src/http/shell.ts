@@ -13,6 +13,7 @@ import type { RouteRule } from './app.ts'
 import { createBurst } from './burst.ts'
 import { authorizationOf, type Call, clientRequestIdOf, type HttpConnection } from './call.ts'
 import { createClientAddressReader } from './client-address.ts'
+import { keepWithinBudget } from './cookies.ts'
 import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
 import { contractPath, isContractPath, pathOf, resourceMetadataPath } from './paths.ts'
@@ -245,6 +246,7 @@ const createResponses = (publicUrl: string, version: ApiVersion) => {
     headers.set('x-request-id', call.requestId)
     headers.set('x-content-type-options', 'nosniff')
     for (const cookie of call.cookies ?? []) headers.append('set-cookie', cookie)
+    if (headers.has('set-cookie')) keepWithinBudget(publicUrl, call.request, headers)
     if (!headers.has('referrer-policy')) headers.set('referrer-policy', 'no-referrer')
     if (isSecure) headers.set('strict-transport-security', 'max-age=31536000')
     const isContract = isContractPath(call.path)

@@ -13,9 +13,10 @@ import {
 } from '../operations/sessions/entry.ts'
 import { finishSignIn, type SecondProof, signIn, signInWithPasskey } from '../operations/sessions/sign-in.ts'
 import type { Call } from './call.ts'
+import { readCookie, setCookie } from './cookies.ts'
 import type { Door } from './door.ts'
 import { hold, leave, takeShare } from './limits.ts'
-import { readCookie, sessionCookie, setCookie } from './session-cookie.ts'
+import { sessionCookie } from './session-cookie.ts'
 
 /** Sign-ins of one address that may be checked at the same time: hashing is slow, and all callers share its line. */
 const signInsAtOnce = 4
@@ -146,25 +147,21 @@ export const signInWithPasskeyHere = async (door: Door, call: Call, answer: Pass
 }
 
 /** The browser that signs in. `device` is what it claims. */
-export const browserOf = (door: Door, request: Request): SigningBrowser => {
-  const cookie = readCookie(door, request, 'device')
-  return {
-    agent: browserLabel(request.headers.get('user-agent')),
-    device: cookie === null ? null : readDeviceCookie(door.serverKey, cookie),
-  }
-}
+export const browserOf = (door: Door, request: Request): SigningBrowser => ({
+  agent: browserLabel(request.headers.get('user-agent')),
+  device: readCookie(door, request, 'device', (value) => readDeviceCookie(door.serverKey, value)),
+})
 
 /** The cookies of a new session; the call is noted as the user's. */
 export const enteredCookies = (door: Door, call: Call, signedIn: SignedIn): readonly string[] => {
   const { user, sessionToken, newDevice, way } = signedIn
   call.notes.userId = user.id
   door.platform.observe.issued('session')
-  const { session: seconds } = door.platform.lifetimes
   return [
-    sessionCookie(door, sessionToken, seconds),
+    sessionCookie(door, sessionToken),
     ...(newDevice === null
       ? []
       : [setCookie(door, 'device', deviceCookie(door.serverKey, newDevice), deviceLifetimeSeconds)]),
-    ...(way === 'oidc' ? [setCookie(door, 'way', way, seconds)] : []),
+    ...(way === 'oidc' ? [setCookie(door, 'way', way, door.platform.lifetimes.session)] : []),
   ]
 }

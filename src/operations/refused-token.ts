@@ -1,5 +1,4 @@
 import type { Queries } from '../../db/database.ts'
-import type { ErrorCode } from '../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey, uuidTimeOfKey } from '../domain/identifier.ts'
 import { maximumLifetimes } from '../domain/lifetimes.ts'
 import type { SecretKind } from '../domain/secret.ts'
@@ -95,7 +94,7 @@ const isTooOld = ({ kind, key }: PresentedSecret, now: number): boolean => {
  * too old are only counted, because anyone can make up any number of them. The refusal stands even if the event cannot
  * be written, so a store that takes no writes never turns a refusal into another answer.
  */
-export const recordRefusal = async (platform: Platform, trace: Trace, token: RefusedToken, refusedWith: ErrorCode) => {
+export const recordRefusal = async (platform: Platform, trace: Trace, token: RefusedToken, refusedWith: string) => {
   const { clock, refusals } = platform
   const trail = token.kind === 'issued' ? token.trail : {}
   const event = auditEvent(auditStamp(platform, trace, clock.now()), { ...refusedBearer, ...trail, refusedWith })

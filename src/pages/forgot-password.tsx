@@ -1,5 +1,4 @@
-import type { PlatformError } from '../domain/errors.ts'
-import { refuse } from '../domain/errors.ts'
+import { PlatformError } from '../domain/errors.ts'
 import { hasPasswordForm } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -8,7 +7,7 @@ import { askForLink } from '../operations/users/password-links.ts'
 import { Field, Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, staleForm, text, ticketKey } from './form.ts'
+import { answerForm, fieldsOf, formOf, readValues, text, ticketKey } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
 import { visitorOf } from './visit.ts'
@@ -39,9 +38,8 @@ const receive = async (door: Door, request: Request): Promise<Response> => {
   const values = await readValues(call, forgotForm)
   const { email } = fieldsOf(forgotForm, values)
   const again = (error: PlatformError) => showForm(door, request, email, error)
-  if (ticketKey(door, call, visitorOf(door, request).tickets, forgotForm, values) === null) {
-    return again(refuse('origin_not_allowed', { message: staleForm }))
-  }
+  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, forgotForm, values)
+  if (ticket instanceof PlatformError) return again(ticket)
   return await answerForm(
     withLinkLimit(door, call, email, async () => await askForLink(door.platform, call, email)),
     { done: () => seeOther(`${forgotPasswordPath}?done=asked`), refused: again },

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, type TString, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { PlatformError, refuse } from '../domain/errors.ts'
+import { type FormCause, formCauses } from '../domain/form-cause.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import type { AppRight } from '../domain/member.ts'
 import { refuseBearer } from '../http/bearer.ts'
@@ -13,6 +14,7 @@ import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
 import { actingAs, mayInActiveApp, type Rule } from '../operations/acting-as.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
+import { logCodeOf, requestedPage } from './page.ts'
 import { lacksProof, type Proof } from './proof.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
@@ -131,7 +133,8 @@ export const receiveUpload = async <T extends TProperties>(
   proof: Proof,
 ): Promise<Submission<T> & Pick<MultipartForm, 'files'>> => {
   const { door, call, sessionToken } = visit
-  if (!isFromSameOrigin(door, call.request)) throw await refuseForm(door, call, sessionToken)
+  const foreign = originFault(door, call.request)
+  if (foreign !== null) throw await refuseForm(door, call, sessionToken, foreign)
   call.notes.appId = appId
   takeShare(door, call, 'write', appId)
   const { fields, files } = await readMultipart(door, call)
@@ -146,7 +149,7 @@ const check = async <T extends TProperties>(
 ): Promise<Submission<T>> => {
   const { door, call, tickets } = visit
   const ticket = ticketKey(door, call, tickets, form, values)
-  if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
+  if (ticket instanceof PlatformError) throw await refuseForm(door, call, visit.sessionToken, ticket)
   if (await lacksProof(visit, proof)) throw askForProof(visit, form, values)
   if (visit.kept?.action === new URL(call.request.url).pathname) call.cookies = [forgetKeptForm(door)]
   return { visit, fields: fieldsOf(form, values), sent: values, ticket }
@@ -161,7 +164,7 @@ const askForProof = ({ door, call, tickets }: Visit, form: KeptShape, values: Va
 
 const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values): string | null => {
   const { pathname: action } = new URL(call.request.url)
-  return keptFormCookie(door, tag, { action, values: keepable(form, values) })
+  return keptFormCookie(door, call.request, tag, { action, values: keepable(form, values) })
 }
 
 /** The fields without passwords, and without what belongs to the form itself. */
@@ -187,21 +190,41 @@ const valuesOf = (sent: FormFields, { lists }: Pick<FormShape<TProperties>, 'lis
 /** Browsers send every line end of a text area as CR LF. */
 const withPlainLineEnds = (value: string): string => value.replaceAll('\r\n', '\n')
 
-/**
- * The key of the form's ticket, or null when the form does not come from a page of ours, or its ticket is for another path
- * or session, or too old.
- */
+/** The key of the form's ticket, or why the form is refused: it is not from a page of ours that this browser was lately shown. */
 export const ticketKey = (
   door: Door,
-  { request }: Call,
+  { request }: Pick<Call, 'request'>,
   tickets: TicketBook,
   { bound }: Pick<FormShape<TProperties>, 'bound'>,
   values: Values,
   lifetimeSeconds?: number,
-): RowKey | null => {
-  if (!isFromSameOrigin(door, request)) return null
+): RowKey | PlatformError => {
+  const foreign = originFault(door, request)
+  if (foreign !== null) return foreign
   const shown = bound.map((name) => textOf(values[name]))
-  return tickets.read(new URL(request.url).pathname, shown, textOf(values['ticket']), lifetimeSeconds)
+  const read = tickets.read(new URL(request.url).pathname, shown, textOf(values['ticket']), lifetimeSeconds)
+  if (read.kind === 'genuine') return read.key
+  if (read.kind === 'expired') return formFault(door, request, 'form_expired')
+  if (tickets.isKnown) return formFault(door, request, 'form_of_other_session')
+  return formFault(door, request, isAtOtherAddress(door, request) ? 'form_at_other_address' : 'form_without_cookie')
+}
+
+/** The refusal of a form that no page of this server's address has sent; null for others. */
+export const originFault = (door: Door, request: Request): PlatformError | null => {
+  if (isFromSameOrigin(door, request)) return null
+  return formFault(door, request, isAtOtherAddress(door, request) ? 'form_at_other_address' : 'form_from_other_site')
+}
+
+/** Whether the page was opened here under another address than the public one. Another site can have any origin but that of this request. */
+const isAtOtherAddress = ({ platform }: Door, { headers }: Request): boolean => {
+  const origin = headers.get('origin')
+  return origin !== null && origin !== platform.publicUrl && URL.parse(origin)?.host === headers.get('host')
+}
+
+const formFault = ({ platform: { publicUrl: here } }: Door, request: Request, kind: FormCause): PlatformError => {
+  const there = request.headers.get('origin') ?? ''
+  const openAt = kind === 'form_at_other_address' ? { openAt: new URL(requestedPage(request), here).href } : {}
+  return refuse('origin_not_allowed', { message: formCauses[kind].says({ here, there }), details: { kind, ...openAt } })
 }
 
 /** What was sent with the form of this address, if it is shown again; null otherwise. */
@@ -226,13 +249,15 @@ export const fieldsOf = <T extends TProperties>(
 }
 
 /** The refusal of a form without a valid ticket. It leaves an audit row for the session that was used. */
-export const refuseForm = async (door: Door, call: Call, sessionToken: string): Promise<PlatformError> => {
-  await refuseBearer(door, call, 'origin_not_allowed', 'session', sessionToken)
-  return refuse('origin_not_allowed', { message: staleForm })
+export const refuseForm = async (
+  door: Door,
+  call: Call,
+  sessionToken: string,
+  fault: PlatformError,
+): Promise<PlatformError> => {
+  await refuseBearer(door, call, fault.code, 'session', sessionToken, logCodeOf(fault))
+  return fault
 }
-
-export const staleForm =
-  'This form is no longer valid, and nothing was changed. Load its page again and send it from there.'
 
 /**
  * The first arguments of an operation that acts for the person who sent a form, if the rule holds in the transaction of the

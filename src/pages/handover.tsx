@@ -5,7 +5,6 @@ import { builderPage } from '../domain/sign-in-rules.ts'
 import { readSignInRequest, signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, setCookie, tabCookies } from '../http/session-cookie.ts'
 import { completeSignIn } from '../operations/sessions/handover.ts'
 import { proveByBuilder } from '../operations/sessions/prove-again.ts'
 import { Layout } from './design/shell.tsx'
@@ -14,6 +13,8 @@ import { page, seeOther } from './page.ts'
 import { proveAddress, provedCookie } from './proof.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visit } from './visit.ts'
+import { leaveFor, recallTab, rememberTab } from './way-out.tsx'
+import type { VNode } from 'preact'
 
 /** What a person who is signed in goes there to prove: that it is still them. */
 const proofPurpose = ({ door, sessionToken }: Visit) => ({
@@ -26,14 +27,18 @@ const proofPurpose = ({ door, sessionToken }: Visit) => ({
 export const proveAtBuilder = (visit: Visit, returnTo: string): Response => {
   const { door, call } = visit
   const proves = sealText(proofPurpose(visit), '', door.platform.random.bytes(sealNonceBytes))
-  return leaveForBuilder(door, call.request, returnTo, proves) ?? seeOther('/sign-in')
+  return leaveForBuilder(door, call.request, { returnTo, proves }) ?? seeOther('/sign-in')
 }
 
 /**
  * Sends the browser to the builder to sign in. A cookie named after the request remembers where to go then, so that only this
  * browser can complete it. Null if the builder does not sign people in.
  */
-export const leaveForBuilder = (door: Door, request: Request, returnTo: string, proves = ''): Response | null => {
+export const leaveForBuilder = (
+  door: Door,
+  request: Request,
+  { returnTo, proves = '', notice = null, waits = false }: Leaving,
+): Response | null => {
   const { clock, random, signIn } = door.platform
   const builder = builderPage(signIn)
   if (builder === null) return null
@@ -41,13 +46,27 @@ export const leaveForBuilder = (door: Door, request: Request, returnTo: string, 
   const target = new URL(builder)
   target.searchParams.set('request', signInRequest(door.serverKey, key))
   if (proves !== '') target.searchParams.set('prompt', 'login') // as in OpenID Connect Core section 3.1.2.1
-  const way = Buffer.from(returnTo).toString('base64url')
-  // Browsers drop longer cookies. Then the person begins at the start page.
-  const value = `${way.length <= longestWay ? way : ''}.${proves}`
-  return seeOther(target.href, tabCookies(door, request, ['handover', key], value, signInRequestSeconds))
+  const cookies = rememberTab(door, request, `handover-${key}`, `${proves} ${returnTo}`, signInRequestSeconds)
+  if (cookies === null) return tooLongToReturn(door, request, target.host)
+  const says = notice ?? <p>You go on to {target.host} to sign in.</p>
+  return leaveFor(door, request, target.href, { title: 'Signing in', says, cookies, waits })
 }
 
-const longestWay = 3_500
+type Leaving = {
+  readonly returnTo: string
+  readonly proves?: string
+  /** What happened to the form that brought the person here. */
+  readonly notice?: VNode | null
+  /** Whether they have to read that first. */
+  readonly waits?: boolean
+}
+
+/** No cookie can remember where the person wanted to go. Signed in, they need none. */
+export const tooLongToReturn = (door: Door, request: Request, where: string): Response => {
+  callOf(request).notes.errorCode = 'return_to_too_long'
+  const sentence = `The address that you opened is too long to be remembered while you sign in at ${where}. Sign in first, then open it again.`
+  return notSignedIn(door, 'Sign in first', sentence, [], 400)
+}
 
 /** The browser comes back from the builder. */
 export const comeBack = async (door: Door, request: Request): Promise<Response> => {
@@ -55,10 +74,10 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   const call = callOf(request)
   const parameters = new URL(request.url).searchParams
   const key = readSignInRequest(door.serverKey, parameters.get('request') ?? '', door.platform.clock.now())
-  const kept = key === null ? null : readCookie(door, request, `handover-${key}`)
-  const [way = '', proves = ''] = kept?.split('.') ?? []
-  const returnTo = safeReturnTo(Buffer.from(way, 'base64url').toString(), door.platform.publicUrl)
-  const forgotten = key === null ? [] : [setCookie(door, `handover-${key}`, '', 0)]
+  const kept = key === null ? null : recallTab(door, request, `handover-${key}`)
+  const [proves = '', way = ''] = kept?.text.split(' ') ?? []
+  const returnTo = safeReturnTo(way, door.platform.publicUrl)
+  const forgotten = kept?.forgotten ?? []
   const came = { key: kept === null ? null : key, verifier: parameters.get('verifier') ?? '' }
   const refused = (sentence: string, again?: string) => {
     door.platform.observe.refused('session')

@@ -4,23 +4,22 @@ import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readSignInRequest, signInRequest } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, setCookie, tabCookies } from '../http/session-cookie.ts'
+import { cookieValues, forgetCookie } from '../http/cookies.ts'
 import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
 import { proveByProvider } from '../operations/sessions/prove-again.ts'
 import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
-import { notSignedIn } from './handover.tsx'
+import { notSignedIn, tooLongToReturn } from './handover.tsx'
 import { answerForm } from './form.ts'
 import { seeOther } from './page.ts'
 import { provedCookie } from './proof.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visit } from './visit.ts'
+import { leaveFor, recallTab, rememberTab } from './way-out.tsx'
 
 /** Where the identity provider sends people back to; it must be registered there. */
 const callbackPath = '/sign-in/oidc/callback'
 /** How long a person may take there. */
 const checksSeconds = 600
-/** Browsers drop longer cookies. Then the person begins at the start page. */
-const longestWay = 3_000
 
 const unreachable = (door: Door): Response =>
   notSignedIn(
@@ -59,9 +58,15 @@ export const leaveForProvider = async (
   const nonce = signInRequest(door.serverKey, rowKey(random.uuid(clock.now())))
   try {
     const { url, checks } = await door.identityProvider.begin(publicUrl + callbackPath, nonce, proves !== '')
-    const kept = { ...checks, proves, returnTo: returnTo.length <= longestWay ? returnTo : '/' }
-    const value = Buffer.from(JSON.stringify(kept)).toString('base64url')
-    return seeOther(url, tabCookies(door, request, ['oidc', checks.state], value, checksSeconds))
+    const kept = JSON.stringify({ ...checks, proves, returnTo })
+    const cookies = rememberTab(door, request, `oidc-${checks.state}`, kept, checksSeconds)
+    const { providerName } = door.platform.signIn
+    if (cookies === null) return tooLongToReturn(door, request, providerName)
+    return leaveFor(door, request, url, {
+      title: 'Signing in',
+      says: <p>You go on to {providerName} to sign in.</p>,
+      cookies,
+    })
   } catch (error) {
     if (!(error instanceof ProviderUnreachable)) throw error
     door.log.warn('provider.unreachable', { cause: error.cause ?? error })
@@ -73,9 +78,7 @@ type Kept = LoginChecks & { readonly returnTo: string; readonly proves: string }
 
 const keptIn = (door: Door, request: Request, state: string): Kept | null => {
   try {
-    const value: unknown = JSON.parse(
-      Buffer.from(readCookie(door, request, `oidc-${state}`) ?? '', 'base64url').toString(),
-    )
+    const value: unknown = JSON.parse(recallTab(door, request, `oidc-${state}`)?.text ?? '')
     return isKept(value) ? value : null
   } catch {
     return null
@@ -93,7 +96,7 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
   const { search, searchParams } = new URL(request.url)
   const state = searchParams.get('state') ?? ''
   const kept = keptIn(door, request, state)
-  const forgotten = kept === null ? [] : [setCookie(door, `oidc-${state}`, '', 0)]
+  const forgotten = kept === null ? [] : [forgetCookie(door, `oidc-${state}`)]
   const answer = async <T,>(work: Promise<T>, done: (outcome: T) => Promise<Response>): Promise<Response> =>
     await answerForm(work, {
       done,
@@ -134,7 +137,7 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
 
 /** Whether the person of this browser signed in at the provider. */
 export const cameFromProvider = (door: Door, request: Request): boolean =>
-  door.identityProvider !== null && readCookie(door, request, 'way') === 'oidc'
+  door.identityProvider !== null && cookieValues(door, request, 'way').includes('oidc')
 
 /** Where people sign out at the provider; null if it has no such address, or does not answer. */
 export const providerSignOut = async (door: Door): Promise<string | null> =>

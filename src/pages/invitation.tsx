@@ -32,7 +32,7 @@ export const invitationRoutes = (door: Door) =>
       })
     })
 
-/** The address of the page has the secret, so no other page may learn it: `no-referrer`. */
+/** The address of the page has the secret, so no other page may learn it. */
 const show = async (visit: Visit, link: string, error: PlatformError | null): Promise<Response> => {
   const found = await outcomeOf(openInvitation(visit.door.platform, visit.call, visit.session, link))
   if (found.kind === 'refused') return showDead(visit, error ?? found.error)

@@ -6,7 +6,7 @@ import { ownerTag } from '../domain/form-ticket.ts'
 import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
 import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { forgetCookie, hasRoom, readCookie, setCookie } from '../http/cookies.ts'
 
 // A form that was sent after its session had ended is not lost. Its fields, without passwords, go into a cookie that only this
 // server can read, and only for the account that the form was shown to. After the sign-in the page of the form shows
@@ -18,8 +18,8 @@ export type Values = Readonly<Record<string, string | readonly string[]>>
 export type KeptForm = { readonly action: string; readonly values: Values }
 
 const lifetimeSeconds = 900
-/** Browsers refuse a cookie of more than 4,096 characters. */
-const longestCookie = 4_000
+/** Leaves room for a tab that goes elsewhere to sign in and comes back to the form. */
+const longestCookie = 2_400
 /** More than any form has. */
 const longestForm = 1024 * 1024
 
@@ -30,15 +30,21 @@ const purposeOf = ({ serverKey }: Pick<Door, 'serverKey'>, tag: string) => ({
 })
 
 /** The cookie with this form for the account with this tag; null if the form is too long. */
-export const keptFormCookie = (door: Door, tag: string, { action, values }: KeptForm): string | null => {
+export const keptFormCookie = (
+  door: Door,
+  request: Request,
+  tag: string,
+  { action, values }: KeptForm,
+): string | null => {
   const { clock, random } = door.platform
   const packed = deflateRawSync(Buffer.from(JSON.stringify([clock.now(), action, values])))
   const sealed = sealBytes(purposeOf(door, tag), packed, random.bytes(sealNonceBytes))
-  return sealed.length > longestCookie ? null : setCookie(door, 'kept', sealed, lifetimeSeconds)
+  const fits = sealed.length <= longestCookie && hasRoom(door, request, 'kept', sealed)
+  return fits ? setCookie(door, 'kept', sealed, lifetimeSeconds) : null
 }
 
 /** The cookie that forgets it. */
-export const forgetKeptForm = (door: Door): string => setCookie(door, 'kept', '', 0)
+export const forgetKeptForm = (door: Door): string => forgetCookie(door, 'kept')
 
 const content = Type.Tuple([
   Type.Number(),
@@ -48,8 +54,8 @@ const content = Type.Tuple([
 
 /** The form that was kept for this account in this browser; null without one. */
 export const keptFormOf = (door: Door, request: Request, userId: string): KeptForm | null => {
-  const sealed = readCookie(door, request, 'kept')
-  const packed = sealed === null ? null : openBytes(purposeOf(door, ownerTag(door.serverKey, userId)), sealed)
+  const purpose = purposeOf(door, ownerTag(door.serverKey, userId))
+  const packed = readCookie(door, request, 'kept', (sealed) => openBytes(purpose, sealed))
   if (packed === null) return null
   const found: unknown = JSON.parse(inflateRawSync(packed, { maxOutputLength: longestForm }).toString('utf8'))
   if (!Value.Check(content, found)) return null

@@ -1,30 +1,29 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { PlatformError } from '../domain/errors.ts'
+import { formCauseIn } from '../domain/form-cause.ts'
 
 type PageOptions = {
   readonly status?: number
   /** Why a form was refused, on the page that shows it again: sets the status and Retry-After. */
   readonly refusal?: PlatformError | null
-  /** Another origin that a form of this page may lead to. Browsers apply `form-action` to redirects after a form as well. */
-  readonly formTarget?: string
   /** The only origin that a frame of this page may show. The page's own script may then call this server. */
   readonly framed?: string
   readonly cookies?: readonly string[]
-  /** The address of the page is secret: nothing may learn it as a referrer. */
+  /** The address of the page is secret: nothing may learn more of it than the origin. */
   readonly hidesAddress?: boolean
   /** The page's own script may call this server, to send a file with progress. */
   readonly uploads?: boolean
 }
 
 /** Allows only files of this server: no inline script or style, and no frame around the page (RFC 9700 section 4.16). */
-const contentSecurityPolicy = ({ formTarget, framed, uploads = false }: PageOptions): string =>
+const contentSecurityPolicy = ({ framed, uploads = false }: PageOptions): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
-    `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
+    "form-action 'self'", // browsers apply it to redirects after a form too: `way-out.tsx`
     ...(framed === undefined ? [] : [`frame-src ${framed}`]),
     ...(framed === undefined && !uploads ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
@@ -32,19 +31,23 @@ const contentSecurityPolicy = ({ formTarget, framed, uploads = false }: PageOpti
   ].join('; ')
 
 /** A page as an answer. No cache stores it, as the shell says of every answer. */
-export const page = (content: VNode, options: PageOptions = {}): Response =>
-  new Response(`<!doctype html>${renderToString(content)}`, {
+export const page = (content: VNode, options: PageOptions = {}): Response => {
+  const body = `<!doctype html>${renderToString(content)}`
+  const init = {
     status: options.status ?? options.refusal?.status ?? 200,
     headers: headersOf(options.cookies ?? [], {
       ...retryAfter(options.refusal?.facts.retryAfterSeconds),
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': contentSecurityPolicy(options),
       'x-frame-options': 'DENY', // for browsers that do not know frame-ancestors
-      // Elsewhere not no-referrer: forms are then sent with `Origin: null`, and only Sec-Fetch-Site proves where they come from.
-      'referrer-policy': options.hidesAddress === true ? 'no-referrer' : 'same-origin',
+      // Never no-referrer on a page with a form: browsers then send it with `Origin: null`, and without HTTPS nothing else proves where it comes from.
+      'referrer-policy': options.hidesAddress === true ? 'strict-origin' : 'same-origin',
       ...staysWithOpener,
     }),
-  })
+  }
+  const { refusal } = options
+  return refusal == null ? new Response(body, init) : new RefusedPage(body, init, logCodeOf(refusal))
+}
 
 /**
  * No other site reaches into a window with a page, or the reverse. Redirects say it too: one without it would part a window from
@@ -55,8 +58,14 @@ const staysWithOpener = { 'cross-origin-opener-policy': 'same-origin' } as const
 const retryAfter = (seconds: number | undefined): Readonly<Record<string, string>> =>
   seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) }
 
-/** Redirects to the result of a form, so that a reload does not send the form again (303, RFC 9110 section 15.4.4). */
-export const seeOther = (location: string, cookies: readonly string[] = []): Response =>
+/** Redirects to a page of ours, such as the result of a form, so that a reload does not send the form again. */
+export const seeOther = (path: string, cookies: readonly string[] = []): Response => {
+  if (!/^\/(?!\/)/.test(path)) throw new Error('Only `leaveFor` leads to another origin.')
+  return redirectTo(path, cookies)
+}
+
+/** Redirects with 303, after which browsers send GET (RFC 9110 section 15.4.4). */
+export const redirectTo = (location: string, cookies: readonly string[] = []): Response =>
   new Response(null, {
     status: 303,
     headers: headersOf(cookies, {
@@ -89,10 +98,10 @@ export const streamOf = (
   )
 
 /** A page that shows a refused form again: with its status, and when to try again. */
-export const withRefusal = (shown: Response, { status, facts }: PlatformError): Response => {
+export const withRefusal = (shown: Response, error: PlatformError): Response => {
   const headers = new Headers(shown.headers)
-  for (const [name, value] of Object.entries(retryAfter(facts.retryAfterSeconds))) headers.set(name, value)
-  return new Response(shown.body, { status, headers })
+  for (const [name, value] of Object.entries(retryAfter(error.facts.retryAfterSeconds))) headers.set(name, value)
+  return new RefusedPage(shown.body, { status: error.status, headers }, logCodeOf(error))
 }
 
 const headersOf = (cookies: readonly string[], names: Readonly<Record<string, string>>): Headers => {
@@ -101,10 +110,26 @@ const headersOf = (cookies: readonly string[], names: Readonly<Record<string, st
   return headers
 }
 
-/**
- * The origins that a form may lead to when its redirects end at an app. Chromium and WebKit apply `form-action` to every redirect
- * after a form: the one to the redirect URI, and those that the app adds, to hosts that only the app knows. If only the
- * redirect URI were allowed, people would be stranded here with the code spent. It would not improve security, because
- * the only party that could write on this page is the app, whose own origin must be allowed anyway.
- */
-export const appOrigins = 'https:'
+export const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+
+/** The requested page; for a form, the page that it is on, which the browser names in the referrer. */
+export const requestedPage = (request: Request): string => {
+  const url = new URL(request.url)
+  if (isReading(request)) return url.pathname + url.search
+  const from = URL.parse(request.headers.get('referer') ?? '')
+  return from !== null && from.host === url.host ? from.pathname + from.search : url.pathname
+}
+
+/** What the log calls a refusal: the cause where it has one, else its code. */
+export const logCodeOf = ({ code, facts }: PlatformError): string => formCauseIn(facts.details) ?? code
+
+/** A page that says why something was refused. What answers for all pages notes the code for the log. */
+export class RefusedPage extends Response {
+  constructor(
+    body: ConstructorParameters<typeof Response>[0],
+    init: ConstructorParameters<typeof Response>[1],
+    readonly logCode: string,
+  ) {
+    super(body, init)
+  }
+}

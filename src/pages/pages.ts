@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { type BodyRule, fileFormBodies } from '../http/admission.ts'
 import type { RouteRule } from '../http/app.ts'
+import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { accountConfirmations } from './account/confirmations.tsx'
 import { connectedAppRoutes } from './account/connected-app.tsx'
@@ -68,6 +69,7 @@ import { guideRoutes } from './guides/guides.tsx'
 import { homeRoutes } from './home.tsx'
 import { invitationRoutes } from './invitation.tsx'
 import { packPage } from './packed-page.ts'
+import { RefusedPage } from './page.ts'
 import { isPageRoute } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
 import { setPasswordRoutes } from './set-password.tsx'
@@ -76,9 +78,10 @@ import { signInRoutes } from './sign-in.tsx'
 /** Every page for people, by area. */
 export const pages = (door: Door) =>
   new Elysia()
-    .mapResponse(({ responseValue, request }) =>
-      responseValue instanceof Response ? packPage(responseValue, request) : undefined,
-    )
+    .mapResponse(({ responseValue, request }) => {
+      if (responseValue instanceof RefusedPage) callOf(request).notes.errorCode ??= responseValue.logCode
+      return responseValue instanceof Response ? packPage(responseValue, request) : undefined
+    })
     .use(assetRoutes())
     .use(homeRoutes(door))
     .use(guideRoutes(door))

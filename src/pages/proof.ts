@@ -1,6 +1,6 @@
 import { refuse } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { readCookie, setCookie } from '../http/cookies.ts'
 import { meansOf } from '../operations/sessions/prove-again.ts'
 import type { Visit } from './visit.ts'
 
@@ -40,7 +40,7 @@ export const provedCookie = (visit: Visit): string => {
 
 const isProved = (visit: Visit): boolean => {
   const { door, call, session } = visit
-  const text = openText(purposeOf(visit), readCookie(door, call.request, 'proved') ?? '')
+  const text = readCookie(door, call.request, 'proved', (sealed) => openText(purposeOf(visit), sealed))
   const provedAt = Math.max(Number(text ?? 0), session.askedAt ?? 0)
   return door.platform.clock.now() - provedAt < lifetimeMs
 }

@@ -1,8 +1,9 @@
 import type { Call } from '../http/call.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
+import { RightAddress } from './design/field.tsx'
 import { Layout, RequestLine } from './design/shell.tsx'
-import { page, seeOther } from './page.ts'
+import { isReading, logCodeOf, page, requestedPage, seeOther } from './page.ts'
 import { proveAddress, provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
 
@@ -19,9 +20,9 @@ export const refusalPage =
   (platformName: string): RefusalPage =>
   (error, call) => {
     if (!isForPeople(call)) return null
-    call.notes.errorCode = error.code
+    call.notes.errorCode = logCodeOf(error)
     if (error.code === 'login_required' && error.facts.details?.['prove'] === true) {
-      return seeOther(proveAddress(pageOf(call.request), pageBefore(call)))
+      return seeOther(proveAddress(requestedPage(call.request), pageBefore(call)))
     }
     if (error.code === 'login_required') return seeOther(signInAddress(call.request, error.facts.details?.['form']))
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
@@ -32,6 +33,7 @@ export const refusalPage =
             ? `There is nothing at this address, or you have no access to it.${isReading(call.request) ? '' : ' Nothing was changed.'}`
             : refusalInWords(error)}
         </p>
+        <RightAddress error={error} />
         <p>
           <a class="button" href="/">
             Go to the start page
@@ -43,24 +45,14 @@ export const refusalPage =
     )
   }
 
-const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
-
 /** The page above an address that only takes forms. So the answer to a refused form can be loaded again. */
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
 
-/** The sign-in page, which leads back. `form` says whether a form that was sent is kept. */
+/** The sign-in page, which leads back. `form` says what became of a form that was sent. */
 const signInAddress = (request: Request, form: unknown): string => {
-  const query = new URLSearchParams({ return_to: pageOf(request) })
-  if (typeof form === 'string') query.set('form', form)
+  const query = new URLSearchParams({ return_to: requestedPage(request) })
+  if (!isReading(request)) query.set('form', typeof form === 'string' ? form : 'ended')
   return `/sign-in?${query.toString()}`
-}
-
-/** The requested page; for a form, the page that it is on, which the browser names in the referrer. */
-const pageOf = (request: Request): string => {
-  const url = new URL(request.url)
-  if (isReading(request)) return url.pathname + url.search
-  const from = URL.parse(request.headers.get('referer') ?? '')
-  return from !== null && from.host === url.host ? from.pathname + from.search : url.pathname
 }
 
 /** Where somebody goes who does not prove that it is them: the page that they came from, or the page above their form. */

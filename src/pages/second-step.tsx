@@ -1,11 +1,10 @@
 import { browserLabel } from '../domain/device.ts'
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { signInWays } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { authorizationPath } from '../http/paths.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { forgetCookie, hasCookie, readCookie, setCookie } from '../http/cookies.ts'
 import { browserOf, enteredCookies, finishHere } from '../http/sign-in-limit.ts'
 import {
   allowsPasskeys,
@@ -20,12 +19,13 @@ import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
 import { Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
-import { appOrigins, page, seeOther } from './page.ts'
+import { answerForm, fieldsOf, formOf, readValues, secretText, textOf, ticketKey } from './form.ts'
+import type { Values } from './kept-form.ts'
+import { isReading, page, seeOther } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm, registrationIn } from './passkey.tsx'
 import { shownCookie } from './shown-once.ts'
 import { CodeField, newTotpKey, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
-import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
+import { findVisit, safeReturnTo, type Visitor, visitorOf, wayBackOf } from './visit.ts'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Elysia } from 'elysia'
@@ -40,47 +40,39 @@ const signInSteps = { code: '/sign-in/code', enrolment: '/sign-in/factor' } as c
 /** Pages of the account that a sign-in may lead to: setting up a second factor, and new recovery codes. */
 export const afterSignIn = { offer: '/account/factors/offer', newCodes: '/account/factors/recovery-codes/new' } as const
 
-/** What the cookie holds. */
-export type Pending = { readonly pending: PendingSignIn; readonly returnTo: string }
-
 const purposeOf = ({ serverKey }: Pick<Door, 'serverKey'>, { secret }: Visitor) => ({
   server: serverKey,
   browser: secret,
   place: 'pending-sign-in',
 })
 
-/** Browsers drop longer cookies. Then the person begins at the start page. */
-const longestWay = 2_400
-
-const pendingCookie = (door: Door, visitor: Visitor, { pending, returnTo }: Pending): string => {
-  const way = returnTo.length <= longestWay ? returnTo : '/'
+const pendingCookie = (door: Door, visitor: Visitor, pending: PendingSignIn): string => {
   const nonce = door.platform.random.bytes(sealNonceBytes)
-  const sealed = sealText(purposeOf(door, visitor), JSON.stringify({ pending, returnTo: way }), nonce)
+  const sealed = sealText(purposeOf(door, visitor), JSON.stringify(pending), nonce)
   return setCookie(door, 'pending', sealed, pendingSignInSeconds)
 }
 
 const content = Type.Object({
-  pending: Type.Object({
-    kind: Type.Literal('pending'),
-    need: Type.Union([Type.Literal('code'), Type.Literal('enrolment')]),
-    userId: Type.String(),
-    email: Type.String(),
-    way: Type.Union(signInWays.map((way) => Type.Literal(way))),
-    proof: Type.String(),
-    since: Type.Number(),
-  }),
-  returnTo: Type.String(),
+  kind: Type.Literal('pending'),
+  need: Type.Union([Type.Literal('code'), Type.Literal('enrolment')]),
+  userId: Type.String(),
+  email: Type.String(),
+  way: Type.Union(signInWays.map((way) => Type.Literal(way))),
+  proof: Type.String(),
+  since: Type.Number(),
 })
 
 /** The sign-in that waits in this browser; null without one, and after ten minutes. */
-export const pendingOf = (door: Door, request: Request, visitor: Visitor): Pending | null => {
-  const text = openText(purposeOf(door, visitor), readCookie(door, request, 'pending') ?? '')
+export const pendingOf = (door: Door, request: Request, visitor: Visitor): PendingSignIn | null => {
+  const text = readCookie(door, request, 'pending', (sealed) => openText(purposeOf(door, visitor), sealed))
   const found: unknown = text === null ? null : JSON.parse(text)
   if (!Value.Check(content, found)) return null
-  const age = door.platform.clock.now() - found.pending.since
-  const returnTo = safeReturnTo(found.returnTo, door.platform.publicUrl)
-  return age < pendingSignInSeconds * 1000 ? { pending: found.pending, returnTo } : null
+  return door.platform.clock.now() - found.since < pendingSignInSeconds * 1000 ? found : null
 }
+
+/** The address of a step, which leads to the page that the person wanted. It can be longer than any cookie. */
+const stepAddress = (path: string, returnTo: string): string =>
+  `${path}?${new URLSearchParams({ return_to: returnTo }).toString()}`
 
 /**
  * Goes on with a sign-in: to what is still missing, or into the session. Then the session that this browser had ends, and a person
@@ -95,49 +87,62 @@ export const goOn = async (
 ): Promise<Response> => {
   const visitor = visitorOf(door, request)
   if (entry.kind === 'pending') {
-    const kept = pendingCookie(door, visitor, { pending: entry, returnTo })
-    return seeOther(signInSteps[entry.need], [...visitor.cookies, kept, ...cookies])
+    const kept = pendingCookie(door, visitor, entry)
+    return seeOther(stepAddress(signInSteps[entry.need], returnTo), [...visitor.cookies, kept, ...cookies])
   }
   const before = await findVisit(door, request)
   if (before !== null) await signOut(door.platform, before.call, before.session)
-  const forgotten = readCookie(door, request, 'pending') === null ? [] : [setCookie(door, 'pending', '', 0)]
-  const query = new URLSearchParams({ return_to: returnTo }).toString()
-  const next = entry.factorDueAt === null ? returnTo : `${afterSignIn.offer}?${query}`
+  const forgotten = hasCookie(door, request, 'pending') ? [forgetCookie(door, 'pending')] : []
+  const next = entry.factorDueAt === null ? returnTo : stepAddress(afterSignIn.offer, returnTo)
   return seeOther(next, [...enteredCookies(door, callOf(request), entry), ...forgotten, ...cookies])
 }
 
 /** What comes after the first proof of a sign-in: the code of a second factor, or setting one up where it is required. */
 export const secondStepRoutes = (door: Door) =>
   new Elysia()
-    .get(signInSteps.code, ({ request }) => begin(door, request, 'code', (step) => showCode(step, null)))
+    .get(signInSteps.code, ({ request }) => begin(door, request, 'code', async (step) => await showCode(step, null)))
     .post(signInSteps.code, async ({ request }) => await sendCode(door, request))
     .post(passkeyStep, async ({ request }) => await sendPasskey(door, request))
     .get(signInSteps.enrolment, ({ request }) =>
-      begin(door, request, 'enrolment', (step) => showEnrolment(step, newTotpKey(step), null)),
+      begin(door, request, 'enrolment', async (step) => await showEnrolment(step, newTotpKey(step), null)),
     )
     .post(signInSteps.enrolment, async ({ request }) => await enrol(door, request))
     .post(passkeyEnrolment, async ({ request }) => await enrolPasskey(door, request))
 
 /** A sign-in that waits in the browser of this request. */
-type Step = Pending & { readonly door: Door; readonly request: Request; readonly visitor: Visitor }
+type Step = {
+  readonly door: Door
+  readonly request: Request
+  readonly visitor: Visitor
+  readonly pending: PendingSignIn
+  readonly returnTo: string
+  /** What a form sent; nothing for a page. */
+  readonly values: Values
+}
 
 /** Without such a sign-in the person begins again. */
-const begin = (
+const begin = async (
   door: Door,
   request: Request,
-  need: Pending['pending']['need'],
-  go: (step: Step) => Response | Promise<Response>,
-): Response | Promise<Response> => {
+  need: PendingSignIn['need'],
+  go: (step: Step) => Promise<Response>,
+): Promise<Response> => {
   const visitor = visitorOf(door, request)
-  const found = pendingOf(door, request, visitor)
-  return found?.pending.need === need ? go({ ...found, door, request, visitor }) : seeOther('/sign-in')
+  const pending = pendingOf(door, request, visitor)
+  const values = isReading(request) ? {} : await readValues(callOf(request), totpForm)
+  const returnTo = isReading(request)
+    ? wayBackOf(door, request)
+    : safeReturnTo(textOf(values['return_to']), door.platform.publicUrl)
+  return pending?.need === need
+    ? await go({ door, request, visitor, pending, returnTo, values })
+    : seeOther(stepAddress('/sign-in', returnTo))
 }
 
 const sendCode = async (door: Door, request: Request): Promise<Response> =>
   await begin(door, request, 'code', async (step) => {
-    const { code } = await received(step)
-    if (code === null) return await showCode(step, stale())
-    return await answerForm(finishHere(door, callOf(request), step.pending, { kind: 'code', code }), {
+    const values = received(step)
+    if (values instanceof PlatformError) return await showCode(step, values)
+    return await answerForm(finishHere(door, callOf(request), step.pending, { kind: 'code', code: values.code }), {
       done: async (signedIn) => await goOn(door, request, signedIn, step.returnTo),
       refused: async (error) => await showCode(step, error),
     })
@@ -149,9 +154,10 @@ const challengeOf = ({ door, visitor, pending }: Step) => ({ door, secret: visit
 const sendPasskey = async (door: Door, request: Request): Promise<Response> =>
   await begin(door, request, 'code', async (step) => {
     const call = callOf(request)
-    const values = await readValues(call, passkeyForm)
+    const { values } = step
     const finished = async () => {
-      if (ticketKey(door, call, step.visitor.tickets, passkeyForm, values) === null) throw stale()
+      const ticket = ticketKey(door, call, step.visitor.tickets, passkeyForm, values)
+      if (ticket instanceof PlatformError) throw ticket
       const response = assertionIn(fieldsOf(passkeyForm, values).passkey)
       const answer = { response, readChallenge: challengeReader(challengeOf(step)) }
       return await finishHere(door, call, step.pending, { kind: 'passkey', answer })
@@ -164,8 +170,9 @@ const sendPasskey = async (door: Door, request: Request): Promise<Response> =>
 
 const enrol = async (door: Door, request: Request): Promise<Response> =>
   await begin(door, request, 'enrolment', async (step) => {
-    const { code, key: sealed } = await received(step)
-    if (code === null) return await showEnrolment(step, newTotpKey(step), stale())
+    const values = received(step)
+    if (values instanceof PlatformError) return await showEnrolment(step, newTotpKey(step), values)
+    const { code, key: sealed } = values
     let key: Uint8Array | null = null
     const enrolled = async () => {
       key = openTotpKey(whomOf(step), sealed)
@@ -182,9 +189,10 @@ const enrol = async (door: Door, request: Request): Promise<Response> =>
 const enrolPasskey = async (door: Door, request: Request): Promise<Response> =>
   await begin(door, request, 'enrolment', async (step) => {
     const call = callOf(request)
-    const values = await readValues(call, passkeyForm)
+    const { values } = step
     const enrolled = async () => {
-      if (ticketKey(door, call, step.visitor.tickets, passkeyForm, values) === null) throw stale()
+      const ticket = ticketKey(door, call, step.visitor.tickets, passkeyForm, values)
+      if (ticket instanceof PlatformError) throw ticket
       const response = registrationIn(fieldsOf(passkeyForm, values).passkey)
       const name = browserLabel(request.headers.get('user-agent')) ?? 'Passkey'
       const factor = { kind: 'passkey', response, name, readChallenge: challengeReader(newPasskeyOf(step)) } as const
@@ -203,28 +211,23 @@ const showCodes = async (
   { door, request, returnTo }: Step,
   { signedIn, codes }: Awaited<ReturnType<typeof enrolAndSignIn>>,
 ): Promise<Response> => {
-  const path = `${afterSignIn.newCodes}?${new URLSearchParams({ return_to: returnTo }).toString()}`
+  const path = stepAddress(afterSignIn.newCodes, returnTo)
   const { sessionToken } = signedIn
   const shown = shownCookie({ door, sessionToken }, afterSignIn.newCodes, codes.join('\n'))
   return await goOn(door, request, signedIn, path, [shown])
 }
 
-const stale = (): PlatformError => refuse('origin_not_allowed', { message: staleForm })
-
-/** The fields of the form; without a code if it does not come from a page that this browser was shown. */
-const received = async ({ door, request, visitor }: Step) => {
-  const call = callOf(request)
-  const values = await readValues(call, totpForm)
-  const { code, key } = fieldsOf(totpForm, values)
-  return ticketKey(door, call, visitor.tickets, totpForm, values) === null ? { code: null, key } : { code, key }
+/** The fields of the form, or why it is refused. */
+const received = ({ door, request, visitor, values }: Step) => {
+  const ticket = ticketKey(door, { request }, visitor.tickets, totpForm, values)
+  return ticket instanceof PlatformError ? ticket : fieldsOf(totpForm, values)
 }
 
 const whomOf = ({ door, visitor, pending }: Step) => ({ door, secret: visitor.secret, userId: pending.userId })
 
-const frameOf = ({ door, visitor, returnTo }: Step, error: PlatformError | null) => ({
+const frameOf = ({ door, visitor }: Step, error: PlatformError | null) => ({
   refusal: error,
   cookies: visitor.cookies,
-  ...(returnTo.startsWith(`${authorizationPath}?`) ? { formTarget: appOrigins } : {}),
   visit: { platformName: door.platform.platformName },
 })
 
@@ -241,7 +244,13 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
       <Problem error={error} />
       {asked === null ? null : (
         <>
-          <PasskeyForm action={passkeyStep} visit={step.visitor} kind="get" options={asked}>
+          <PasskeyForm
+            action={passkeyStep}
+            hidden={{ return_to: step.returnTo }}
+            visit={step.visitor}
+            kind="get"
+            options={asked}
+          >
             <button type="submit" class="primary">
               Use a passkey
             </button>
@@ -250,7 +259,7 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
         </>
       )}
       {totp === null ? null : <p>Enter the six digits that your authenticator app shows.</p>}
-      <Form action={signInSteps.code} visit={step.visitor}>
+      <Form action={signInSteps.code} hidden={{ return_to: step.returnTo }} visit={step.visitor}>
         {totp === null ? (
           <CodeField label="Recovery code" hint="For when you do not have your passkey with you." error={error} />
         ) : (
@@ -262,7 +271,7 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
       </Form>
       <p class="muted">
         If you have lost all of these, ask the operator of this server to reset your second factors.{' '}
-        <a href="/sign-in">Sign in as somebody else</a>
+        <a href={stepAddress('/sign-in', step.returnTo)}>Sign in as somebody else</a>
       </p>
     </Layout>,
     options,
@@ -280,14 +289,20 @@ const showEnrolment = async (step: Step, key: Uint8Array, error: PlatformError |
     <Layout title="Set up a second factor" visit={visit} width="narrow">
       <Problem error={error} />
       <p>This account needs a second factor. Set one up to finish signing in.</p>
-      <Form action={signInSteps.enrolment} visit={step.visitor}>
+      <Form action={signInSteps.enrolment} hidden={{ return_to: step.returnTo }} visit={step.visitor}>
         <TotpFields whom={whomOf(step)} email={step.pending.email} totpKey={key} error={error} />
         <button type="submit" class="primary">
           Turn it on and sign in
         </button>
       </Form>
       {asked === null ? null : (
-        <PasskeyForm action={passkeyEnrolment} visit={step.visitor} kind="create" options={asked}>
+        <PasskeyForm
+          action={passkeyEnrolment}
+          hidden={{ return_to: step.returnTo }}
+          visit={step.visitor}
+          kind="create"
+          options={asked}
+        >
           <p>Or let this device confirm that it is you, with your fingerprint, your face or its PIN.</p>
           <button type="submit">Set up a passkey and sign in</button>
         </PasskeyForm>

@@ -1,4 +1,4 @@
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError } from '../domain/errors.ts'
 import { noPassword } from '../domain/password.ts'
 import { passwordLinkPath } from '../domain/password-link.ts'
 import { callOf } from '../http/call.ts'
@@ -7,7 +7,7 @@ import { openPasswordLink, usePasswordLink } from '../operations/users/password-
 import { Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, secretText, staleForm, ticketKey } from './form.ts'
+import { answerForm, fieldsOf, formOf, readValues, secretText, ticketKey } from './form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { NewPasswordFields } from './new-password.tsx'
 import { page, seeOther } from './page.ts'
@@ -31,16 +31,15 @@ const receive = async (door: Door, request: Request): Promise<Response> => {
   const values = await readValues(call, setPasswordForm)
   const { link, password, repeated } = fieldsOf(setPasswordForm, values)
   const again = async (error: PlatformError) => await showForm(door, request, link, error)
-  if (ticketKey(door, call, visitorOf(door, request).tickets, setPasswordForm, values) === null) {
-    return await again(refuse('origin_not_allowed', { message: staleForm }))
-  }
+  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, setPasswordForm, values)
+  if (ticket instanceof PlatformError) return await again(ticket)
   return await answerForm(usePasswordLink(door.platform, call, { link, password, repeated }), {
     done: () => seeOther(`${passwordLinkPath}?done=set`),
     refused: async (error) => (error.code === 'version_not_eligible' ? showDead(door, error) : await again(error)),
   })
 }
 
-/** The address of the page has the secret, so no other page may learn it: `no-referrer`. */
+/** The address of the page has the secret, so no other page may learn it. */
 const showForm = async (door: Door, request: Request, link: string, error: PlatformError | null): Promise<Response> => {
   const { tickets, cookies } = visitorOf(door, request)
   const { platform } = door

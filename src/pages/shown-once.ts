@@ -1,5 +1,5 @@
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
+import { forgetCookie, readCookie, setCookie } from '../http/cookies.ts'
 import { seeOther } from './page.ts'
 import type { Visit } from './visit.ts'
 
@@ -43,13 +43,11 @@ type Shown = { readonly value: string | null; readonly cookies: readonly string[
 /** Takes the value that `showOnce` left for the page of this request. */
 export const takeShown = (visit: Visit): Shown => {
   const { door, call } = visit
-  const sealed = readCookie(door, call.request, 'shown')
-  if (sealed === null) return { value: null, cookies: [] }
-  const text = openText(purposeOf(visit, call.path), sealed)
+  const text = readCookie(door, call.request, 'shown', (sealed) => openText(purposeOf(visit, call.path), sealed))
   const [, at, value] = /^\[(\d+),(".*")\]$/s.exec(text ?? '') ?? []
   const isRecent = door.platform.clock.now() - Number(at) < lifetimeSeconds * 1000
   return {
     value: value !== undefined && isRecent ? String(JSON.parse(value)) : null,
-    cookies: text === null ? [] : [setCookie(door, 'shown', '', 0)], // that of another page stays
+    cookies: text === null ? [] : [forgetCookie(door, 'shown')], // that of another page stays
   }
 }

@@ -1,9 +1,10 @@
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError } from '../domain/errors.ts'
 import { hasPasswordForm, mayUsePassword, type SignInRules } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
-import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
+import { forgetCookie, hasCookie } from '../http/cookies.ts'
+import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { signInHere, signInWithPasskeyHere } from '../http/sign-in-limit.ts'
 import { allowsPasskeys, asked, requestOptions } from '../operations/factors/passkeys.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
@@ -20,18 +21,18 @@ import {
   readValues,
   receiveFromUser,
   secretText,
-  staleForm,
   text,
   ticketKey,
 } from './form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
-import { appOrigins, page, seeOther } from './page.ts'
+import { page, seeOther } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
 import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
-import { findVisit, safeReturnTo, type TicketBook, type Visitor, visitorOf } from './visit.ts'
+import { findVisit, safeReturnTo, type TicketBook, type Visitor, visitorOf, wayBackOf } from './visit.ts'
+import { departurePage } from './way-out.tsx'
 import { Elysia } from 'elysia'
 
 /** Signing in to the pages, and signing out. */
@@ -41,12 +42,11 @@ export const signInRoutes = (door: Door) =>
     .post('/sign-in', async ({ request }) => await signIn(door, request))
     .post(passkeyPath, async ({ request }) => await signInByPasskey(door, request))
     .post('/sign-out', async ({ request }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
-      await signOut(door.platform, visit.call, visit.session)
+      await endHere(door, request)
       const { signOutUrl, ways } = door.platform.signIn
-      const ended = [sessionCookie(door, '', 0)]
+      const ended = [forgetCookie(door, 'session')]
       if (cameFromProvider(door, request)) {
-        return seeOther('/signed-out?at=provider', [...ended, setCookie(door, 'way', '', 0)])
+        return seeOther('/signed-out?at=provider', [...ended, forgetCookie(door, 'way')])
       }
       if (signOutUrl !== null) return seeOther('/signed-out?at=builder', ended)
       // Not to the sign-in page: the builder would sign the person in again at once.
@@ -58,47 +58,41 @@ export const signInRoutes = (door: Door) =>
         at === 'provider' ? await providerSignOut(door) : at === 'builder' ? door.platform.signIn.signOutUrl : null
       return next === null
         ? notSignedIn(door, 'You are signed out', 'You are signed out of this browser.')
-        : leadOn(door, next)
+        : departurePage(door, next, {
+            title: 'You are signed out',
+            says: <p>You are signed out here. Continue to sign out of the site that you came from as well.</p>,
+          })
     })
     .get('/sign-in/handover', async ({ request }) => {
-      return leaveForBuilder(door, request, returnToOf(door, request)) ?? seeOther('/sign-in')
+      return leaveForBuilder(door, request, { returnTo: wayBackOf(door, request) }) ?? seeOther('/sign-in')
     })
-    .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, request, returnToOf(door, request)))
+    .get('/sign-in/oidc', async ({ request }) => await leaveForProvider(door, request, wayBackOf(door, request)))
     .get('/sign-in/oidc/callback', async ({ request }) => await comeBackFromProvider(door, request))
     .get('/sign-in/complete', async ({ request }) => await comeBack(door, request))
 
-/**
- * Leads to where the person signs out next. A redirect would not do: browsers apply `form-action` to the redirects of a form, so the
- * button that signs out could not lead to another site.
- */
-const leadOn = (door: Door, next: string): Response => {
-  const response = page(
-    <Layout title="You are signed out" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <p>You are signed out here. Continue to sign out of the site that you came from as well.</p>
-      <p>
-        <a class="button primary" href={next}>
-          Continue
-        </a>
-      </p>
-    </Layout>,
-  )
-  response.headers.set('refresh', `0; url=${next}`)
-  return response
+/** Signs out. If the session has ended before, nothing is left to do: nobody is asked to sign in for that. */
+const endHere = async (door: Door, request: Request): Promise<void> => {
+  try {
+    const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
+    await signOut(door.platform, visit.call, visit.session)
+  } catch (error) {
+    const isOver = error instanceof PlatformError && error.code === 'login_required'
+    if (!isOver || !isFromSameOrigin(door, request)) throw error
+  }
 }
 
-const returnToOf = (door: Door, request: Request): string =>
-  safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
-
 const ask = async (door: Door, request: Request): Promise<Response> => {
-  const returnTo = returnToOf(door, request)
+  const returnTo = wayBackOf(door, request)
   if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
   const { signIn } = door.platform
   const isAsked = choiceParameter(request, 'way', ['password'] as const) !== null
   if (signIn.ways[0] === 'handover' && !(isAsked && hasPasswordForm(signIn))) {
-    return leaveForBuilder(door, request, returnTo) ?? seeOther('/')
+    const form = formIn(request)
+    const notice = form === null ? null : <FormNotice form={form} />
+    return leaveForBuilder(door, request, { returnTo, notice, waits: form === 'lost' }) ?? seeOther('/')
   }
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
-  const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
+  const deleted = hasCookie(door, request, 'session') ? [forgetCookie(door, 'session')] : []
   const isFresh = !(await hasAccounts(door.platform))
   return await showForm(door, request, { returnTo, email: '', error: null, form: formIn(request), isFresh }, deleted)
 }
@@ -113,9 +107,8 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
   const refused = async (error: PlatformError) =>
     await showForm(door, request, { returnTo, email, error, form: null, isFresh: false })
-  if (ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values) === null) {
-    return await refused(refuse('origin_not_allowed', { message: staleForm }))
-  }
+  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values)
+  if (ticket instanceof PlatformError) return await refused(ticket)
   return await answerForm(signInHere(door, call, { email, password }), {
     done: async (entry) => await goOn(door, request, entry, returnTo),
     refused,
@@ -133,9 +126,8 @@ const signInByPasskey = async (door: Door, request: Request): Promise<Response> 
   const { passkey, return_to } = fieldsOf(passkeyForm, values)
   const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
   const entered = async () => {
-    if (ticketKey(door, call, visitor.tickets, passkeyForm, values) === null) {
-      throw refuse('origin_not_allowed', { message: staleForm })
-    }
+    const ticket = ticketKey(door, call, visitor.tickets, passkeyForm, values)
+    if (ticket instanceof PlatformError) throw ticket
     const readChallenge = challengeReader(challengeOf(door, visitor))
     return await signInWithPasskeyHere(door, call, { response: assertionIn(passkey), readChallenge })
   }
@@ -158,9 +150,17 @@ type Shown = {
 const formWords = {
   kept: 'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in.',
   lost: 'Your session has ended, and nothing was sent. This form cannot be kept: go back in your browser and copy what you typed before you sign in.',
+  ended: 'Your session has ended, and nothing was sent.',
 } as const
 
-const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost'] as const)
+const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost', 'ended'] as const)
+
+/** The script shows the other words for a form that it keeps in the tab. */
+const FormNotice = ({ form }: { readonly form: keyof typeof formWords }) => (
+  <p class="notice" role="status" data-kept={form === 'lost' ? formWords.kept : undefined}>
+    {formWords[form]}
+  </p>
+)
 
 const showForm = async (
   door: Door,
@@ -170,7 +170,6 @@ const showForm = async (
 ) => {
   const visitor = visitorOf(door, request)
   const { tickets, cookies } = visitor
-  // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)
   const { platformName, signIn } = door.platform
   const byPasskey = hasPasswordForm(signIn) && allowsPasskeys(door.platform)
@@ -180,11 +179,7 @@ const showForm = async (
   return page(
     <Layout title="Sign in" visit={{ platformName }} width="narrow">
       <Problem error={error} />
-      {form === null ? null : (
-        <p class="notice" role="status" data-kept={form === 'lost' ? formWords.kept : undefined}>
-          {formWords[form]}
-        </p>
-      )}
+      {form === null ? null : <FormNotice form={form} />}
       {isFresh ? <FirstAccount /> : null}
       {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
       {hasPasswordForm(signIn) ? <PasswordForm tickets={tickets} returnTo={returnTo} email={email} /> : null}
@@ -200,11 +195,7 @@ const showForm = async (
       )}
       <OtherWays rules={signIn} returnTo={returnTo} />
     </Layout>,
-    {
-      refusal: error,
-      cookies: [...cookies, ...more],
-      ...(isForApp ? { formTarget: appOrigins } : {}),
-    },
+    { refusal: error, cookies: [...cookies, ...more] },
   )
 }
 

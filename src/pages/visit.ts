@@ -1,11 +1,12 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { formTicket, ownerTag, readFormTicket } from '../domain/form-ticket.ts'
-import { type RowKey, rowKey } from '../domain/identifier.ts'
+import { formTicket, ownerTag, readFormTicket, type ReadTicket } from '../domain/form-ticket.ts'
+import { rowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { readCookie, setCookie } from '../http/session-cookie.ts'
-import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
+import { cookieValues, readCookie, setCookie } from '../http/cookies.ts'
+import { presentedSession, presentedToken } from '../http/session-cookie.ts'
+import type { SessionCaller } from '../operations/authenticate.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
 import { type KeptForm, keptFormOf, type RefusedForm } from './kept-form.ts'
 
@@ -31,11 +32,10 @@ export type Visit = {
 
 /** The signed-in person by the session cookie alone, which is enough to read a page but never to change anything. */
 export const findVisit = async (door: Door, request: Request): Promise<Visit | null> => {
-  const sessionToken = readCookie(door, request, 'session')
-  if (sessionToken === null) return null
   const call = callOf(request)
-  const session = await authenticateSession(door.platform, sessionToken, door.platform.clock.now(), call.address)
-  if (session === null) return null
+  const found = await presentedSession(door, call, door.platform.clock.now())
+  if (found?.kind !== 'live') return null
+  const { session, token: sessionToken } = found
   call.notes.userId = session.user.id
   const isPageOfOperator = session.user.isOperator && (request.method === 'GET' || request.method === 'HEAD')
   return {
@@ -44,7 +44,7 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
     session,
     userId: session.user.id,
     sessionToken,
-    tickets: ticketBook(door, sessionToken, ownerTag(door.serverKey, session.user.id)),
+    tickets: ticketBook(door, sessionToken, { owner: ownerTag(door.serverKey, session.user.id) }),
     kept: keptFormOf(door, request, session.user.id),
     platformName: door.platform.platformName,
     ...(isPageOfOperator ? { waiting: await countWaiting(door.platform) } : {}),
@@ -56,7 +56,7 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
  * often. Any site can use up that limit for its visitors, so reaching it must not keep people from signing in.
  */
 export const refuseVisit = async (door: Door, request: Request): Promise<PlatformError> => {
-  const token = readCookie(door, request, 'session')
+  const token = presentedToken(cookieValues(door, request, 'session'))
   if (token === null) return refuse('login_required')
   try {
     return await refuseBearer(door, callOf(request), 'login_required', 'session', token)
@@ -84,25 +84,37 @@ export const requireOperator = async (door: Door, request: Request): Promise<Vis
 export type TicketBook = {
   /** Stands for the account that the forms are shown to; null before the sign-in. */
   readonly owner: string | null
+  /** Whether the browser has sent its secret in a cookie. */
+  readonly isKnown: boolean
   issue(action: string, bound?: readonly string[]): string
-  /** The key of a genuine ticket that has not expired; null for anything else. */
-  read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): RowKey | null
+  read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): ReadTicket
 }
 
 /** `browser` is a secret that only this browser sends: its session token or its visit cookie. */
 export const ticketBook = (
   { platform, serverKey }: Pick<Door, 'platform' | 'serverKey'>,
   browser: string,
-  owner: string | null = null,
+  { owner = null, isKnown = true, browserLifetimeSeconds = platform.lifetimes.session }: Partial<BookOf> = {},
 ): TicketBook => {
   const { clock, random, lifetimes } = platform
   const keys = { server: serverKey, browser }
+  const browserLifetimeMs = browserLifetimeSeconds * 1000
   return {
     owner,
+    isKnown,
     issue: (action, bound = []) => formTicket(keys, { action, bound }, rowKey(random.uuid(clock.now()))),
     read: (action, bound, ticket, lifetimeSeconds = lifetimes.session) =>
-      readFormTicket(keys, { action, bound }, ticket, { now: clock.now(), lifetimeMs: lifetimeSeconds * 1000 }),
+      readFormTicket(keys, { action, bound }, ticket, {
+        now: clock.now(),
+        lifetimeMs: lifetimeSeconds * 1000,
+        browserLifetimeMs,
+      }),
   }
+}
+
+type BookOf = Pick<TicketBook, 'owner' | 'isKnown'> & {
+  /** How long the browser keeps its secret. */
+  readonly browserLifetimeSeconds: number
 }
 
 /** A browser without a session. Its cookie ties forms, and a sign-in that is not finished, to it and says nothing else. */
@@ -113,16 +125,18 @@ const visitorSyntax = /^[A-Za-z0-9_-]{43}$/
 
 /** The visitor by the cookie, or a new one with a cookie to set. */
 export const visitorOf = (door: Door, request: Request): Visitor => {
-  const known = readCookie(door, request, 'visit')
-  const secret =
-    known !== null && visitorSyntax.test(known)
-      ? known
-      : door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
-  return { secret, tickets: ticketBook(door, secret), cookies: [setCookie(door, 'visit', secret, visitorSeconds)] }
+  const known = readCookie(door, request, 'visit', (value) => (visitorSyntax.test(value) ? value : null))
+  const secret = known ?? door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
+  const tickets = ticketBook(door, secret, { isKnown: known !== null, browserLifetimeSeconds: visitorSeconds })
+  return { secret, tickets, cookies: [setCookie(door, 'visit', secret, visitorSeconds)] }
 }
 
+/** Where `return_to` in the address leads. */
+export const wayBackOf = ({ platform }: Door, { url }: Request): string =>
+  safeReturnTo(new URL(url).searchParams.get('return_to'), platform.publicUrl)
+
 /** An app's request with the longest state and redirect URI, percent-encoded, is a little shorter. */
-const longestReturnTo = 32_768
+export const longestReturnTo = 32_768
 
 /**
  * Where to go after signing in: a path of this server with its query, otherwise the start page. Text that a browser could read

@@ -2,6 +2,7 @@ import { siteScript, siteStylesheet, favicon } from '../../src/pages/assets.ts'
 import { createStockedWorld } from '../pages/support/stocked-world.ts'
 import { siteMap, type Who } from '../pages/support/site-map.ts'
 import { endWorld, type Login, signIn } from '../support/world.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 // What each page costs: bytes as they are sent, and the time until the whole answer is there, over HTTP on this machine.
 
@@ -11,7 +12,7 @@ const rounds = Math.max(1, Number(process.argv[2] ?? 20))
 
 const world = await createStockedWorld()
 const { url } = world.server
-const cookieOf = async (login: Login): Promise<string> => (await signIn(url, login)).replace(/^/, 'session=')
+const cookieOf = async (login: Login): Promise<string> => sessionCookieOf(url, await signIn(url, login))
 const cookies: Readonly<Record<Who, string>> = {
   visitor: '',
   user: await cookieOf(world.user),

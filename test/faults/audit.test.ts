@@ -34,6 +34,7 @@ import {
   type Tokens,
   type World,
 } from '../support/world.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 let world: World
 let session: string
@@ -306,7 +307,7 @@ describe('every refused credential leaves exactly one audit event:', () => {
       ...refusedWith('login_required'),
     }
     expect(await told(await send('POST', '/oauth/authorize', authorizeBody(world.app), over))).toEqual([row])
-    const cookie = { Cookie: `session=${over}`, 'Sec-Fetch-Site': 'same-origin' }
+    const cookie = { Cookie: sessionCookieOf(world.server.url, over), 'Sec-Fetch-Site': 'same-origin' }
     expect(await told(await send('GET', '~/api/session', undefined, undefined, cookie))).toEqual([row])
   })
 

@@ -10,6 +10,7 @@ import { operator, trace } from '../support/operator.ts'
 import { runProgram } from '../support/run-program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, appToken, authorizeBody, createWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 let world: World
 const canaries: Canary[] = []
@@ -56,7 +57,9 @@ const playWell = async (): Promise<void> => {
   })
   const signedIn = await ask('POST', '~/api/session', { body: { email, password } })
   const session = plant('a session token', signedIn.body.sessionToken)
-  await ask('GET', '~/api/session', { headers: { Cookie: `session=${session}`, 'Sec-Fetch-Site': 'same-origin' } })
+  await ask('GET', '~/api/session', {
+    headers: { Cookie: sessionCookieOf(world.server.url, session), 'Sec-Fetch-Site': 'same-origin' },
+  })
   const token = plant('an app token', await appToken(world.server.url, app.development))
   await ask('GET', '/me', { token })
 
@@ -149,7 +152,12 @@ const playBadly = async (): Promise<void> => {
     })
     await ask('GET', path, { headers: { Authorization: stray, 'X-Service-Api-Version': stray } })
     await ask('GET', path, {
-      headers: { Cookie: `session=${stray}`, Origin: stray, 'X-Forwarded-For': stray, 'X-Request-Id': stray },
+      headers: {
+        Cookie: sessionCookieOf(world.server.url, stray),
+        Origin: stray,
+        'X-Forwarded-For': stray,
+        'X-Request-Id': stray,
+      },
     })
     await ask('PUT', path, { token: stray, body: { stray } })
   }

@@ -18,6 +18,7 @@ import {
   type World,
 } from '../support/world.ts'
 import { faultsIn } from '../support/database-file.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 /** Short lifetimes, so that the purge removes as much as the callers create. */
 const env = {
@@ -77,7 +78,9 @@ const person = async ({ server, app, user }: World, done: AbortSignal, counts: {
     for (let steps = 0; steps < 20 && !done.aborted; steps += 1) {
       const me = await call(server.url, 'GET', '/oauth/me', { token: tokens.accessToken })
       const renewed = await refresh(server.url, app, tokens.refreshToken)
-      const page = await call(server.url, 'GET', '~/account', { headers: { Cookie: `session=${session}` } })
+      const page = await call(server.url, 'GET', '~/account', {
+        headers: { Cookie: sessionCookieOf(server.url, session) },
+      })
       counts.calls += 3
       expect([me.status, renewed.status, page.status].filter((status) => status >= 500 && status !== 503)).toEqual([])
       if (renewed.status !== 200) break // its lifetime was over

@@ -9,6 +9,7 @@ import { forged } from '../support/forged.ts'
 import { worldsOfTests } from '../support/world-of-file.ts'
 import { appToken, grantTokens, signIn, type World } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 const newWorld = worldsOfTests()
 /** A world in which one bearer of an address may be refused. */
@@ -69,7 +70,7 @@ test('a bearer token that was issued and has ended is refused without a limit', 
   await call(url, 'DELETE', '~/api/session', { token: session })
   for (let count = 0; count < 5; count += 1) {
     for (const ended of [token, accessToken, session]) expectRefusal(await whoIs(world, ended), 'invalid_token')
-    const headers = { Cookie: `session=${session}`, 'Sec-Fetch-Site': 'same-origin' }
+    const headers = { Cookie: sessionCookieOf(world.server.url, session), 'Sec-Fetch-Site': 'same-origin' }
     expectRefusal(await call(url, 'GET', '~/api/session', { headers }), 'login_required')
   }
 })

@@ -30,6 +30,7 @@ import {
 } from '../support/world.ts'
 import { expectEnvelope } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 let world: World
 let url: string
@@ -161,7 +162,7 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     return await call(url, 'POST', '/oauth/revoke', { body: { ...app.development, token: tokens.user } })
   },
   origin_not_allowed: async () =>
-    await send(url, 'GET', '~/api/session', { headers: { Cookie: `session=${tokens.session}` } }),
+    await send(url, 'GET', '~/api/session', { headers: { Cookie: sessionCookieOf(url, tokens.session) } }),
   route_not_found: async () => await call(url, 'GET', '/nothing'),
   version_not_found: async () => await rollBack({ version: '9.9.9' }),
   grant_not_found: async () =>

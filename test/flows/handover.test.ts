@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { linkUser, putBuilderUser } from '../../src/operations/users/builder-users.ts'
@@ -41,6 +42,9 @@ const browser = () => {
   }
 }
 type Browser = ReturnType<typeof browser>
+
+/** Text that cannot be packed. */
+const randomText = (length: number): string => randomBytes(length).toString('base64url').slice(0, length)
 
 /** Opens a page that needs a session, and is sent to the builder. */
 const leave = async (visit: Browser, path = '/account') => {
@@ -98,7 +102,7 @@ describe('signing in through the builder', () => {
     const visit = browser()
     const requests: string[] = []
     for (const tab of [1, 2, 3, 4, 5]) {
-      const { location } = await visit(`/sign-in/handover?return_to=/account%3Ftab=${tab}${'x'.repeat(900)}`)
+      const { location } = await visit(`/sign-in/handover?return_to=/account%3Ftab=${tab}${randomText(1_100)}`)
       requests.push(new URL(location ?? '').searchParams.get('request') ?? '')
     }
     const ends = await Promise.all(
@@ -106,6 +110,22 @@ describe('signing in through the builder', () => {
     )
     expect(ends.map(({ status }) => status)).toEqual([400, 400, 303, 303, 303])
     expect(ends[0]?.text).toContain('in too many tabs at once')
+  })
+
+  test('goes on to an address of any length that it accepts, and refuses a longer one at once', async () => {
+    for (const length of [100, 1_000, 2_000, 2_850, 3_000, 3_300, 3_600, 5_000, 20_000]) {
+      const visit = browser()
+      const path = `/account?way=${randomText(length)}`
+      const { status, location, text } = await visit(
+        `/sign-in/handover?${new URLSearchParams({ return_to: path }).toString()}`,
+      )
+      if (status === 400) expect(text).toContain('too long to be remembered while you sign in at builder.example')
+      else {
+        const { redirectTo } = (await accept(new URL(location ?? '').searchParams.get('request') ?? '')).body
+        expect((await visit(here(redirectTo))).location).toBe(path)
+      }
+      expect([length, status]).toEqual([length, length <= 3_000 ? 303 : 400])
+    }
   })
 
   test('does not work with the answer to another request', async () => {

@@ -13,25 +13,27 @@ import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser, type Login } from '../support/world.ts'
+import { cookieNamed, sessionCookieOf } from '../support/cookie.ts'
 
 const world = await worldOfFile()
 const { url, database } = world.server
 const { platform } = world
 
+const device = cookieNamed(url, 'device')
 let user: Login
 beforeEach(async () => {
   user = await addUser(platform)
 })
 
 const send = async (login: Pick<Login, 'email' | 'password'>, cookie: string | null = null) => {
-  const headers = cookie === null ? {} : { Cookie: `device=${cookie}` }
+  const headers = cookie === null ? {} : { Cookie: `${device}=${cookie}` }
   return await call(url, 'POST', '~/api/session', { body: { email: login.email, password: login.password }, headers })
 }
 const deviceIn = ({ headers }: { readonly headers: Headers }): string | null =>
   headers
     .getSetCookie()
-    .find((cookie) => cookie.startsWith('device='))
-    ?.slice('device='.length)
+    .find((cookie) => cookie.startsWith(`${device}=`))
+    ?.slice(device.length + 1)
     .split(';')[0] ?? null
 /** Signs in with a browser that is not known yet. */
 const enter = async (login = user): Promise<string> => {
@@ -46,9 +48,11 @@ const wrong = () => ({ email: user.email, password: 'not the password' })
 describe('a browser in which a user has signed in', () => {
   test('is known by an HttpOnly cookie for a year; signing in again does not change it', async () => {
     const first = await send(user)
-    const [session = '', device = ''] = first.headers.getSetCookie()
-    expect(session).toStartWith('session=apus_')
-    expect(device).toMatch(/^device=[0-9A-Za-z]{22}\.[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/)
+    const [session = '', known = ''] = first.headers.getSetCookie()
+    expect(session).toStartWith(sessionCookieOf(url, 'apus_'))
+    expect(known.slice(device.length)).toMatch(
+      /^=[0-9A-Za-z]{22}\.[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/,
+    )
     const again = await send(user, deviceIn(first))
     expect([again.status, deviceIn(again)]).toEqual([200, null])
     expect(await devicesOf(user)).toHaveLength(1)
@@ -90,7 +94,7 @@ describe('a browser in which a user has signed in', () => {
       }
     }
     expect(told.size).toBe(1)
-    expect((await call(url, 'GET', '~/api/session', { headers: { Cookie: `device=${cookie}` } })).status).toBe(401)
+    expect((await call(url, 'GET', '~/api/session', { headers: { Cookie: `${device}=${cookie}` } })).status).toBe(401)
   })
 
   test('is no longer known after five wrong passwords, which is recorded; other browsers stay known', async () => {

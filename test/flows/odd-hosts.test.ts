@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rawAnswer } from '../http/support/raw-client.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 // A Host header can have the form of a host and still not make a URL. Every route refuses it.
 
@@ -16,7 +17,7 @@ const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length:
 const statusesOf = async (requestLine: string, headers = '', body = ''): Promise<readonly number[]> => {
   const port = Number(new URL(server.url).port)
   const answers = hosts.map(async (host) => {
-    const head = `${requestLine} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nCookie: session=a\r\n`
+    const head = `${requestLine} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nCookie: ${sessionCookieOf(server.url, 'a')}\r\n`
     const answer = await rawAnswer(port, `${head}${headers}Connection: close\r\n\r\n${body}`)
     expect(answer.headers.get('x-request-id')).toStartWith('req_')
     return answer.status

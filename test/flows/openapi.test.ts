@@ -26,6 +26,7 @@ import { codesOf, createPromises, responseTo } from '../support/promised-answers
 import { withoutReferences } from '../support/without-references.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { contractPath, send } from './support/send.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 /** The documents as they were agreed. After a change that is meant: UPDATE_GOLDEN=1 bun test test/flows/openapi.test.ts */
 const goldenOf = (path: string): string => join(import.meta.dir, path.replace('.json', '.golden.json'))
@@ -35,7 +36,9 @@ const { url } = world.server
 /** With a fixed host in the place of the test server's. */
 const documentOf = async (base: string, path: string): Promise<Json> => {
   const { text } = await send(base, 'GET', `~${path}`)
-  return JSON.parse(text.replaceAll(/http:\/\/localhost:\d+/g, 'https://platform.example'))
+  return JSON.parse(
+    text.replaceAll(/http:\/\/localhost:\d+/g, 'https://platform.example').replaceAll(/app-platform-\d+-/g, '__Host-'),
+  )
 }
 const documents = await Promise.all(
   documentPaths.map(async (path) => ({ path, document: await documentOf(url, path) }) as const),
@@ -286,7 +289,7 @@ test('every answer of a long walk matches the documents', async () => {
   for (const method of ['GET', 'DELETE']) {
     await walk(method, '~/api/session')
     await walk(method, '~/api/session', { token })
-    await walk(method, '~/api/session', { headers: { Cookie: `session=${session}` } })
+    await walk(method, '~/api/session', { headers: { Cookie: sessionCookieOf(url, session) } })
   }
   await walk('GET', '~/api/session', { token: session })
   await walk('DELETE', '~/api/session', { token: await signIn(url, user) })
@@ -353,7 +356,10 @@ test('every answer of a long walk matches the documents', async () => {
     await walk('POST', '/oauth/authorize', { token: session, body: { ...authorizeBody(app), ...change } })
   }
   await walk('POST', '/oauth/authorize', { body: authorizeBody(app) })
-  await walk('POST', '/oauth/authorize', { headers: { Cookie: `session=${session}` }, body: authorizeBody(app) })
+  await walk('POST', '/oauth/authorize', {
+    headers: { Cookie: sessionCookieOf(url, session) },
+    body: authorizeBody(app),
+  })
   const { body } = await walk('POST', '/oauth/token', { body: exchangeBody(app, code) })
   const refreshed = (await walk('POST', '/oauth/token', { body: refreshBody(app, body.refreshToken) })).body
   for (const change of [
@@ -372,8 +378,8 @@ test('every answer of a long walk matches the documents', async () => {
   await walk('POST', '/oauth/revoke', { body: { ...app.development, token: refreshed.refreshToken } })
   for (const refused of [{}, app.development, { ...app.development, clientSecret: 'x', token: 'x' }])
     await walk('POST', '/oauth/revoke', { body: refused })
-  await walk('POST', '/oauth/revoke', { headers: { Cookie: 'session=x' }, body: {} })
-  await walk('POST', '/oauth/revoke', { headers: { Cookie: `session=${session}` }, body: {} })
+  await walk('POST', '/oauth/revoke', { headers: { Cookie: sessionCookieOf(url, 'x') }, body: {} })
+  await walk('POST', '/oauth/revoke', { headers: { Cookie: sessionCookieOf(url, session) }, body: {} })
   await walk('POST', '/oauth/revoke', { token: session, body: { grantId: body.grantId } })
 
   const form = async (path: string, fields: Readonly<Record<string, string>>) =>

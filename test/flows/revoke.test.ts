@@ -6,6 +6,7 @@ import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, appToken, authorize, exchange, grantTokens, refresh, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 const world = await worldOfFile()
 const { url } = world.server
@@ -141,7 +142,7 @@ describe('a user revokes', () => {
     expect(await revoke({ grantId: one.grantId }, session)).toMatchObject(revoked)
     expect([await whoIs(one.accessToken), await whoIs(two.accessToken)]).toEqual([401, 200])
     const body = JSON.stringify({ grantId: two.grantId })
-    const headers = { Cookie: `session=${session}` }
+    const headers = { Cookie: sessionCookieOf(url, session) }
     expectRefusal(await send(url, 'POST', '/oauth/revoke', { body, headers }), 'origin_not_allowed')
     expect(await whoIs(two.accessToken)).toBe(200)
     const proven = { ...headers, 'Sec-Fetch-Site': 'same-origin' }

@@ -4,6 +4,7 @@ import { worldOfFile } from '../support/world-of-file.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 const world = await worldOfFile()
 const { url } = world.server
@@ -23,7 +24,7 @@ describe('signing in', () => {
       user: { id: world.user.id, name: 'Ada Example', email: world.user.email },
     })
     const [cookie = '', ...attributes] = (headers.getSetCookie()[0] ?? '').split('; ')
-    expect(cookie).toBe(`session=${body.sessionToken}`)
+    expect(cookie).toBe(sessionCookieOf(url, body.sessionToken))
     expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Lax'])
     expect(headers.get('cache-control')).toBe('no-store')
   })
@@ -99,7 +100,7 @@ describe('the session', () => {
       user: { id: world.user.id, name: 'Ada Example', email: world.user.email },
     }
     expect((await call(url, 'GET', '~/api/session', { token })).body).toEqual(told)
-    const Cookie = `session=${token}`
+    const Cookie = sessionCookieOf(url, token)
     expect(
       (await send(url, 'GET', '~/api/session', { headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } })).body,
     ).toEqual(told)
@@ -110,11 +111,11 @@ describe('the session', () => {
     const [one, two] = [await signIn(url, world.user), await signIn(url, world.user)]
     const ended = await call(url, 'DELETE', '~/api/session', { token: one })
     expect([ended.status, ended.text]).toEqual([204, ''])
-    expect(ended.headers.get('set-cookie')).toStartWith('session=; Path=/; Max-Age=0;')
+    expect(ended.headers.get('set-cookie')).toStartWith(`${sessionCookieOf(url, '')}; Path=/; Max-Age=0;`)
     expectRefusal(await call(url, 'GET', '~/api/session', { token: one }), 'login_required')
     expectRefusal(await call(url, 'DELETE', '~/api/session', { token: one }), 'login_required')
     expect((await call(url, 'GET', '~/api/session', { token: two })).status).toBe(200)
-    const headers = { Cookie: `session=${two}` }
+    const headers = { Cookie: sessionCookieOf(url, two) }
     expectRefusal(await send(url, 'DELETE', '~/api/session', { headers }), 'origin_not_allowed')
     expect((await send(url, 'DELETE', '~/api/session', { headers: { ...headers, Origin: publicUrl() } })).status).toBe(
       204,

@@ -18,6 +18,7 @@ import {
   standardAppToken,
   standardTokens,
 } from './support/standard.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 const world = await worldOfFile()
 const { url } = world.server
@@ -279,7 +280,7 @@ describe('a client authenticates', () => {
   })
 
   test('not by a session or a cookie', async () => {
-    const headers = { Cookie: 'session=apus_x', 'Sec-Fetch-Site': 'same-origin' }
+    const headers = { Cookie: sessionCookieOf(url, 'apus_x'), 'Sec-Fetch-Site': 'same-origin' }
     for (const path of formPaths) {
       expectError(await sendForm(url, path, { ...issue, token: 'x' }, headers), 'invalid_client')
     }

@@ -6,6 +6,7 @@ import { embedOrigin } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { authorizeBody, exchangeBody } from '../support/world.ts'
 import { createTokenKinds, outcomeOf, type TokenKind } from './support/token-kinds.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 // Every endpoint with every kind of token, in every place where one can stand. What is expected is the contract's, written by hand.
 
@@ -26,9 +27,9 @@ const headersFor = (way: Way, token: string): Record<string, string> => {
     case 'basic':
       return { Authorization: `Basic ${Buffer.from(`${world.app.development.clientId}:${token}`).toString('base64')}` }
     case 'cookie':
-      return { Cookie: `session=${token}` }
+      return { Cookie: sessionCookieOf(world.server.url, token) }
     case 'cookie on a page of ours':
-      return { Cookie: `session=${token}`, 'Sec-Fetch-Site': 'same-origin' }
+      return { Cookie: sessionCookieOf(world.server.url, token), 'Sec-Fetch-Site': 'same-origin' }
     default:
       return way satisfies never
   }

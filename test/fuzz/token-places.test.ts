@@ -5,6 +5,7 @@ import { embedOrigin } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { exchangeBody, refreshBody } from '../support/world.ts'
 import { createTokenKinds, outcomeOf, type TokenKind } from './support/token-kinds.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 // Every kind of token in every place where a request carries one of another kind.
 
@@ -95,7 +96,9 @@ describe('a token of another kind is refused', () => {
     expect(
       await askWithEach(
         async (token) =>
-          await call(url, 'GET', '~/account', { headers: { Cookie: `session=${token}`, Accept: 'text/html' } }),
+          await call(url, 'GET', '~/account', {
+            headers: { Cookie: sessionCookieOf(url, token), Accept: 'text/html' },
+          }),
       ),
     ).toEqual(eachBut('303', { session: '200', "operator's session": '200' }))
   })

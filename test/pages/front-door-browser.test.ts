@@ -59,7 +59,7 @@ const told = async (page: Page): Promise<Readonly<Record<string, string>>> => {
   return Object.fromEntries(new URL(page.url()).searchParams)
 }
 const sessionOf = async (page: Page): Promise<string> =>
-  (await page.context().cookies()).find(({ name }) => name === 'session')?.value ?? ''
+  (await page.context().cookies()).find(({ name }) => name.endsWith('-session'))?.value ?? ''
 
 describe.each(browserKinds)('with $kind', (kind) => {
   test('a person signs in, sees the request, allows it, and the app gets tokens', async () => {

@@ -14,6 +14,7 @@ import { createWorld, endWorld, type World } from '../support/world.ts'
 import { earlier } from './support/earlier.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { signInByForm } from './support/sign-in.ts'
+import { cookieNamed } from '../support/cookie.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
@@ -124,7 +125,7 @@ test('an important step asks the provider again, although it knows the person, a
     begunAt: Date.now(),
   })
   if (old.kind !== 'signed_in') throw new Error('Not signed in.')
-  await page.context().addCookies([{ name: 'session', value: old.sessionToken, url: platform }])
+  await page.context().addCookies([{ name: cookieNamed(platform, 'session'), value: old.sessionToken, url: platform }])
   const ask = async () => {
     await page.goto('/account/factors/passkeys/new')
     await page.getByRole('link', { name: 'Sign in again with Example ID' }).click()
@@ -137,7 +138,7 @@ test('an important step asks the provider again, although it knows the person, a
   await answer(page, 'prover')
   await page.waitForURL(`${platform}/account/factors/passkeys/new`)
   expect(await heading(page)).toBe('Add a passkey')
-  const kept = (await page.context().cookies()).find(({ name }) => name === 'session')
+  const kept = (await page.context().cookies()).find(({ name }) => name.endsWith('-session'))
   expect(kept?.value).toBe(old.sessionToken)
 })
 

@@ -75,7 +75,7 @@ test.each([{ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, {
   'no other site can fill in a form: %j',
   async (headers) => {
     const refused = await sendTooLate(typed, newApp, headers)
-    expect(locationOf(refused)).toBe('/sign-in?return_to=%2Fconsole%2Fnew')
+    expect(locationOf(refused)).toBe('/sign-in?return_to=%2Fconsole%2Fnew&form=ended')
     expect(browser.cookies.has('kept')).toBe(false)
   },
 )

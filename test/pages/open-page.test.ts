@@ -9,6 +9,7 @@ import { callWith, doorOf } from '../http/support/door.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { trace } from '../support/operator.ts'
 import { addApp, addUser } from '../support/world.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 const platform = await platformOfFile()
 
@@ -22,7 +23,7 @@ test('opening an app and renewing its codes share one limit of the user', async 
     const id = await installEmbedded(platform, app, user)
     const { sessionToken } = await signIn(platform, trace, user)
     const send = async (path: string, ticket?: string) => {
-      const headers = { cookie: `session=${sessionToken}`, 'sec-fetch-site': 'same-origin' }
+      const headers = { cookie: sessionCookieOf(platform.publicUrl, sessionToken), 'sec-fetch-site': 'same-origin' }
       const body = ticket === undefined ? {} : { method: 'POST', body: `ticket=${encodeURIComponent(ticket)}` }
       const request = new Request(`http://localhost${path}`, { headers, ...body })
       callWith(request)

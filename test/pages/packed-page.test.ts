@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createWorld, endWorld, signIn, type World } from '../support/world.ts'
 import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 // Pages are compressed, unless the length could tell another site what is in them.
 
@@ -8,7 +9,7 @@ let world: World
 let cookie: string
 beforeAll(async () => {
   world = await createWorld()
-  cookie = `session=${await signIn(world.server.url, world.user)}`
+  cookie = sessionCookieOf(world.server.url, await signIn(world.server.url, world.user))
 })
 afterAll(async () => await endWorld(world))
 

@@ -11,6 +11,7 @@ import { expectAccessible } from './support/accessible.ts'
 import { earlier } from './support/earlier.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { signInByForm } from './support/sign-in.ts'
+import { cookieNamed } from '../support/cookie.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium')
 
@@ -206,7 +207,7 @@ describe('a passkey', () => {
     const { sessionToken: old } = await signIn(earlier(world.platform, 11), trace, user)
     const { authenticator } = await enrolled(user)
     const { page } = await elsewhere(authenticator)
-    await page.context().addCookies([{ name: 'session', value: old, url: home }])
+    await page.context().addCookies([{ name: cookieNamed(home, 'session'), value: old, url: home }])
     await page.goto('/account/factors/passkeys/new')
     expect(await heading(page)).toBe('Confirm that it is you')
     await expectAccessible(page)

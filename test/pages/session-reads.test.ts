@@ -8,6 +8,7 @@ import { callWith, doorOf } from '../http/support/door.ts'
 import { trace } from '../support/operator.ts'
 import { addUser } from '../support/world.ts'
 import { pageTable } from './support/page-table.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 
 const platform = await platformOfFile()
 
@@ -39,7 +40,7 @@ test('every page and every form reads the session once', async () => {
     const path = pattern.replaceAll(':', '')
     const bound = /^\/(apps|installs)\//.test(path) && !/\/(end|code)$/.test(path) ? [''] : []
     const form = new URLSearchParams({ ticket: ticketBook(door, sessionToken).issue(path, bound) })
-    const headers = { cookie: `session=${sessionToken}`, 'sec-fetch-site': 'same-origin' }
+    const headers = { cookie: sessionCookieOf(platform.publicUrl, sessionToken), 'sec-fetch-site': 'same-origin' }
     const body = method === 'POST' ? { body: form.toString() } : {}
     const request = new Request(`http://localhost${path}`, { method, headers, ...body })
     callWith(request)

@@ -5,6 +5,7 @@ import type { EmbeddedCaller, UserCaller } from '../../operations/authenticate.t
 import { authorize } from '../../operations/oauth/authorize.ts'
 import { revokeByClient, revokeByToken, revokeByUser } from '../../operations/oauth/revoke.ts'
 import { bearer, type BearerCaller, requireBearer, userOrPageOf } from '../bearer.ts'
+import { hasCookie } from '../cookies.ts'
 import { withClientLimits } from '../limits.ts'
 import {
   authorizeRequest,
@@ -19,7 +20,7 @@ import {
 } from '../contract/oauth.ts'
 import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
-import { hasSessionCookie, requireSession, signedInUser } from '../session-cookie.ts'
+import { requireSession, signedInUser } from '../session-cookie.ts'
 import { wireTime } from '../wire.ts'
 import { type GrantRequest, issueByGrant } from './grants.ts'
 
@@ -167,7 +168,7 @@ const clientTokenOrUser: Guard<BearerCaller | null> = {
   errors: ['invalid_client', 'invalid_token', 'login_required', 'origin_not_allowed', 'token_type_not_allowed'],
   admit: (door, call) => {
     if (call.authorization.kind !== 'none') return requireBearer(door, call, 'invalid_token')
-    return hasSessionCookie(door, call.request) ? requireSession(door, call) : null
+    return hasCookie(door, call.request, 'session') ? requireSession(door, call) : null
   },
 }
 

@@ -11,10 +11,11 @@ import {
   signInRequest,
   signInResponse,
 } from '../contract/sessions.ts'
+import { forgetCookie } from '../cookies.ts'
 import { openToKnownOrigin } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
 import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
-import { sessionCookie, signedInUser } from '../session-cookie.ts'
+import { signedInUser } from '../session-cookie.ts'
 import type { Call } from '../call.ts'
 import { enteredCookies, finishHere, signInHere } from '../sign-in-limit.ts'
 import { wireTime } from '../wire.ts'
@@ -97,7 +98,7 @@ export const signOutEndpoint = endpoint({
   },
   run: async (door, call, { caller }) => {
     await signOut(door.platform, call, caller)
-    call.headers = { 'set-cookie': sessionCookie(door, '', 0) }
+    call.headers = { 'set-cookie': forgetCookie(door, 'session') }
     call.status = 204
   },
 })

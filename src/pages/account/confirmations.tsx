@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import { endingStep } from '../../domain/install.ts'
 import type { Door } from '../../http/door.ts'
-import { sessionCookie } from '../../http/session-cookie.ts'
+import { forgetCookie } from '../../http/cookies.ts'
 import {
   authorizedAt,
   type ConnectedApp,
@@ -163,7 +163,7 @@ export const accountConfirmations = (door: Door) =>
         act: async ({ visit }, { key }, back) => {
           await endSession(...onOwnAccount(visit), key)
           const isThis = key === visit.session.sessionKey
-          return isThis ? seeOther('/sign-in', [sessionCookie(door, '', 0)]) : back('ended')
+          return isThis ? seeOther('/signed-out', [forgetCookie(door, 'session')]) : back('ended')
         },
       }),
     )
@@ -202,7 +202,7 @@ export const accountConfirmations = (door: Door) =>
         }),
         act: async ({ visit }) => {
           await endEverySession(...onOwnAccount(visit))
-          return seeOther('/signed-out', [sessionCookie(door, '', 0)])
+          return seeOther('/signed-out', [forgetCookie(door, 'session')])
         },
       }),
     )

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError } from '../../domain/errors.ts'
 import { emailLinkPath } from '../../domain/password-link.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
@@ -17,7 +17,6 @@ import {
   readValues,
   receiveFromUser,
   secretText,
-  staleForm,
   text,
   ticketKey,
 } from '../form.ts'
@@ -90,16 +89,15 @@ const confirm = async (door: Door, request: Request): Promise<Response> => {
   const call = callOf(request)
   const values = await readValues(call, confirmForm)
   const { link } = fieldsOf(confirmForm, values)
-  if (ticketKey(door, call, visitorOf(door, request).tickets, confirmForm, values) === null) {
-    return await showConfirmation(door, request, link, refuse('origin_not_allowed', { message: staleForm }))
-  }
+  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, confirmForm, values)
+  if (ticket instanceof PlatformError) return await showConfirmation(door, request, link, ticket)
   return await answerForm(useEmailLink(door.platform, call, link), {
     done: () => seeOther(`${emailLinkPath}?done=set`),
     refused: (error) => showDead(door, error),
   })
 }
 
-/** The address of the page has the secret, so no other page may learn it: `no-referrer`. */
+/** The address of the page has the secret, so no other page may learn it. */
 const showConfirmation = async (door: Door, request: Request, link: string, error: PlatformError | null) => {
   const { tickets, cookies } = visitorOf(door, request)
   const opened = openPasswordLink(door.platform, callOf(request), link, emailLinkPath)

@@ -37,7 +37,7 @@ export const passwordRoutes = (door: Door) =>
       return await answerForm(change, {
         done: ({ sessionToken }) => {
           door.platform.observe.issued('session')
-          const cookie = sessionCookie(door, sessionToken, door.platform.lifetimes.session)
+          const cookie = sessionCookie(door, sessionToken)
           return seeOther(`${accountPaths.password}?done=changed`, [cookie])
         },
         refused: (error) => show(visit, error),

@@ -17,7 +17,7 @@ import { page, seeOther } from '../page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from '../passkey.tsx'
 import { provedCookie, provePath } from '../proof.ts'
 import { CodeField } from '../totp-setup.tsx'
-import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
+import { requireVisit, safeReturnTo, type Visit, wayBackOf } from '../visit.ts'
 
 /** One of the three, and where to go then. None is ever kept. */
 const proveForm = formOf({
@@ -45,11 +45,11 @@ export const proveRoutes = (door: Door) =>
     })
     .get(proveElsewherePaths.oidc, async ({ request }) => {
       const visit = await requireVisit(door, request)
-      return await proveAtProvider(visit, wayBack(visit))
+      return await proveAtProvider(visit, wayBackOf(door, request))
     })
     .get(proveElsewherePaths.handover, async ({ request }) => {
       const visit = await requireVisit(door, request)
-      return proveAtBuilder(visit, wayBack(visit))
+      return proveAtBuilder(visit, wayBackOf(door, request))
     })
     .post(provePath, async ({ request }) => {
       const { visit, fields } = await receiveFromUser(door, request, proveForm, 'none')
@@ -59,9 +59,6 @@ export const proveRoutes = (door: Door) =>
         refused: async (error) => await show(visit, ways, error),
       })
     })
-
-const wayBack = ({ door, call }: Visit): string =>
-  safeReturnTo(new URL(call.request.url).searchParams.get('return_to'), door.platform.publicUrl)
 
 type Given = Partial<Readonly<Record<'kind' | 'password' | 'code' | 'passkey', string>>>
 

@@ -49,11 +49,15 @@ for (const group of document.querySelectorAll('input[name=groups]')) {
   show()
 }
 
-// A second press sends nothing. The server would refuse it anyway.
+// A second press sends nothing for some seconds. Then the answer may be lost, and the server refuses what it has already done.
+const releasedAfterMs = 5000
 for (const form of document.querySelectorAll('form[data-once]')) {
   form.addEventListener('submit', (event) => {
-    if (form.dataset.sent !== undefined) event.preventDefault()
+    if (form.dataset.sent !== undefined) return event.preventDefault()
     form.dataset.sent = ''
+    setTimeout(() => {
+      if (form.dataset.sending === undefined) delete form.dataset.sent // an upload is still on its way
+    }, releasedAfterMs)
   })
 }
 // A page that is restored from the browser's cache can be sent again.

@@ -17,10 +17,10 @@ import { Form } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Layout } from '../design/shell.tsx'
 import { ChosenName } from '../design/values.tsx'
-import { appOrigins, page, seeOther } from '../page.ts'
+import { page, seeOther } from '../page.ts'
 import { findVisit, type Visit } from '../visit.ts'
 import { lifetimeInWords } from '../words.ts'
-import { requestErrorPage, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
+import { goToApp, requestErrorPage, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
 
 /** The consent page: an app asks for access (RFC 6749 section 3.1). Showing it changes nothing. */
 export const consentRoutes = (door: Door) =>
@@ -37,10 +37,10 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   const visit = await findVisit(door, request)
   const parameters = readAuthorizationParameters(rawQueryOf(request))
   const step = await prepareConsent(platform, visit?.session ?? null, parameters)
-  if (step.kind === 'answer') return seeOther(step.redirectTo)
+  if (step.kind === 'answer') return goToApp(door, request, step.redirectTo)
   if (step.kind === 'tell') return requestErrorPage(platform.platformName, callOf(request), step)
   if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))
-  return page(<ConsentPage {...step} visit={visit} lifetimes={platform.lifetimes} />, { formTarget: appOrigins })
+  return page(<ConsentPage {...step} visit={visit} lifetimes={platform.lifetimes} />)
 }
 
 /** The query as it was sent. Parsed as a URL it would end at the first `#`. */

@@ -9,15 +9,17 @@ import { PlatformError } from '../../domain/errors.ts'
 import { type Call, callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
-import { isFromSameOrigin, readCookie, sessionCookie } from '../../http/session-cookie.ts'
+import { cookieValues, forgetCookie } from '../../http/cookies.ts'
+import { presentedToken } from '../../http/session-cookie.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { type Decided, decideConsent } from '../../operations/oauth/consent.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
-import { fieldsOf, formOf, readValues, receiveFromUser, refuseForm, text, ticketKey } from '../form.ts'
+import { fieldsOf, formOf, originFault, readValues, receiveFromUser, refuseForm, text, ticketKey } from '../form.ts'
+import { RightAddress } from '../design/field.tsx'
 import { Layout, RequestLine } from '../design/shell.tsx'
 import { page, seeOther } from '../page.ts'
 import { findVisit, refuseVisit, type Visit } from '../visit.ts'
-import { askPath, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
+import { askPath, goToApp, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
 
 /** A person has this long to decide. After that they are asked again. */
 const consentLifetimeSeconds = 600
@@ -36,7 +38,7 @@ export const decisionRoutes = (door: Door) =>
       const { visit, fields } = await receiveFromUser(door, request, switchForm, 'none')
       await signOut(door.platform, visit.call, visit.session)
       const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
-      return seeOther(signInPath(asked), [sessionCookie(door, '', 0)])
+      return seeOther(signInPath(asked), [forgetCookie(door, 'session')])
     })
 
 const decide = async (door: Door, request: Request): Promise<Response> => {
@@ -45,20 +47,21 @@ const decide = async (door: Door, request: Request): Promise<Response> => {
   const values = await readValues(call, decisionForm)
   const fields = fieldsOf(decisionForm, values)
   const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
-  if (!isFromSameOrigin(door, request)) {
-    const error = await refuseForm(door, call, readCookie(door, request, 'session') ?? '')
+  const foreign = originFault(door, request)
+  if (foreign !== null) {
+    const error = await refuseForm(door, call, presentedToken(cookieValues(door, request, 'session')) ?? '', foreign)
     return lostDecisionPage(platformName, call, { error, startAgain: null })
   }
   const visit = await findVisit(door, request)
   if (visit === null) {
     // The session ended while the page was open. Nothing is decided, and the person is asked again after signing in.
     await refuseVisit(door, request)
-    return seeOther(signInPath(asked))
+    return seeOther(signInPath(asked, 'ended'))
   }
   takeShare(door, call, 'authorize', visit.userId)
   const ticket = ticketKey(door, call, visit.tickets, decisionForm, values, consentLifetimeSeconds)
-  if (ticket === null) {
-    const error = await refuseForm(door, call, visit.sessionToken)
+  if (ticket instanceof PlatformError) {
+    const error = await refuseForm(door, call, visit.sessionToken, ticket)
     return lostDecisionPage(platformName, call, { error, startAgain: askPath(asked) })
   }
   return await carryOut(visit, { request: asked, answer: fields.decision, ticket })
@@ -74,7 +77,7 @@ const carryOut = async ({ door, call, session }: Visit, decided: Decided): Promi
       notes.grantId = issued.grantId
       door.platform.observe.issued('authorization_code')
     }
-    return seeOther(redirectTo)
+    return goToApp(door, call.request, redirectTo)
   } catch (error) {
     return afterFailure(door.platform.platformName, call, decided.request, error)
   }
@@ -86,7 +89,7 @@ const afterFailure = (platformName: string, call: Call, asked: AuthorizationRequ
     case 'idempotency_key_reused':
       return lostDecisionPage(platformName, call, { error, startAgain: askPath(asked) })
     case 'login_required':
-      return seeOther(signInPath(asked))
+      return seeOther(signInPath(asked, 'ended'))
     default:
       return unansweredPage(platformName, call, error)
   }
@@ -100,7 +103,6 @@ type LostDecision = {
 
 /** The page for a decision that was not carried out: it was sent before, or its form is no longer valid. */
 export const lostDecisionPage = (platformName: string, call: Call, { error, startAgain }: LostDecision): Response => {
-  call.notes.errorCode = error.code
   const wasDecided = error.code === 'idempotency_key_reused'
   return page(
     <Layout
@@ -117,10 +119,12 @@ export const lostDecisionPage = (platformName: string, call: Call, { error, star
           </p>
         </>
       ) : (
-        <p>
-          This form is no longer valid. It is older than ten minutes, it was shown to another account or in another
-          browser, or it was changed. No app was given access.
-        </p>
+        <>
+          <p>
+            {error.message} <RightAddress error={error} />
+          </p>
+          <p>No app was given access.</p>
+        </>
       )}
       {startAgain === null ? (
         <p>To decide, go back to the app and start again there.</p>

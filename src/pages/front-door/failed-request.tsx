@@ -7,7 +7,9 @@ import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { Layout, RequestLine } from '../design/shell.tsx'
 import { page } from '../page.ts'
+import { leaveFor } from '../way-out.tsx'
 import type { Call } from '../../http/call.ts'
+import type { Door } from '../../http/door.ts'
 
 /** Signs out, and returns to the same request. */
 export const switchAccountPath = '/oauth/authorize/switch-account'
@@ -16,9 +18,20 @@ export const switchAccountPath = '/oauth/authorize/switch-account'
 export const askPath = (request: AuthorizationRequest): string =>
   `${authorizationPath}?${authorizationQueryOf(request)}`
 
-/** The sign-in page, which leads to the consent page for this request. */
-export const signInPath = (request: AuthorizationRequest): string =>
-  `/sign-in?return_to=${encodeURIComponent(askPath(request))}`
+/** The sign-in page, which leads to the consent page for this request. `ended`: a form was sent, and its session had ended. */
+export const signInPath = (request: AuthorizationRequest, form?: 'ended'): string =>
+  `/sign-in?${new URLSearchParams({ return_to: askPath(request), ...(form && { form }) }).toString()}`
+
+/** Answers the app, at its registered redirect URI. */
+export const goToApp = (door: Door, request: Request, redirectTo: string): Response =>
+  leaveFor(door, request, redirectTo, {
+    title: 'Back to the app',
+    says: (
+      <p>
+        You go on to <strong class="whole">{new URL(redirectTo).host}</strong>.
+      </p>
+    ),
+  })
 
 type RequestError = {
   readonly error: AuthorizationError

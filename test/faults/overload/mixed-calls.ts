@@ -1,5 +1,6 @@
 import { type AppInWorld, appToken, grantTokens, type Login, signIn, type World } from '../../support/world.ts'
 import type { CrowdPlan } from './crowd.ts'
+import { sessionCookieOf } from '../../support/cookie.ts'
 
 const base = '/api/app-platform'
 const artifact = Buffer.alloc(100_000, 'artifact').toString('base64')
@@ -31,7 +32,7 @@ export const mixedCalls = async (world: World, person: Login): Promise<CrowdPlan
     { name: 'check', weight: 46, text: request('GET', `${base}/oauth/me`, bearer(accessToken)) },
     { name: 'token', weight: 20, text: request('POST', `${base}/token`, [], tokenBody(app)) },
     { name: 'list', weight: 6, text: request('GET', `${base}/versions`, bearer(token)) },
-    { name: 'page', weight: 25, text: request('GET', '/account', [`Cookie: session=${session}`]) },
+    { name: 'page', weight: 25, text: request('GET', '/account', [`Cookie: ${sessionCookieOf(server.url, session)}`]) },
     { name: 'sign-in', weight: 1, text: request('POST', '/api/session', [], { email, password }) },
     { name: 'upload', weight: 2, text: request('POST', `${base}/versions`, bearer(token), upload) },
   ]

@@ -21,6 +21,7 @@ import {
   installApp,
   type Login,
 } from '../../support/world.ts'
+import { cookieNamed } from '../../support/cookie.ts'
 
 /** A form of a page. */
 export type FoundForm = PageForm & { readonly who: Who }
@@ -120,6 +121,7 @@ export const makeCredentials = async (world: FuzzWorld): Promise<Credentials> =>
     )
   return {
     of: async (name, action, bound) => {
+      if (name === 'sessionCookieName') return cookieNamed(url, 'session')
       if (name === 'pageTicket') return await ticket(pageSession, action, bound)
       if (name === 'operatorTicket') return await ticket(operatorSession, action, bound)
       const value = lasting[name] ?? (await fresh[name]?.())

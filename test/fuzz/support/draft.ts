@@ -30,6 +30,8 @@ export type Draft = {
 
 /** Stands for a secret: `~~session~~`, or with its 17th character replaced by Q: `~~session.17.Q~~`. */
 export const secret = (name: string): string => `~~${name}~~`
+/** The name of the session cookie, which the port of the server is part of. */
+export const sessionCookieName = secret('sessionCookieName')
 export const damagedSecret = (name: string, at: number, by: string): string => `~~${name}.${at}.${by}~~`
 export const markers = /~~([a-zA-Z]+)(?:\.(\d+)\.(\w))?~~/g
 

@@ -1,5 +1,5 @@
 import type { Chance } from './operation.ts'
-import { type Draft, formText, secret, withHeader, withoutHeader } from './draft.ts'
+import { type Draft, formText, secret, sessionCookieName, withHeader, withoutHeader } from './draft.ts'
 import { hostile } from './hostile-by-place.ts'
 import { choose, damaged, type Mutation, onPairs } from './mutation.ts'
 
@@ -45,7 +45,7 @@ export const headerMutations: readonly Mutation[] = [
     apply: (d, c) => withHeader(d, 'Authorization', choose(c, hostile.authorizations) ?? ''),
   },
   { name: 'a cookie', apply: (d, c) => withHeader(d, 'Cookie', choose(c, hostile.cookies) ?? '') },
-  { name: 'a damaged cookie', apply: (d, c) => withHeader(d, 'Cookie', `session=${damaged(c)}`) },
+  { name: 'a damaged cookie', apply: (d, c) => withHeader(d, 'Cookie', `${sessionCookieName}=${damaged(c)}`) },
   {
     name: 'another origin',
     apply: (d, c) =>

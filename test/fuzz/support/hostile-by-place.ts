@@ -1,4 +1,4 @@
-import { secret } from './draft.ts'
+import { secret, sessionCookieName } from './draft.ts'
 import { canary, texts } from './hostile-values.ts'
 
 /** Hostile values by the place where each can occur. */
@@ -123,19 +123,19 @@ export const hostile = {
     'Bearer apok_x',
   ],
   cookies: [
-    `session=${secret('session')}`,
-    `session=${secret('operatorSession')}`,
-    `session=${secret('session')}; session=${secret('pageSession')}`,
-    `session="${secret('session')}"`,
-    'session=',
-    'session',
+    `${sessionCookieName}=${secret('session')}`,
+    `${sessionCookieName}=${secret('operatorSession')}`,
+    `${sessionCookieName}=${secret('session')}; ${sessionCookieName}=${secret('pageSession')}`,
+    `${sessionCookieName}="${secret('session')}"`,
+    `${sessionCookieName}=`,
+    sessionCookieName,
     `SESSION=${secret('session')}`,
     `__Host-session=${secret('session')}`,
-    `a=${'b'.repeat(9_000)}; session=${secret('session')}`,
-    `session=${secret('userToken')}`,
+    `a=${'b'.repeat(9_000)}; ${sessionCookieName}=${secret('session')}`,
+    `${sessionCookieName}=${secret('userToken')}`,
     ';;;=;',
-    `session=${canary}`,
-    `visit=x; session=${secret('appToken')}`,
+    `${sessionCookieName}=${canary}`,
+    `visit=x; ${sessionCookieName}=${secret('appToken')}`,
   ],
   origins: [
     'null',

@@ -1,4 +1,4 @@
-import { type Body, type Draft, type Pairs, secret } from './draft.ts'
+import { type Body, type Draft, type Pairs, secret, sessionCookieName } from './draft.ts'
 
 /** Gives a whole number from 0 up to `below`. */
 export type Chance = (below: number) => number
@@ -30,6 +30,6 @@ export const formType = ['Content-Type', 'application/x-www-form-urlencoded'] as
 export const jsonType = ['Content-Type', 'application/json'] as const
 export const sameOrigin = ['Sec-Fetch-Site', 'same-origin'] as const
 export const bearer = (name: string) => ['Authorization', `Bearer ${secret(name)}`] as const
-export const cookie = (name: string) => ['Cookie', `session=${secret(name)}`] as const
+export const cookie = (name: string) => ['Cookie', `${sessionCookieName}=${secret(name)}`] as const
 
 export const pick = <T>(chance: Chance, from: readonly [T, ...T[]]): T => from[chance(from.length)] ?? from[0]

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { type Login, signIn } from '../../support/world.ts'
 import type { Who } from './site-map.ts'
 import type { StockedWorld } from './stocked-world.ts'
+import { cookieNamed } from '../../support/cookie.ts'
 
 export const loginOf = ({ user, operator }: StockedWorld, who: Exclude<Who, 'visitor'>): Login =>
   who === 'user' ? user : operator
@@ -23,5 +24,6 @@ export const sessionOf = async (world: StockedWorld, who: Who): Promise<string |
 /** Gives the browser that session. */
 export const enterAs = async (page: Page, world: StockedWorld, who: Who): Promise<void> => {
   const value = await sessionOf(world, who)
-  if (value !== null) await page.context().addCookies([{ name: 'session', value, url: world.server.url }])
+  if (value !== null)
+    await page.context().addCookies([{ name: cookieNamed(world.server.url, 'session'), value, url: world.server.url }])
 }

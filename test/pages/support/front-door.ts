@@ -1,5 +1,7 @@
 import { challengeOf } from '../../../src/domain/pkce.ts'
 import { type AppInWorld, verifier } from '../../support/world.ts'
+import { leadsTo } from './plain-browser.ts'
+import { sessionCookieOf } from '../../support/cookie.ts'
 
 /** Parameters of a request, by their names on the wire; null leaves one out. */
 export type Asked = Readonly<Record<string, string | null>>
@@ -25,13 +27,17 @@ export type Seen = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  /** Where it leads by itself. */
   readonly location: string | null
 }
 
 /** A browser without a screen: it sends its session cookie and the origin of its requests, and follows no redirects. */
 export const look = async (url: string, path: string, session: string | null = null): Promise<Seen> =>
   await seenOf(
-    await fetch(url + path, { redirect: 'manual', headers: session === null ? {} : { cookie: `session=${session}` } }),
+    await fetch(url + path, {
+      redirect: 'manual',
+      headers: session === null ? {} : { cookie: sessionCookieOf(url, session) },
+    }),
   )
 
 type Posted = { readonly session?: string | null; readonly headers?: Readonly<Record<string, string>> }
@@ -48,7 +54,7 @@ export const post = async (
     await fetch(url + path, {
       method: 'POST',
       redirect: 'manual',
-      headers: { ...headers, ...(session === null ? {} : { cookie: `session=${session}` }) },
+      headers: { ...headers, ...(session === null ? {} : { cookie: sessionCookieOf(url, session) }) },
       body: new URLSearchParams(fields),
     }),
   )
@@ -57,7 +63,7 @@ const seenOf = async (response: Response): Promise<Seen> => ({
   status: response.status,
   headers: response.headers,
   text: await response.text(),
-  location: response.headers.get('location'),
+  location: leadsTo(response),
 })
 
 /** The hidden fields of the form that is sent to `action`. */

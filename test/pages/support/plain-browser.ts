@@ -1,8 +1,11 @@
+import { cookieNamed } from '../../support/cookie.ts'
+
 /** The answer, with the page as text. */
 export type Seen = { readonly status: number; readonly headers: Headers; readonly text: string }
 
 /** A browser without a screen: it keeps cookies, follows no redirects, and sends forms as they are on the page. */
 export type PlainBrowser = {
+  /** By their names; over plain HTTP without the prefix, which is the same for all. */
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
@@ -15,7 +18,7 @@ export type PlainBrowser = {
   formOn(page: string, action: string): Promise<Record<string, string>>
   /** Sends that form with its hidden fields and these. */
   submit(page: string, action: string, fields?: Fields): Promise<Seen>
-  /** The page that the answer redirects to, as the browser would load it; the answer itself when it is no redirect. */
+  /** The page that the answer leads to by itself, as the browser would load it; the answer itself when it leads nowhere. */
   follow(answer: Seen): Promise<Seen>
 }
 type Fields = Readonly<Record<string, string | readonly string[]>>
@@ -23,20 +26,25 @@ type FileFields = Readonly<Record<string, string | File | readonly string[]>>
 
 export const plainBrowser = (url: string): PlainBrowser => {
   const cookies = new Map<string, string>()
+  let prefix = cookieNamed(url, 'session').replace(/session$/, '')
+  const fullName = (name: string) => (name.startsWith('__Host-') ? name : prefix + name)
   const send = async (
     method: string,
     path: string,
     headers: Readonly<Record<string, string>>,
     body?: string | FormData,
   ) => {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = [...cookies].map(([name, value]) => `${fullName(name)}=${value}`).join('; ')
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
       headers: { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...headers },
       ...(body === undefined ? {} : { body }),
     })
-    for (const set of response.headers.getSetCookie()) keep(cookies, set)
+    for (const set of response.headers.getSetCookie()) {
+      prefix = /^app-platform-\d+-/.exec(set)?.[0] ?? prefix // of the public address, which can have another port
+      keep(cookies, set.replace(prefix, ''))
+    }
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
   const browser: PlainBrowser = {
@@ -54,12 +62,16 @@ export const plainBrowser = (url: string): PlainBrowser => {
     submit: async (page, action, fields = {}) =>
       await browser.post(action, { ...(await browser.formOn(page, action)), ...fields }),
     follow: async (answer) => {
-      const location = answer.headers.get('location')
+      const location = leadsTo(answer)
       return location === null ? answer : await browser.get(location, { 'sec-fetch-site': 'same-origin' })
     },
   }
   return browser
 }
+
+/** Where an answer leads by itself, by a redirect or as a page that goes on; null if it stays. */
+export const leadsTo = ({ headers }: Pick<Seen, 'headers'>): string | null =>
+  headers.get('location') ?? headers.get('refresh')?.replace(/^0; url=/, '') ?? null
 
 const fromAPageOfOurs = {
   'content-type': 'application/x-www-form-urlencoded',
