@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { nameFault } from './name.ts'
+import { typedName } from './entered-name.ts'
 import { embedUrlFault } from './registered-url.ts'
 import { issuable, parseScope } from './scope.ts'
 import { isKeptInteger, isWellFormedText } from './text.ts'
@@ -184,7 +184,7 @@ const scopesField: FieldRule = (node) => {
 
 /** The fields that the platform knows. The app may add others. */
 const manifestFields: Readonly<Record<string, FieldRule>> = {
-  name: textField('name', nameFault),
+  name: textField('name', (text) => typedName(text).fault),
   description: textField('description', (text) =>
     text.length > longestText ? `description must have at most ${longestText} characters.` : null,
   ),

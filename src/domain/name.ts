@@ -1,54 +1,24 @@
-import { isWellFormedText } from './text.ts'
-
-/** Longest name of a person, app or resource, in UTF-16 code units. */
-const maximumLength = 200
-
-/** A visible character: not a space or control of any kind, and not one that fonts draw as nothing. */
-const visibleCharacter = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
-
-/** More marks on one letter than any script uses. They would cover the lines above and below the name. */
-const towerOfMarks = /\p{M}{9}/u
-
-/** The fault of a name that people will read, as a sentence; null when it has none. */
-export const nameFault = (name: string): string | null => {
-  if (!isWellFormedText(name)) return 'The name has broken characters.'
-  if (!visibleCharacter.test(name)) return 'The name is empty.'
-  if (name.length > maximumLength) return 'The name is longer than 200 characters.'
-  // With control characters, line ends or direction marks a name could imitate another text.
-  if (/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(name)) {
-    return 'The name has control characters.'
-  }
-  if (towerOfMarks.test(name)) return 'The name has too many marks on one letter.'
-  return null
-}
-
-/** Drawn as nothing or as a space, except the plain space. With such a character a name could look like another one. */
-const unseenCharacter = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ ]]/v
-
-/** Pictures, also those of several characters: families, flags, keycaps and hearts. Only what Unicode recommends: each is seen. */
-const emoji = /\p{RGI_Emoji}/gv
-
-const invisible = 'The name has invisible characters: only plain spaces are allowed.'
-
-/** The fault of the name of a person, who must not look like another one; null when it has none. */
-export const personNameFault = (name: string): string | null =>
-  nameFault(name) ?? (unseenCharacter.test(name.replace(emoji, '')) ? invisible : null)
+import { type TypedName, typedName } from './entered-name.ts'
 
 /**
- * The fault of an app's name, as a sentence; null when it has none. An app must not look like another app or like the
- * platform: a name that begins or ends with the platform's name is refused.
+ * The name of an app, as a person has typed it. An app must not look like the platform: a name that begins or ends with the
+ * platform's name is refused.
  */
-export const appNameFault = (name: string, platformName: string): string | null => {
-  const fault = personNameFault(name)
-  if (fault !== null) return fault
+export const typedAppName = (text: string, platformName: string): TypedName => {
+  const { name, fault } = typedName(text)
   const [words, own] = [wordsOf(name), wordsOf(platformName)]
   const isPlatform = [words.slice(0, own.length), words.slice(-own.length)].some((some) => isSame(some, own))
-  return isPlatform ? 'An app must not carry the name of the platform: choose another name.' : null
+  return { name, fault: fault ?? (isPlatform ? ofThePlatform : null) }
 }
 
-/** The words as people read them: case, full width, spaces and punctuation make no difference. */
+const ofThePlatform = 'An app must not carry the name of the platform: choose another name.'
+
+/** The words as people read them: case, full width, spaces, punctuation and what nobody sees make no difference. */
 const wordsOf = (text: string): readonly string[] => {
-  const folded = text.normalize('NFKC').toLowerCase()
+  const folded = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
   const words = folded.match(/[\p{L}\p{N}\p{M}]+/gu)
   return words ?? [folded.trim()]
 }

@@ -1,5 +1,6 @@
+import { statedName } from './entered-name.ts'
 import { isExternalId } from './external-id.ts'
-import { isSlug, nameFault } from './name.ts'
+import { isSlug } from './name.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /** Websites and stores: the only resources of a user that an app can read (spec section 2). */
@@ -48,11 +49,10 @@ const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
     throw new FieldFault('externalId', 'This must be 1 to 128 visible ASCII characters.')
   }
   const kind = oneOf(record, 'kind', resourceKinds)
-  const name = textOf(record, 'name')
-  const fault = nameFault(name)
-  if (fault !== null) throw new FieldFault('name', fault)
+  const stated = textOf(record, 'name')
   const slug = textOf(record, 'slug')
   if (!isSlug(slug)) throw new FieldFault('slug', 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
+  const name = statedName(stated, slug)
   const status = oneOf(record, 'status', resourceStatuses)
   const createdAt = timeOf(record, 'createdAt')
   const updatedAt = timeOf(record, 'updatedAt')

@@ -20,6 +20,9 @@ const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. Matching takes linear time: dots separate all parts. */
 const form = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
 
+/** What stands for the name of a person who has none. */
+export const localPartOf = (email: string): string => email.slice(0, email.indexOf('@'))
+
 /** The address in lower case, as it is stored and compared; null for any other text. Nothing is trimmed. */
 export const normalizeEmail = (text: string): string | null => {
   if (text.length > 254) return null // RFC 5321 section 4.5.3.1.3, without the angle brackets

@@ -23,7 +23,6 @@ test('a faulty field is named, with the rule that it breaks', () => {
   for (const [field, value, says] of [
     ['owner', 7, 'This must be a string.'],
     ['name', 7, 'This must be a string.'],
-    ['name', '', 'The name is empty.'],
     ['slug', 'Bad Slug', 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.'],
     ['kind', 'website', 'This must be site or store.'],
     ['status', 'live', 'This must be draft or published or archived.'],

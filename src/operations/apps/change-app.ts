@@ -1,5 +1,5 @@
 import type { App } from '../../../db/database.ts'
-import { appNameFault } from '../../domain/name.ts'
+import { typedAppName } from '../../domain/name.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
@@ -12,8 +12,8 @@ type NewAppName = { readonly slug: string; readonly name: string }
  * @throws invalid_request for a name that cannot be shown, or an unknown slug
  */
 export const renameApp: Operation<NewAppName, AppRecord> = async (platform, trace, actor, input) => {
-  const name = input.name.trim()
-  refuseFault('name', appNameFault(name, platform.platformName))
+  const { name, fault } = typedAppName(input.name, platform.platformName)
+  refuseFault('name', fault)
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
     if (app.name === name) return await appRecord(q, app)

@@ -3,7 +3,7 @@ import { environments } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { appNameFault, isSlug } from '../../domain/name.ts'
+import { isSlug, typedAppName } from '../../domain/name.ts'
 import { formatScope, parseScope, type ScopeName } from '../../domain/scope.ts'
 import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
@@ -21,9 +21,9 @@ type NewApp = {
  * @throws invalid_request, quota_exceeded
  */
 export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, actor, input) => {
-  const name = input.name.trim()
+  const { name, fault } = typedAppName(input.name, platform.platformName)
   const asked = readScopes(input.scopes)
-  const faults = { name: appNameFault(name, platform.platformName), slug: slugFault(input.slug), scopes: asked.fault }
+  const faults = { name: fault, slug: slugFault(input.slug), scopes: asked.fault }
   if (Object.values(faults).some((fault) => fault !== null)) {
     // A slug that is taken alone is refused in the transaction.
     const isTaken = faults.slug === null && (await platform.database.queries.apps.bySlug(input.slug)) !== null

@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import { graceFault, maximumLiveSecrets } from '../../domain/credential.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
-import { nameFault } from '../../domain/name.ts'
+import { typedName } from '../../domain/entered-name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import type { Actor } from '../audit/event.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
@@ -27,8 +27,8 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   actor,
   input,
 ) => {
-  const label = input.label?.trim() ?? null
-  refuseFault('label', label === null ? null : nameFault(label))
+  const label = input.label === null ? null : typedName(input.label)
+  refuseFault('label', label?.fault ?? null)
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)
 
@@ -37,7 +37,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
     if (fullness !== null) return fullness
-    const row = minted.rowFor(client.id, label, actor)
+    const row = minted.rowFor(client.id, label?.name ?? null, actor)
     await q.credentials.insert(row)
     const { environment } = input
     await record({ action: 'credential.created', appId: app.id, environment, target: row.id })

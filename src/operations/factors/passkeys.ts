@@ -5,7 +5,7 @@ import type { Passkey } from '../../../db/database.ts'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { nameFault } from '../../domain/name.ts'
+import { typedName } from '../../domain/entered-name.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { badInput, decideAt, type OpenChange } from '../decision.ts'
@@ -86,10 +86,10 @@ export type NewPasskey = {
 export const preparePasskey = async (
   platform: Platform,
   userId: string,
-  { response, name, readChallenge }: NewPasskey,
+  { response, name: typed, readChallenge }: NewPasskey,
   now: number,
 ) => {
-  const fault = nameFault(name)
+  const { name, fault } = typedName(typed)
   if (fault !== null) throw badInput('name', fault)
   const checked = await checkRegistration(platform, response, readChallenge)
   if (checked === null) throw badInput('passkey', notChecked)

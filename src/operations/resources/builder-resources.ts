@@ -4,7 +4,8 @@ import type { Queries, Resource } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { isExternalId } from '../../domain/external-id.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { isSlug, nameFault } from '../../domain/name.ts'
+import { statedName } from '../../domain/entered-name.ts'
+import { isSlug } from '../../domain/name.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import {
   badInput,
@@ -55,7 +56,6 @@ export const putBuilderResource: Operation<
   { readonly resource: BuilderResource; readonly created: boolean }
 > = async (platform, trace, actor, stated) => {
   if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
-  refuseFault('name', nameFault(stated.name))
   refuseFault('slug', isSlug(stated.slug) ? null : 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
   const { createdAt, updatedAt } = stated
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
@@ -90,7 +90,8 @@ const rowOf = (
   before: Resource | null,
   { id, ownerId, now }: { readonly id: string; readonly ownerId: string; readonly now: number },
 ): Resource => {
-  const { kind, externalId, name, slug, status } = stated
+  const { kind, externalId, slug, status } = stated
+  const name = statedName(stated.name, slug)
   const createdAt = stated.createdAt ?? before?.createdAt ?? Math.min(now, stated.updatedAt ?? now)
   const updatedAt = stated.updatedAt ?? now
   const kept = status === 'draft' ? null : (before?.publishedAt ?? null)

@@ -1,7 +1,7 @@
 import type { ServiceKey } from '../../../db/database.ts'
 import { graceFault } from '../../domain/credential.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
-import { nameFault } from '../../domain/name.ts'
+import { typedName } from '../../domain/entered-name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import {
   maximumKeyDays,
@@ -50,14 +50,15 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   platform,
   trace,
   actor,
-  { name, rights, networks, expiresInDays },
+  { name: typed, rights, networks, expiresInDays },
 ) => {
+  const { name, fault } = typedName(typed)
   const readable = readRights(rights)
   const places = readNetworks(networks)
   const areNetworks = places !== null && places.length <= maximumNetworks
   const isDays = expiresInDays === null || isWholeDays(expiresInDays)
   const refusal = refusalOfFaults({
-    name: nameFault(name),
+    name: fault,
     rights: readable === null ? `Choose at least one right: ${serviceRights.join(', ')}.` : null,
     networks: areNetworks
       ? null

@@ -1,8 +1,8 @@
 import type { User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { personNameFault } from '../../domain/name.ts'
-import { mayEnter, normalizeEmail } from '../../domain/user.ts'
+import { statedPersonName } from '../../domain/entered-name.ts'
+import { localPartOf, mayEnter, normalizeEmail } from '../../domain/user.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
@@ -87,8 +87,7 @@ const firstSignIn = async (
     return holder
   }
   if (!createsUsers) return null
-  const name =
-    claims.name === null || personNameFault(claims.name) !== null ? (email.split('@')[0] ?? email) : claims.name
+  const name = statedPersonName(claims.name ?? '', localPartOf(email))
   const user = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
   await q.users.insert(user)
   await q.identities.insert({ issuer, subject, userId: id, createdAt: now })

@@ -4,9 +4,9 @@ import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isExternalId } from '../../domain/external-id.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { personNameFault } from '../../domain/name.ts'
+import { statedPersonName } from '../../domain/entered-name.ts'
 import { noPassword } from '../../domain/password.ts'
-import { normalizeEmail, type UserStatus } from '../../domain/user.ts'
+import { localPartOf, normalizeEmail, type UserStatus } from '../../domain/user.ts'
 import { checkingFirst } from '../acting-as.ts'
 import { badInput, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import { endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
@@ -53,11 +53,11 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
   const email = normalizeEmail(stated.email)
   if (email === null) throw badInput('email', 'The email address is malformed.')
-  refuseFault('name', personNameFault(stated.name))
   refuseFault('pictureUrl', stated.pictureUrl === null ? null : pictureFault(stated.pictureUrl))
   const now = platform.clock.now()
   const id = recordId('usr_', platform.random.uuid(now))
-  const { externalId, name, pictureUrl, status } = stated
+  const { externalId, pictureUrl, status } = stated
+  const name = statedPersonName(stated.name, localPartOf(email))
   return await decideAt(platform, trace, actor, now, async (change) => {
     const before = await change.q.users.byExternalId(externalId)
     const holder = await change.q.users.byEmail(email)

@@ -3,7 +3,7 @@
 
 import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
-import { personNameFault } from '../../domain/name.ts'
+import { typedName } from '../../domain/entered-name.ts'
 import { keyOfUuidTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { normalizeEmail } from '../../domain/user.ts'
@@ -81,8 +81,8 @@ type NewUserName = { readonly email: string; readonly name: string }
  * @throws invalid_request for an unknown address or a name that cannot be shown
  */
 export const renameUser: Operation<NewUserName, User> = async (platform, trace, actor, input) => {
-  const name = input.name.trim()
-  refuseFault('name', personNameFault(name))
+  const { name, fault } = typedName(input.name)
+  refuseFault('name', fault)
   return await decide(platform, trace, actor, async (change) => {
     const user = await knownUser(change.q, input.email)
     return user instanceof PlatformError ? user : (await changeUser(change, user, { name })).user

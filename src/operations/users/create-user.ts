@@ -1,7 +1,7 @@
 import type { User } from '../../../db/database.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { personNameFault } from '../../domain/name.ts'
+import { typedName } from '../../domain/entered-name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
 import { newUser } from './builder-users.ts'
@@ -21,10 +21,10 @@ type NewUser = {
  */
 export const createUser: Operation<NewUser, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.email)
-  const name = input.name.trim()
+  const { name, fault } = typedName(input.name)
   const faults = {
     email: email === null ? 'The email address is malformed.' : null,
-    name: personNameFault(name),
+    name: fault,
     password: newPasswordFault(input.password),
   }
   const refusal = refusalOfFaults(faults)

@@ -3,7 +3,7 @@
 import type { PasswordLink, Queries, User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../domain/identifier.ts'
-import { personNameFault } from '../../domain/name.ts'
+import { typedName } from '../../domain/entered-name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
@@ -90,10 +90,10 @@ type Invitation = { readonly email: string; readonly name: string; readonly isOp
  */
 export const inviteUser: Operation<Invitation, MadeLink> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.email)
-  const name = input.name.trim()
+  const { name, fault } = typedName(input.name)
   const refusal = refusalOfFaults({
     email: email === null ? 'The email address is malformed.' : null,
-    name: personNameFault(name),
+    name: fault,
   })
   if (email === null || refusal !== null) throw refusal ?? badInput('email', taken)
   const now = platform.clock.now()

@@ -73,7 +73,7 @@ const add = async (door: Door, request: Request): Promise<Response> => {
   const added = async () => {
     const response = registrationIn(fields.passkey)
     const readChallenge = challengeReader(challengeOf(visit))
-    return await addPasskey(...onOwnAccount(visit), { response, name: fields.name.trim(), readChallenge })
+    return await addPasskey(...onOwnAccount(visit), { response, name: fields.name, readChallenge })
   }
   return await answerForm(added(), {
     done: (codes) =>

@@ -54,7 +54,7 @@ export const serviceKeyRoutes = (door: Door) =>
         button: 'Create the key',
         act: async ({ visit, fields: { name, rights, networks, expiresInDays: days }, ticket }) => {
           const input = {
-            name: name.trim(),
+            name,
             rights,
             networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
             expiresInDays: days.trim() === '' ? null : Number(days),

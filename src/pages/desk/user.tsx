@@ -66,7 +66,7 @@ export const deskUserRoutes = (door: Door) =>
         show: showEdit,
         act: async ({ visit, fields: { name } }, { id }) => {
           const { email } = await inspectUser(door.platform, id)
-          await renameUser(...onTheDesk(visit), { email, name: name.trim() })
+          await renameUser(...onTheDesk(visit), { email, name })
           return seeOther(`${userPath(id)}?done=renamed`)
         },
       }),
