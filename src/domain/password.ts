@@ -6,8 +6,16 @@ import { encodeBase62 } from './base62.ts'
 const maximumBytes = 72
 const minimumCharacters = 8
 
+/** A password as it is measured, compared and hashed: keyboards write an accent alone or with its letter (NFC). */
+export const normalPassword = (typed: string): string =>
+  typed.length > longestRead ? typed.slice(0, longestRead) : typed.normalize('NFC')
+
+/** No longer text has a normal form that bcrypt reads to its end. */
+const longestRead = 1024
+
 /** Why a password cannot be checked or stored, as a sentence; null when it can. */
-export const passwordFault = (password: string): string | null => {
+export const passwordFault = (typed: string): string | null => {
+  const password = normalPassword(typed)
   if (Buffer.byteLength(password) > maximumBytes) return 'The password is longer than 72 bytes.'
   if (!isWellFormedText(password)) return 'The password has characters that cannot be used.'
   if (Array.from(password).length < minimumCharacters) return 'The password has fewer than 8 characters.'

@@ -6,7 +6,7 @@
  */
 
 /** What a URL must have, as the end of a sentence that begins with its kind, and what breaks it. */
-type Rule = readonly [sentence: string, isBroken: (url: string) => boolean]
+type Rule = readonly [sentence: string | ((url: string) => string), isBroken: (url: string) => boolean]
 
 const maximumLength = 2048
 // RFC 3986 section 2. Parsers differ on every other character, above all on the backslash.
@@ -15,18 +15,27 @@ const uriCharacters = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$
 /** In order; the first broken rule is reported. */
 const beforeHost: readonly Rule[] = [
   ['has at most 2048 characters.', (url) => url.length > maximumLength],
+  [(url) => `has a host in ASCII: ${asciiHostOf(url) ?? ''}.`, (url) => asciiHostOf(url) !== null],
   ['has only the characters that RFC 3986 allows; others are percent-encoded.', (url) => !uriCharacters.test(url)],
   ['starts with https://.', (url) => !url.startsWith('https://')], // spec section 5, point 4
   ['has no fragment (#).', (url) => url.includes('#')], // RFC 6749 section 3.1.2
   ['has no user name or password before the host.', (url) => authorityOf(url).includes('@')],
 ]
+/** The host of a URL as it must be registered, if it is written in other letters; else null. */
+const asciiHostOf = (url: string): string | null => {
+  if (!url.startsWith('https://') || !/^[^@\\\s]*\P{ASCII}[^@\\\s]*$/u.test(authorityOf(url))) return null
+  return URL.parse(`https://${authorityOf(url)}`)?.host ?? null
+}
 const hostRule = (host: RegExp): Rule => [
   'has a host in lower case, and nothing but a port after it.',
   (url) => !host.test(authorityOf(url)),
 ]
-const formRule: Rule = [
-  'is written as browsers write it: no default port, no dot segments, no shortened address.',
-  (url) => !isAsBrowsersWriteIt(url),
+const formRules: readonly Rule[] = [
+  ["has no apostrophe (') in its query: browsers write it as %27.", (url) => /\?.*'/s.test(url)],
+  [
+    'is written as browsers write it: no default port, no dot segments, no shortened address.',
+    (url) => !isAsBrowsersWriteIt(url),
+  ],
 ]
 
 const authorityOf = (url: string): string => url.slice('https://'.length).split(/[/?#]/, 1)[0] ?? ''
@@ -42,7 +51,9 @@ const isAsBrowsersWriteIt = (url: string): boolean => {
 /** The sentence of the first broken rule, about this kind of URL; null when none is broken. */
 const faultOf = (kind: string, rules: readonly Rule[], url: string): string | null => {
   const broken = rules.find(([, isBroken]) => isBroken(url))
-  return broken === undefined ? null : `${kind} ${broken[0]}`
+  if (broken === undefined) return null
+  const [sentence] = broken
+  return `${kind} ${typeof sentence === 'string' ? sentence : sentence(url)}`
 }
 
 /** The redirect URIs that one environment of an app may have. */
@@ -55,14 +66,14 @@ const redirectUriRules: readonly Rule[] = [
   ...beforeHost,
   ['has no wildcard (*).', (url) => url.includes('*')], // spec section 4
   hostRule(/^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::\d+)?$/),
-  formRule,
+  ...formRules,
   [
     'has none of code, state, iss and error in its query: the answer adds them.',
     (url) => answerParameters.some((name) => new URL(url).searchParams.has(name)),
   ],
 ]
 
-/** Why a redirect URI cannot be registered, as a sentence that repeats nothing of it; else null (contract section 3). */
+/** Why a redirect URI cannot be registered, as a sentence; else null (contract section 3). */
 export const redirectUriFault = (uri: string): string | null => faultOf('A redirect URI', redirectUriRules, uri)
 
 /** Byte for byte; nothing is parsed (RFC 9700 section 2.1). */
@@ -79,7 +90,7 @@ const webhookUrlRules: readonly Rule[] = [
   ...beforeHost,
   // No dot at the end of a name: it would be a second name for the same host.
   hostRule(/^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])(?::\d+)?$/),
-  formRule,
+  ...formRules,
 ]
 
 /** Why a webhook URL cannot be registered, as a sentence; else null. Where the host leads is checked elsewhere. */
@@ -91,7 +102,7 @@ type EmbedUrl = { readonly url: string; readonly origin: string }
 const embedUrlRules: readonly Rule[] = [
   ...beforeHost, // the one-time code goes into the fragment
   hostRule(/^[a-z0-9._-]+(?::\d+)?$/), // a Content-Security-Policy cannot name an IPv6 address
-  formRule,
+  ...formRules,
 ]
 
 /** What is wrong with the `embedUrl` of a manifest; null when nothing is, or when it has none. */

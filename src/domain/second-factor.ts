@@ -29,13 +29,37 @@ export const recoveryCode = (random: Uint8Array): string =>
     .join('')
     .replaceAll(/.{4}(?=.)/g, '$&-')
 
+/** The hash of a recovery code, without its dashes, for this user. It has too many random bits to be guessed, so a fast hash is enough. */
+export const hashRecoveryCode = (userId: string, code: string): SecretHash => hashSecret(`${userId} ${code}`)
+
+/** A code as it is compared: of an authenticator app, or a recovery code. */
+type TypedCode = { readonly kind: 'totp' | 'recovery'; readonly code: string } | { readonly kind: 'neither' }
+
 /**
- * The hash of a recovery code as a person typed it, for this user; null for a text that cannot be one. A code has too many random
- * bits to be guessed, so a fast hash is enough.
+ * What a person typed as a code. Digits of every script count, and spaces, dashes and invisible characters do not. The check and
+ * the limits on guessing both read a code by this, so nothing can be checked without being counted.
  */
-export const hashRecoveryCode = (userId: string, typed: string): SecretHash | null => {
-  const code = typed.toLowerCase().replaceAll(/[\s-]/g, '')
-  return code.length === digits ? hashSecret(`${userId} ${code}`) : null
+export const readCode = (typed: string): TypedCode => {
+  const code = typed
+    .slice(0, longestTyped)
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\p{Z}\p{Pd}\p{C}\p{Default_Ignorable_Code_Point}\u2212]/gu, '')
+    .replaceAll(/\p{Nd}/gu, (digit) => String(valueOf(digit)))
+  if (/^\d{6}$/.test(code)) return { kind: 'totp', code }
+  return isRecoveryCode.test(code) ? { kind: 'recovery', code } : { kind: 'neither' }
+}
+
+/** A longer text is no code. */
+const longestTyped = 200
+const isRecoveryCode = new RegExp(`^[${alphabet}]{${digits}}$`)
+
+/** Unicode has the ten digits of each script in a row, with zero first. */
+const valueOf = (digit: string): number => {
+  const at = digit.codePointAt(0) ?? 0
+  let below = 0
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(at - below - 1))) below += 1
+  return below % 10
 }
 
 // The codes of authenticator apps (RFC 6238), with the values that every app knows: SHA-1, six digits, 30 seconds.
@@ -55,15 +79,13 @@ const totpOf = (key: Uint8Array, more: { readonly issuer?: string; readonly labe
     period,
   })
 
-/** Whether the text is written as such a code. */
-export const isTotpCode = (text: string): boolean => /^\d{6}$/.test(text)
-
 /** The time step of a moment, in epoch milliseconds. */
 export const totpStepAt = (now: number): number => Math.floor(now / 1000 / period)
 
 /** The time step that a code belongs to; null for a wrong code. `now` is epoch milliseconds. */
-export const stepOfTotpCode = (key: Uint8Array, code: string, now: number): number | null => {
-  const distance = isTotpCode(code) ? totpOf(key).validate({ token: code, timestamp: now, window }) : null
+export const stepOfTotpCode = (key: Uint8Array, typed: TypedCode, now: number): number | null => {
+  if (typed.kind !== 'totp') return null
+  const distance = totpOf(key).validate({ token: typed.code, timestamp: now, window })
   return distance === null ? null : totpStepAt(now) + distance
 }
 

@@ -23,10 +23,33 @@ const form = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
 /** What stands for the name of a person who has none. */
 export const localPartOf = (email: string): string => email.slice(0, email.indexOf('@'))
 
-/** The address in lower case, as it is stored and compared; null for any other text. Nothing is trimmed. */
+/** Longest address (RFC 5321 section 4.5.3.1.3, without the angle brackets). */
+const longestAddress = 254
+
+/**
+ * The address as it is stored and compared: in lower case, with the host in ASCII; null for any other text. Nothing is trimmed. A
+ * host with other letters is converted as browsers do (UTS #46). Letters outside ASCII before the @ are refused: most mail servers
+ * take no such address (RFC 6531), and each of them decides for itself which ones are the same.
+ */
 export const normalizeEmail = (text: string): string | null => {
-  if (text.length > 254) return null // RFC 5321 section 4.5.3.1.3, without the angle brackets
-  if (!/^[\x21-\x7e]+$/.test(text)) return null // before toLowerCase, which turns some other letters into ASCII
-  const address = text.toLowerCase()
-  return address.indexOf('@') <= 64 && form.test(address) ? address : null
+  if (text.length > longestAddress) return null
+  const at = text.lastIndexOf('@')
+  if (at < 0) return null
+  const [local, host] = [text.slice(0, at), asciiHost(text.slice(at + 1))]
+  if (host === null || !/^[\x21-\x7e]+$/.test(local)) return null // before toLowerCase, which turns some other letters into ASCII
+  const address = `${local}@${host}`.toLowerCase()
+  return address.length <= longestAddress && local.length <= 64 && form.test(address) ? address : null
+}
+
+/** What is wrong with an address that cannot be normalized, as a sentence. */
+export const emailFault = (text: string): string =>
+  normalizeEmail(text.slice(0, longestAddress).replace(/^[^@]*\P{ASCII}[^@]*/u, 'x')) === null
+    ? 'The email address is malformed.'
+    : 'An email address can have such letters only behind the @.'
+
+/** A host in ASCII; null for one that no name can have. The label behind it keeps a number from being read as an IP address. */
+const asciiHost = (host: string): string | null => {
+  if (/^[\x21-\x7e]*$/.test(host)) return host
+  if (/[[\p{ASCII}]--[a-zA-Z0-9.\-]]/v.test(host)) return null // has a meaning in a URL
+  return URL.parse(`https://${host}.x`)?.hostname.slice(0, -2) ?? null
 }

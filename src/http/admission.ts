@@ -47,6 +47,26 @@ export const createHostCheck = (): ((request: Request, route: string) => Platfor
 }
 
 /**
+ * Escapes in a path or query must make UTF-8 without NUL, as the texts of bodies must: PostgreSQL stores no NUL, and what is no
+ * UTF-8 would become another text. The page for authorization requests reads its query itself, since it may have to tell the app.
+ */
+export const checkAddress = (url: string, route: string): PlatformError | null => {
+  if (!url.includes('%') || route === '/oauth/authorize') return null
+  const broken = url.split(/[?&]/).find((part) => part.match(/(?:%[0-9a-f]{2})+/gi)?.every(isText) === false)
+  if (broken === undefined) return null
+  const name = /^[\w.-]{1,64}(?==)/.exec(broken)?.[0]
+  return refuse('invalid_request', { message: 'The address has broken characters.', ...(name && { param: name }) })
+}
+
+const isText = (escapes: string): boolean => {
+  try {
+    return !decodeURIComponent(escapes).includes('\0')
+  } catch {
+    return false
+  }
+}
+
+/**
  * Size, coding and media type, as far as the headers tell (413, 415). A body without a length is measured when it is read, and
  * none is unpacked. The content of a GET has no meaning (RFC 9110 section 9.3.1) and is never read.
  */

@@ -8,7 +8,14 @@ import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/histogram.ts'
-import { checkBody, checkSingleHeaders, createHostCheck, jsonBodies, monitoredRoutes } from './admission.ts'
+import {
+  checkAddress,
+  checkBody,
+  checkSingleHeaders,
+  createHostCheck,
+  jsonBodies,
+  monitoredRoutes,
+} from './admission.ts'
 import type { RouteRule } from './app.ts'
 import { createBurst } from './burst.ts'
 import { authorizationOf, type Call, clientRequestIdOf, type HttpConnection } from './call.ts'
@@ -121,6 +128,7 @@ export const createShell = (options: ShellOptions): Shell => {
     const { request, path, rateLimit } = call
     return (
       checkHost(request, match.route.pattern) ??
+      checkAddress(request.url, match.route.pattern) ??
       checkBody(request, match.route.body) ??
       // A browser's preflight request comes without the headers of the call.
       (isContractPath(path) && request.method !== 'OPTIONS'

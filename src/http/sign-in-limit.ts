@@ -2,7 +2,8 @@ import { browserLabel, deviceCookie, deviceLifetimeSeconds, readDeviceCookie } f
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
-import { isTotpCode } from '../domain/second-factor.ts'
+import { readCode } from '../domain/second-factor.ts'
+import { normalizeEmail } from '../domain/user.ts'
 import type { PasskeyAnswer } from '../operations/factors/passkeys.ts'
 import type { Platform } from '../operations/platform.ts'
 import {
@@ -22,10 +23,14 @@ import { sessionCookie } from './session-cookie.ts'
 const signInsAtOnce = 4
 
 type SignInCaller = {
-  readonly email: string
+  /** Whose account it is, in the form in which accounts are found. */
+  readonly account: string
   /** The key by which the server knows the caller, read after the limits; null if it does not. */
   readonly knownAs: () => Promise<string | null>
 }
+
+/** The account of an address as it was typed. All malformed addresses count together: they have none. */
+const accountAt = (email: string): string => normalizeEmail(email) ?? ''
 
 /**
  * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The try is
@@ -37,10 +42,9 @@ type SignInCaller = {
 export const withSignInLimit = async <T>(
   door: Door,
   call: Call,
-  { email, knownAs }: SignInCaller,
+  { account, knownAs }: SignInCaller,
   work: (platform: Platform) => Promise<T>,
 ): Promise<T> => {
-  const account = email.toLowerCase().slice(0, 254)
   const key = `${account} ${call.addressKey}`
   const addressKey = `sign-in ${call.addressKey}`
   hold(call, door.limiter.peek('failed', addressKey)) // first, so that a try refused here does not count against the account
@@ -76,7 +80,7 @@ export const withSignInLimit = async <T>(
  * @throws rate_limited, and what the work throws
  */
 export const withLinkLimit = async <T>(door: Door, call: Call, email: string, work: () => Promise<T>): Promise<T> => {
-  takeShare(door, call, 'sign_in', `link ${email.toLowerCase().slice(0, 254)} ${call.addressKey}`)
+  takeShare(door, call, 'sign_in', `link ${accountAt(email)} ${call.addressKey}`)
   hold(call, door.limiter.take('failed', `link ${call.addressKey}`))
   return await work()
 }
@@ -98,7 +102,7 @@ export const signInHere = async (
   return await withSignInLimit(
     door,
     call,
-    { email, knownAs },
+    { account: accountAt(email), knownAs },
     async (platform) => await signIn(platform, call, credentials, { ...browser, device }),
   )
 }
@@ -120,10 +124,10 @@ export const finishHere = async (
   const device = await findKnownDevice(door.platform, claimed, email)
   const finish = async (platform: Platform) => await finishSignIn(platform, call, pending, proof, { agent, device })
   const key = `code ${pending.userId} ${device ?? ''}`
-  const isGuessable = proof.kind === 'code' && isTotpCode(proof.code)
+  const isGuessable = proof.kind === 'code' && readCode(proof.code).kind !== 'recovery'
   if (isGuessable) hold(call, door.limiter.take('code', key))
   try {
-    const signedIn = await withSignInLimit(door, call, { email, knownAs: async () => device }, finish)
+    const signedIn = await withSignInLimit(door, call, { account: email, knownAs: async () => device }, finish)
     if (isGuessable) door.limiter.giveBack('code', key)
     return signedIn
   } catch (error) {
@@ -137,7 +141,7 @@ export const finishHere = async (
 export const signInWithPasskeyHere = async (door: Door, call: Call, answer: PasskeyAnswer): Promise<SignedIn> => {
   const browser = browserOf(door, call.request)
   // Counted by passkey: who it is, is known when it is checked, and people who share an address must not lock each other out.
-  const caller = { email: `passkey ${answer.response.id}`, knownAs: async () => null }
+  const caller = { account: `passkey ${answer.response.id.slice(0, 254)}`, knownAs: async () => null }
   return await withSignInLimit(
     door,
     call,

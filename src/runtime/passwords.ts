@@ -1,4 +1,4 @@
-import { noPassword } from '../domain/password.ts'
+import { noPassword, normalPassword } from '../domain/password.ts'
 import { createFairLine, type PlaceInLine } from './waiting-line.ts'
 
 /** bcrypt for people's passwords only; machine secrets are long and random and need no slow hash (contract section 2). */
@@ -85,13 +85,13 @@ export const createPasswords = ({ cost, longestWaitMs = patienceMs }: PasswordOp
       load: async () => void (await loadBcrypt()),
       hash: async (password) => {
         const bcrypt = await loadBcrypt()
-        return await inTurn(async () => await bcrypt.hash(password, cost))
+        return await inTurn(async () => await bcrypt.hash(normalPassword(password), cost))
       },
       matches: async (password, storedHash) => {
         const bcrypt = await loadBcrypt()
         return await inTurn(async () => {
           const known = storedHash === null || storedHash === noPassword ? null : storedHash
-          const isRight = (await bcrypt.verify(password, known ?? nobody)) && known !== null
+          const isRight = (await bcrypt.verify(normalPassword(password), known ?? nobody)) && known !== null
           if (!isRight && place !== null) line.failed(place) // before the turn ends, which chooses the next caller
           return isRight
         })

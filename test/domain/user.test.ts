@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { normalizeEmail } from '../../src/domain/user.ts'
+import { emailFault, normalizeEmail } from '../../src/domain/user.ts'
 
 test('an address is kept in lower case', () => {
   expect(normalizeEmail('Ada.Lovelace+Apps@Example.COM')).toBe('ada.lovelace+apps@example.com')
@@ -44,11 +44,58 @@ test('any text that is not one plain address is refused', () => {
     'ada@example.com,eve@example.com',
     'ada@[127.0.0.1]',
     'ad\u00e4@example.com',
-    'ada@ex\u00e4mple.com',
     'ada\0@example.com',
   ]) {
     expect([text, normalizeEmail(text)]).toEqual([text, null])
   }
+})
+
+test('a host with other letters is converted as browsers do, however it is typed', () => {
+  for (const [host, kept] of [
+    ['b\u00fccher.example', 'xn--bcher-kva.example'],
+    ['B\u00dcCHER.Example', 'xn--bcher-kva.example'],
+    ['bu\u0308cher.example', 'xn--bcher-kva.example'],
+    ['b\u00fc\u00adcher\u3002example', 'xn--bcher-kva.example'],
+    ['xn--bcher-kva.example', 'xn--bcher-kva.example'],
+    ['stra\u00dfe.example', 'xn--strae-oqa.example'],
+    ['例え.テスト', 'xn--r8jz45g.xn--zckzah'],
+    ['почта.рф', 'xn--80a1acny.xn--p1ai'],
+    ['क्\u200dष.example', 'xn--11b2ezcw70k.example'],
+    ['\uff45xample.com', 'example.com'],
+    ['１２.3', '12.3'],
+  ] as const) {
+    expect([host, normalizeEmail(`Joe@${host}`)]).toEqual([host, `joe@${kept}`])
+  }
+})
+
+test('a host that no name can have is refused', () => {
+  for (const host of [
+    'b\u00fc cher.example',
+    'b\u00fc/x',
+    'b\u00fc:80',
+    'b\u00fc?x',
+    'b\u00fc#x',
+    'b\u00fc%41',
+    'b\u00fc\\x',
+    'b\u00fc\n.de',
+    'b\u00fc\0.de',
+    'ex\uff0fb.com',
+    'b\u00fc_.de',
+    'b\u00fc..de',
+    '.b\u00fc',
+    'b\u00fc.',
+    'a\u200db.com',
+    'b\u00fc\ud800.de',
+    '\u00ad',
+  ]) {
+    expect([host, normalizeEmail(`joe@${host}`)]).toEqual([host, null])
+  }
+})
+
+test('the fault of an address says where other letters are allowed', () => {
+  expect(emailFault('jo\u00e9@b\u00fccher.example')).toContain('only behind the @')
+  for (const text of ['joe', 'jo\u00e9', 'joe@', 'jo\u00e9@', '@b\u00fccher.example'])
+    expect(emailFault(text)).toContain('malformed')
 })
 
 test('letters outside ASCII are refused, even if their lower case is in ASCII', () => {

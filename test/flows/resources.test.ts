@@ -43,7 +43,6 @@ describe('GET /resources', () => {
     '?kind=page',
     '?kind=sites',
     '?kind=SITE',
-    '?kind=site%00',
     '?kind=site%20',
     '?kind=constructor',
     '?kind[]=site',

@@ -12,8 +12,8 @@ const platform = await platformOfFile()
 const openDoor = () => doorOf(platform, { failed: { count: 2, seconds: 600 }, sign_in: { count: 3, seconds: 600 } })
 const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
 
-const signIn = async (door: Door, email: string, address: string, call: () => Promise<unknown>) =>
-  await refusalOf(withSignInLimit(door, callFrom(address), { email, knownAs: async () => null }, call))
+const signIn = async (door: Door, account: string, address: string, call: () => Promise<unknown>) =>
+  await refusalOf(withSignInLimit(door, callFrom(address), { account, knownAs: async () => null }, call))
 const succeed = async () => await Promise.resolve()
 const failWith = (code: 'invalid_login' | 'unavailable') => async () => await Promise.reject(refuse(code))
 

@@ -141,13 +141,26 @@ describe('guessing codes with the right password', () => {
     const { key, codes } = await addTotp(platform, user)
     const guesser = await withPassword()
     const statuses: number[] = []
-    for (let index = 0; index < 11; index += 1) statuses.push(await send(guesser, '000000', `192.0.2.${index}`))
+    const guesses = [
+      '000000',
+      '000 000',
+      ' 000-000',
+      '０００００１',
+      '٠٠٠٠٠٢',
+      '0\u00a000000',
+      '00\u200b0000',
+      '1',
+      'é'.repeat(16),
+      '0'.repeat(16),
+    ]
+    for (const [index, guess] of [...guesses, '000 001'].entries())
+      statuses.push(await send(guesser, guess, `192.0.2.${index}`))
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429])
     const code = totpCode(key, now(), 1)
     expect(await send(guesser, code, '198.51.100.1')).toBe(429)
     await known.submit('/sign-in', '/sign-in', user)
     expect(await send(known, code, '198.51.100.2')).toBe(303)
-    expect(await send(guesser, codes[0] ?? '', '198.51.100.3')).toBe(303)
+    expect(await send(guesser, codes[0]?.toUpperCase().replaceAll('-', ' ') ?? '', '198.51.100.3')).toBe(303)
   })
 })
 

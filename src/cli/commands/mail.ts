@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { writtenLetter } from '../../domain/mail.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { createMailer } from '../../runtime/mailer.ts'
 import { answer, CommandFailed, recordAnswer, UsageError } from '../output.ts'
 
@@ -24,7 +24,7 @@ const sendTest = async (address: string, flags: { readonly json?: boolean }): Pr
   if (mail === null)
     throw new UsageError('No mail server is set: set SMTP_URL and MAIL_FROM, as app-platform help settings shows.')
   const to = normalizeEmail(address)
-  if (to === null) throw new UsageError('The email address is malformed.')
+  if (to === null) throw new UsageError(emailFault(address))
   const mailer = createMailer(mail, { platformName })
   const letter = {
     subject: `A test of ${platformName}`,

@@ -7,7 +7,7 @@ import { recordId, recordIdOfKey, rowKey, uuidOfRecordId } from '../../domain/id
 import { mostMailedInvitations } from '../../domain/mail.ts'
 import { hasRight, invitationPath, invitationSeconds, type OfferedRole, rightOverRole } from '../../domain/member.ts'
 import { parseSecret } from '../../domain/secret.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { auditStamp } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
@@ -50,7 +50,7 @@ export type MadeInvitation = { readonly id: string; readonly link: string; reado
 export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (platform, trace, actor, input) => {
   const { slug, role, invitedBy } = input
   const email = normalizeEmail(input.email)
-  if (email === null) throw badInput('email', 'The email address is malformed.')
+  if (email === null) throw badInput('email', emailFault(input.email))
   const now = platform.clock.now()
   const link = mintSecretLink(platform, now, {
     kind: 'appInvitation',

@@ -5,6 +5,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import {
   hashRecoveryCode,
+  readCode,
   recoveryCode,
   recoveryCodeBytes,
   recoveryCodeCount,
@@ -26,7 +27,7 @@ export type Enrolment = { readonly key: Uint8Array; readonly code: string }
  * @throws invalid_request for a code that does not fit the key
  */
 export const prepareEnrolment = (platform: Platform, userId: string, { key, code }: Enrolment, now: number) => {
-  const step = stepOfTotpCode(key, code.replaceAll(/\s/g, ''), now)
+  const step = stepOfTotpCode(key, readCode(code), now)
   if (step === null) throw badInput('code', wrongFirstCode)
   const id = recordId('fct_', platform.random.uuid(now))
   const row = { id, userId, key, lastStep: step, createdAt: now, lastUsedAt: null, endedAt: null }
@@ -119,10 +120,13 @@ export const mintRecoveryCodes = ({ random }: Platform, userId: string, now: num
     code: recoveryCode(random.bytes(recoveryCodeBytes)),
     id: recordId('rcc_', random.uuid(now)),
   }))
-  const rows = minted.flatMap(({ code, id }): RecoveryCode[] => {
-    const hash = hashRecoveryCode(userId, code)
-    return hash === null ? [] : [{ id, userId, hash, createdAt: now, endedAt: null }]
-  })
+  const rows = minted.map(({ code, id }): RecoveryCode => ({
+    id,
+    userId,
+    hash: hashRecoveryCode(userId, code.replaceAll('-', '')),
+    createdAt: now,
+    endedAt: null,
+  }))
   return { codes: minted.map(({ code }) => code), rows }
 }
 

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { hashRecoveryCode, stepOfTotpCode } from '../../domain/second-factor.ts'
+import { hashRecoveryCode, readCode, stepOfTotpCode } from '../../domain/second-factor.ts'
 import type { OpenChange } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
@@ -35,12 +35,10 @@ export const useCode = async (
   userId: string,
   typed: string,
 ): Promise<Exclude<UsedFactor, 'passkey'> | null> => {
-  const code = typed.replaceAll(/\s/g, '')
+  const code = readCode(typed)
   const totp = await q.totpKeys.ofUser(userId)
   const step = totp === null ? null : stepOfTotpCode(totp.key, code, now)
   if (totp !== null && step !== null) return (await q.totpKeys.use(totp.id, step, now)) ? 'totp' : null
-  const hash = hashRecoveryCode(userId, code)
-  return hash !== null && (await hasFactor(q, userId)) && (await q.recoveryCodes.use(userId, hash, now))
-    ? 'recovery_code'
-    : null
+  if (code.kind !== 'recovery' || !(await hasFactor(q, userId))) return null
+  return (await q.recoveryCodes.use(userId, hashRecoveryCode(userId, code.code), now)) ? 'recovery_code' : null
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { passwordFault } from '../../domain/password.ts'
-import { isTotpCode } from '../../domain/second-factor.ts'
+import { readCode } from '../../domain/second-factor.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { refusalIfEnded } from '../acting-as.ts'
@@ -61,7 +61,7 @@ export const proveAgain = async (
     if (ended !== null) return ended
     const current = await q.users.byId(caller.user.id)
     const isSame = matches && current?.passwordHash === hash
-    const isCode = kind === 'code' && isTotpCode(text.replaceAll(/\s/g, ''))
+    const isCode = kind === 'code' && readCode(text).kind === 'totp'
     const untaken = checked === null ? 'passkey_unknown' : await usePasskey(change, checked)
     if (isSame || untaken === null || (isCode && (await useCode(change, caller.user.id, text)) !== null)) {
       await record({ action: 'session.proved', target: caller.sessionKey, detail: { with: kind } })

@@ -6,7 +6,7 @@ import { isExternalId } from '../../domain/external-id.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedPersonName } from '../../domain/entered-name.ts'
 import { noPassword } from '../../domain/password.ts'
-import { localPartOf, normalizeEmail, type UserStatus } from '../../domain/user.ts'
+import { emailFault, localPartOf, normalizeEmail, type UserStatus } from '../../domain/user.ts'
 import { checkingFirst } from '../acting-as.ts'
 import { badInput, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import { endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
@@ -52,7 +52,7 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
 ) => {
   if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
   const email = normalizeEmail(stated.email)
-  if (email === null) throw badInput('email', 'The email address is malformed.')
+  if (email === null) throw badInput('email', emailFault(stated.email))
   refuseFault('pictureUrl', stated.pictureUrl === null ? null : pictureFault(stated.pictureUrl))
   const now = platform.clock.now()
   const id = recordId('usr_', platform.random.uuid(now))

@@ -1,5 +1,5 @@
 import type { User } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
@@ -23,7 +23,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
   const email = normalizeEmail(input.email)
   const { name, fault } = typedName(input.name)
   const faults = {
-    email: email === null ? 'The email address is malformed.' : null,
+    email: email === null ? emailFault(input.email) : null,
     name: fault,
     password: newPasswordFault(input.password),
   }

@@ -4,11 +4,11 @@ import type { PasswordLink, Queries, User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
-import { newPasswordFault } from '../../domain/password.ts'
+import { newPasswordFault, normalPassword } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { auditStamp } from '../audit/event.ts'
 import {
   badInput,
@@ -92,7 +92,7 @@ export const inviteUser: Operation<Invitation, MadeLink> = async (platform, trac
   const email = normalizeEmail(input.email)
   const { name, fault } = typedName(input.name)
   const refusal = refusalOfFaults({
-    email: email === null ? 'The email address is malformed.' : null,
+    email: email === null ? emailFault(input.email) : null,
     name: fault,
   })
   if (email === null || refusal !== null) throw refusal ?? badInput('email', taken)
@@ -140,7 +140,7 @@ export const createResetLink: Operation<string, MadeLink> = async (platform, tra
  */
 export const askForLink = async (platform: Platform, trace: Trace, address: string): Promise<void> => {
   const email = normalizeEmail(address)
-  if (email === null) throw badInput('email', 'The email address is malformed.')
+  if (email === null) throw badInput('email', emailFault(address))
   const now = platform.clock.now()
   const id = recordId('eml_', platform.random.uuid(now))
   const attempt = { state: 'pending', attempts: 0, nextAttemptAt: now, fault: null } as const
@@ -195,7 +195,7 @@ export const usePasswordLink = async (platform: Platform, trace: Trace, input: C
   await openPasswordLink(platform, trace, input.link)
   const fault = refusalOfFaults({
     password: newPasswordFault(input.password),
-    repeated: input.password === input.repeated ? null : 'The two passwords differ.',
+    repeated: normalPassword(input.password) === normalPassword(input.repeated) ? null : 'The two passwords differ.',
   })
   if (fault !== null) throw fault
   const hash = await platform.passwords.hash(input.password)
@@ -224,7 +224,7 @@ const setPassword = async (change: OpenChange, link: string, hash: string) => {
  */
 export const askForEmail = async (platform: Platform, trace: Trace, caller: SessionCaller, address: string) => {
   const email = normalizeEmail(address)
-  if (email === null) throw badInput('email', 'The email address is malformed.')
+  if (email === null) throw badInput('email', emailFault(address))
   await decide(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     const user = await q.users.byId(caller.user.id)
     if (user === null || user.externalId !== null) return badInput('email', 'The builder sets your address.')

@@ -3,7 +3,7 @@
 
 import type { User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { newPasswordFault, passwordFault } from '../../domain/password.ts'
+import { newPasswordFault, normalPassword, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
@@ -65,11 +65,15 @@ export const changePassword = async (
 }
 
 /** The fault of the form itself, which does not depend on whether the current password is right. */
-const faultOf = ({ current, next, repeated }: PasswordChange): PlatformError | null =>
-  refusalOfFaults({
-    password: newPasswordFault(next) ?? (next === current ? 'The new password is the same as the current one.' : null),
+const faultOf = (passwords: PasswordChange): PlatformError | null => {
+  const [current, next, repeated] = [passwords.current, passwords.next, passwords.repeated].map(normalPassword)
+  return refusalOfFaults({
+    password: newPasswordFault(passwords.next) ?? (next === current ? sameAsBefore : null),
     repeated: next === repeated ? null : 'The two new passwords differ.',
   })
+}
+
+const sameAsBefore = 'The new password is the same as the current one.'
 
 const wrongPassword = async ({ record }: OpenChange, userId: string): Promise<PlatformError> => {
   await record({ action: 'user.change_password', target: userId, refusedWith: 'invalid_login' })

@@ -30,7 +30,7 @@ export const passwordRoutes = (door: Door) =>
       const change = withSignInLimit(
         door,
         trace,
-        { email: session.user.email, knownAs: async () => session.sessionKey },
+        { account: session.user.email, knownAs: async () => session.sessionKey },
         async (platform) =>
           await changePassword(actingAs(platform, trace, session), trace, session, { current, next, repeated }),
       )

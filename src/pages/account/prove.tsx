@@ -79,7 +79,7 @@ const prove = async (visit: Visit, given: Given) => {
   await withSignInLimit(
     door,
     call,
-    { email: session.user.email, knownAs: async () => session.sessionKey },
+    { account: session.user.email, knownAs: async () => session.sessionKey },
     async (platform) => await proveAgain(platform, call, session, proof),
   )
   if (proof.kind === 'code') door.limiter.giveBack('code', key)
