@@ -108,7 +108,6 @@ const noTimes = new Set([
   'grants.current_key',
   'grants.key',
   'grants.retry_key',
-  'moved_keys.key',
   'token_pairs.grant_key',
   'token_pairs.key',
   'token_pairs.previous_key',

@@ -91,7 +91,7 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     {
       'always: checkable': 'what no password can be is refused whatever it was compared with',
     },
-  'if (!matches || !checkable || !unchanged || current.suspendedAt !== null) {': {
+  'if (!matches || !checkable || !counts) {': {
     'left out: !checkable': 'what no password can be is compared as the empty one, which nobody has',
   },
   "const matches = (await platform.passwords.matches(checkable ? passwords.current : '', oldHash)) && checkable": {

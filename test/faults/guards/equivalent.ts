@@ -46,9 +46,6 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   'if (hashes.length > 0) {': {
     '>=: hashes.length > 0': 'deleting none deletes none',
   },
-  ': groupSource(is(part, Table) ? getTableColumns(part) : Object(part), next, source)': {
-    'never: is(part, Table)': 'a table has no entries but its columns',
-  },
   '.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))': {
     '<=: a.id < b.id': 'no two events have the same ID',
   },
@@ -99,7 +96,7 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   'const parsed: unknown = detail === null ? null : JSON.parse(detail)': {
     'never: detail === null': 'null is JSON for null',
   },
-  "return !isPing && attempts > 0 && since !== null && now - since >= failingForMs ? 'failing' : null": {
+  "return attempts > 0 && since !== null && now - since >= failingForMs ? 'failing' : null": {
     'left out: since !== null': 'only a ping has no such moment, which is asked before',
   },
   "return start === -1 ? '' : url.slice(start + 1)": {
