@@ -68,6 +68,9 @@ describe('settings', () => {
       OIDC_CLIENT_ID: 'other',
       OIDC_CREATE_USERS: 'on',
       OIDC_LINK_BY_EMAIL: 'on',
+      OIDC_CLIENT_AUTH: 'basic',
+      OIDC_TRUST_EMAIL: 'on',
+      OIDC_PROOF: 'prompt',
       REQUIRE_SECOND_FACTOR: 'everyone',
       STRONG_SIGN_IN: 'oidc',
       OIDC_STRONG_ACR: 'phr',
@@ -79,6 +82,8 @@ describe('settings', () => {
       SIGN_IN: { SIGN_IN_URL: 'https://builder.example/sign-in' },
       OIDC_ISSUER: oidc,
       OIDC_CLIENT_ID: oidc,
+      OIDC_CLIENT_AUTH: oidc,
+      OIDC_TRUST_EMAIL: oidc,
       MAIL_FROM: { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'apps@example.com' },
       PASSWORD_FOR: { SIGN_IN: 'handover', SIGN_IN_URL: 'https://builder.example/sign-in' },
     }
@@ -102,6 +107,37 @@ describe('settings', () => {
     for (const away of ['http://id.example', 'http://localhost.evil.example', 'http://10.0.0.1']) {
       expect(faultsOf({ OIDC_ISSUER: away }).map((fault) => fault.split(' ')[0])).toEqual(['OIDC_ISSUER'])
     }
+  })
+
+  test('an identity provider is one tenant: addresses that all tenants of Entra ID share are refused', () => {
+    const own = '6f1f5f3e-0000-4000-8000-000000000001'
+    for (const one of [
+      `https://login.microsoftonline.com/${own}/v2.0`,
+      'https://id.example/realms/common',
+      'https://id.example/application/o/consumers/',
+    ]) {
+      expect(readConfig({}, { OIDC_ISSUER: one }).port).toBeNumber()
+    }
+    for (const shared of [
+      'https://login.microsoftonline.com/common/v2.0',
+      'https://login.microsoftonline.com/Common',
+      'https://LOGIN.microsoftonline.com/organizations/v2.0/',
+      'https://login.microsoftonline.com//consumers/v2.0',
+      'https://login.microsoftonline.com/c%6fmmon/v2.0',
+      'https://login.microsoftonline.us/organizations/v2.0',
+      'https://login.partner.microsoftonline.cn/common/v2.0',
+      'https://login.windows.net/common',
+      'https://sts.windows.net/9188040d-6c67-4c5b-b112-36a304b66dad/',
+      'https://login.microsoftonline.com/9188040D-6c67-4c5b-b112-36a304b66dad/v2.0',
+      'https://login.microsoftonline.com/{tenantid}/v2.0',
+      'https://id.example/%7Btenant%7D',
+      'https://id.example/?tenant={tenant}',
+    ]) {
+      expect([shared, ...faultsOf({ OIDC_ISSUER: shared })]).toEqual([shared, expect.stringContaining('one tenant')])
+    }
+    expect(faultsOf({ OIDC_ISSUER: 'https://id.example/.well-known/openid-configuration' })).toEqual([
+      expect.stringContaining('without /.well-known/'),
+    ])
   })
 
   test('mail is sent with TLS, except to this machine or if it is turned off, and needs a sender', () => {

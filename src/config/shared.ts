@@ -11,7 +11,12 @@ type Settings = {
   readonly port: number
   readonly platformName: string
   readonly signIn: SignInRules
-  readonly identityProvider: Readonly<Record<'issuer' | 'clientId', string>> | null
+  readonly identityProvider: {
+    readonly issuer: string
+    readonly clientId: string
+    readonly clientAuth: string | null
+    readonly trustsEmail: boolean
+  } | null
   readonly installApproval: InstallApprovalRule
   readonly mail: MailSettings | null
   readonly webhookNetworks: readonly IpNetwork[]
@@ -42,6 +47,9 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
     OIDC_STRONG_ACR: config.signIn.strongAcr,
     OIDC_ISSUER: config.identityProvider?.issuer ?? null,
     OIDC_CLIENT_ID: config.identityProvider?.clientId ?? null,
+    OIDC_CLIENT_AUTH: config.identityProvider?.clientAuth ?? null,
+    OIDC_TRUST_EMAIL: config.identityProvider?.trustsEmail ?? false,
+    OIDC_PROOF: config.signIn.providerProof,
     INSTALL_APPROVAL: config.installApproval,
     MAIL_FROM: config.mail?.from ?? null,
     WEBHOOK_ALLOWED_NETWORKS: config.webhookNetworks,

@@ -2,6 +2,7 @@ import {
   factorAudiences,
   passwordAudiences,
   type SignInRules,
+  providerProofs,
   type SignInWay,
   signInWays,
 } from '../domain/sign-in-rules.ts'
@@ -17,6 +18,7 @@ export const readSignIn = (read: Read, faults: string[]): SignInRules => {
     providerName: read('OIDC_NAME', 'the identity provider', nameOf),
     createsUsers: read('OIDC_CREATE_USERS', false, onOrOff),
     linksByEmail: read('OIDC_LINK_BY_EMAIL', false, onOrOff),
+    providerProof: read('OIDC_PROOF', 'auth_time', choiceOf(providerProofs)),
     secondFactorFor: read('REQUIRE_SECOND_FACTOR', 'operators', choiceOf(factorAudiences)),
     strongWays: read('STRONG_SIGN_IN', [], strongWaysOf),
     strongAcr: read('OIDC_STRONG_ACR', [], acrValuesOf),
@@ -35,12 +37,14 @@ export const readIdentityProvider = (read: Read, { ways }: SignInRules, faults: 
   const issuer = read('OIDC_ISSUER', null, issuerOf)
   const clientId = read('OIDC_CLIENT_ID', '', textOf)
   const clientSecret = read('OIDC_CLIENT_SECRET', '', textOf)
+  const clientAuth = read('OIDC_CLIENT_AUTH', null, choiceOf(['basic', 'post'] as const))
+  const trustsEmail = read('OIDC_TRUST_EMAIL', false, onOrOff)
   if (!ways.includes('oidc')) return null
   if (issuer === null || clientId === '' || clientSecret === '') {
     faults.push('SIGN_IN names oidc, which needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET.')
     return null
   }
-  return { issuer, clientId, clientSecret }
+  return { issuer, clientId, clientSecret, clientAuth, trustsEmail }
 }
 
 const textOf = (text: string): string | Broken =>
@@ -77,11 +81,51 @@ const waysOf = (text: string): readonly SignInWay[] | Broken => {
     : new Broken(`must be one or more of ${signInWays.join(', ')}, separated by commas.`)
 }
 
-/** Over plain HTTP, anybody on the way could sign in as anybody. */
+/**
+ * One provider with one set of people. Over plain HTTP, anybody on the way could sign in as anybody. At an address that all tenants of
+ * Entra ID share, so could the administrator of any tenant.
+ */
 const issuerOf = (text: string): string | Broken => {
-  const url = httpUrlOf(text)
-  if (url instanceof Broken || url.startsWith('https:') || loopback.has(new URL(url).hostname)) return url
-  return new Broken('must begin with https://, unless the identity provider runs on this machine.')
+  const href = httpUrlOf(text)
+  if (href instanceof Broken) return href
+  const { protocol, hostname, pathname } = new URL(href)
+  if (protocol !== 'https:' && !loopback.has(hostname)) {
+    return new Broken('must begin with https://, unless the identity provider runs on this machine.')
+  }
+  const path = decoded(pathname).toLowerCase()
+  if (path.includes('/.well-known/'))
+    return new Broken('must be the issuer itself, without /.well-known/ and what follows.')
+  const isOfMicrosoft = entraHosts.some((host) => `.${hostname.replace(/\.$/, '')}`.endsWith(`.${host}`))
+  const isShared = isOfMicrosoft && path.split('/').some((part) => sharedTenants.has(part))
+  return isShared || /[{}]/.test(decoded(href)) ? new Broken(oneTenant) : href
+}
+const oneTenant =
+  'must name one tenant: common, organizations, consumers and a {tenantid} let the people of every tenant sign in.'
+/** Of Entra ID, in all its clouds. */
+const entraHosts = [
+  'microsoftonline.com',
+  'microsoftonline.us',
+  'microsoftonline.de',
+  'microsoftonline.cn',
+  'chinacloudapi.cn',
+  'ciamlogin.com',
+  'login.microsoft.com',
+  'login.windows.net',
+  'sts.windows.net',
+]
+/** The last one is the ID of the tenant of all personal accounts. */
+const sharedTenants: ReadonlySet<string> = new Set([
+  'common',
+  'organizations',
+  'consumers',
+  '9188040d-6c67-4c5b-b112-36a304b66dad',
+])
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 

@@ -5,6 +5,9 @@ export type SignInWay = (typeof signInWays)[number]
 /** Who may sign in with a password stored here. */
 export const passwordAudiences = ['everyone', 'operators', 'nobody'] as const
 
+/** What shows that the identity provider has asked a person again: its `auth_time`, or that it was told to by `prompt=login`. */
+export const providerProofs = ['auth_time', 'prompt'] as const
+
 /** Of whom a second factor is required. */
 export const factorAudiences = ['nobody', 'operators', 'everyone'] as const
 
@@ -21,6 +24,7 @@ export type SignInRules = {
   readonly createsUsers: boolean
   /** Whether they get the account that has their verified address. */
   readonly linksByEmail: boolean
+  readonly providerProof: (typeof providerProofs)[number]
   readonly secondFactorFor: (typeof factorAudiences)[number]
   /** The ways that count as two factors: no code is asked for after them. */
   readonly strongWays: readonly SignInWay[]

@@ -112,13 +112,14 @@ export const notSignedIn = (
   cookies: readonly string[] = [],
   status = 200,
   again = '/sign-in',
+  words = 'Sign in',
 ): Response =>
   page(
     <Layout title={title} visit={{ platformName }} width="narrow">
       <p>{sentence}</p>
       <p>
         <a class="button primary" href={again}>
-          Sign in
+          {words}
         </a>
       </p>
     </Layout>,

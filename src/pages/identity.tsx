@@ -2,16 +2,17 @@ import { browserLabel } from '../domain/device.ts'
 import { rowKey, uuidTimeOfKey } from '../domain/identifier.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readSignInRequest, signInRequest } from '../domain/sign-in-request.ts'
+import { faultIn, type SignInFault, sentenceOf, signInCauses } from '../domain/sign-in-cause.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { cookieValues, forgetCookie } from '../http/cookies.ts'
 import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
 import { proveByProvider } from '../operations/sessions/prove-again.ts'
-import { type LoginChecks, ProviderRefused, ProviderUnreachable } from '../runtime/identity-provider.ts'
+import { type LoginChecks, ProviderFault } from '../runtime/identity-provider.ts'
 import { notSignedIn, tooLongToReturn } from './handover.tsx'
 import { answerForm } from './form.ts'
 import { seeOther } from './page.ts'
-import { provedCookie } from './proof.ts'
+import { provedCookie, provePath } from './proof.ts'
 import { goOn } from './second-step.tsx'
 import { findVisit, safeReturnTo, type Visit } from './visit.ts'
 import { leaveFor, recallTab, rememberTab } from './way-out.tsx'
@@ -21,15 +22,23 @@ const callbackPath = '/sign-in/oidc/callback'
 /** How long a person may take there. */
 const checksSeconds = 600
 
-const unreachable = (door: Door): Response =>
-  notSignedIn(
-    door,
-    'Sign-in is not possible now',
-    `${door.platform.signIn.providerName} does not answer. Try again in a moment. Operators can sign in with their password.`,
-    [],
-    503,
-    '/sign-in?way=password',
-  )
+/** Writes what the provider answered into the log. */
+const logFault = (door: Door, request: Request, fault: SignInFault): void => {
+  const said = fault instanceof ProviderFault ? { ...fault.words, cause: fault.cause } : {}
+  door.log.warn(signInCauses[fault.kind].log, { requestId: callOf(request).requestId, kind: fault.kind, ...said })
+}
+
+/** Says why nobody was signed in. While nobody can be, the page leads operators to their password; otherwise it leads to another try. */
+const notCompleted = (
+  door: Door,
+  fault: SignInFault | null,
+  sentence: string,
+  again: string,
+  cookies: readonly string[],
+): Response =>
+  fault !== null && signInCauses[fault.kind].status === 503
+    ? notSignedIn(door, 'Sign-in is not possible now', sentence, cookies, 503, '/sign-in?way=password')
+    : notSignedIn(door, 'Sign-in not completed', sentence, cookies, 400, again, 'Try again')
 
 /** What a person who is signed in goes there to prove: that it is still them. It has the time, sealed for their session. */
 const proofPurpose = ({ door, sessionToken }: Visit) => ({
@@ -57,7 +66,8 @@ export const leaveForProvider = async (
   // The ID token repeats the nonce, so that the time in it is that of the very answer of the provider.
   const nonce = signInRequest(door.serverKey, rowKey(random.uuid(clock.now())))
   try {
-    const { url, checks } = await door.identityProvider.begin(publicUrl + callbackPath, nonce, proves !== '')
+    const again = proves === '' ? null : door.platform.signIn.providerProof
+    const { url, checks } = await door.identityProvider.begin(publicUrl + callbackPath, nonce, again)
     const kept = JSON.stringify({ ...checks, proves, returnTo })
     const cookies = rememberTab(door, request, `oidc-${checks.state}`, kept, checksSeconds)
     const { providerName } = door.platform.signIn
@@ -68,9 +78,10 @@ export const leaveForProvider = async (
       cookies,
     })
   } catch (error) {
-    if (!(error instanceof ProviderUnreachable)) throw error
-    door.log.warn('provider.unreachable', { cause: error.cause ?? error })
-    return unreachable(door)
+    if (!(error instanceof ProviderFault)) throw error
+    logFault(door, request, error)
+    const sentence = sentenceOf(error, door.platform.signIn.providerName)
+    return notSignedIn(door, 'Sign-in is not possible now', sentence, [], 503, '/sign-in?way=password')
   }
 }
 
@@ -96,44 +107,54 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
   const { search, searchParams } = new URL(request.url)
   const state = searchParams.get('state') ?? ''
   const kept = keptIn(door, request, state)
+  const { identityProvider, platform } = door
+  const isProof = kept !== null && kept.proves !== ''
+  const visit = isProof ? await findVisit(door, request) : null
+  const returnTo = safeReturnTo(kept?.returnTo ?? null, platform.publicUrl)
   const forgotten = kept === null ? [] : [forgetCookie(door, `oidc-${state}`)]
-  const answer = async <T,>(work: Promise<T>, done: (outcome: T) => Promise<Response>): Promise<Response> =>
+  const answer = async <T,>(
+    work: Promise<T>,
+    done: (outcome: T) => Promise<Response>,
+    thrown: SignInFault | null = null,
+  ): Promise<Response> =>
     await answerForm(work, {
       done,
       refused: (error) => {
-        door.platform.observe.refused('session')
-        return notSignedIn(door, 'Sign-in not completed', error.message, forgotten, 400)
+        platform.observe.refused('session')
+        const fault = thrown ?? faultIn(error.facts.details)
+        if (fault !== null) logFault(door, request, fault)
+        const place = kept === null ? '/sign-in' : isProof ? provePath : '/sign-in/oidc'
+        const again = `${place}?${new URLSearchParams({ return_to: returnTo }).toString()}`
+        return notCompleted(door, fault, error.message, again, forgotten)
       },
     })
-  const refused = async (): Promise<Response> =>
-    await answer(refuseIdentity(door.platform, call), async (never) => never)
-  const { identityProvider, platform } = door
+  const refused = async (fault: SignInFault): Promise<Response> =>
+    await answer(refuseIdentity(platform, call, fault, visit?.session ?? null), async (never) => never, fault)
   const begun = kept === null ? null : readSignInRequest(door.serverKey, kept.nonce, platform.clock.now())
-  if (kept === null || begun === null || identityProvider === null) return await refused()
+  if (kept === null || begun === null || identityProvider === null) return await refused(notBegunHere)
   const address = new URL(platform.publicUrl + callbackPath)
   address.search = search
   try {
-    const claims = await identityProvider.finish(address, kept)
-    if (kept.proves !== '') {
-      const visit = await findVisit(door, request)
+    const claims = await identityProvider.finish(address, kept, isProof ? platform.signIn.providerProof : null)
+    if (claims.missed !== null) logFault(door, request, claims.missed)
+    if (isProof) {
       const since = visit === null ? null : openText(proofPurpose(visit), kept.proves)
-      if (visit === null || since === null) return await refused()
+      if (visit === null || since === null) return await refused(notBegunHere)
       const proved = proveByProvider(platform, call, visit.session, { claims, since: Number(since) })
-      const way = safeReturnTo(kept.returnTo, platform.publicUrl)
-      return await answer(proved, async () => seeOther(way, [...forgotten, provedCookie(visit)]))
+      return await answer(proved, async () => seeOther(returnTo, [...forgotten, provedCookie(visit)]))
     }
     const agent = browserLabel(request.headers.get('user-agent'))
     return await answer(
       signInWithIdentity(platform, call, claims, platform.signIn, { agent, begunAt: uuidTimeOfKey(begun) }),
-      async (entry) => await goOn(door, request, entry, safeReturnTo(kept.returnTo, platform.publicUrl), forgotten),
+      async (entry) => await goOn(door, request, entry, returnTo, forgotten),
     )
   } catch (error) {
-    if (error instanceof ProviderUnreachable) return unreachable(door)
-    if (!(error instanceof ProviderRefused)) throw error
-    door.log.warn('provider.refused', { requestId: call.requestId, cause: error.cause ?? error })
-    return await refused()
+    if (!(error instanceof ProviderFault)) throw error
+    return await refused(error)
   }
 }
+
+const notBegunHere: SignInFault = { kind: 'not_begun_here', code: null }
 
 /** Whether the person of this browser signed in at the provider. */
 export const cameFromProvider = (door: Door, request: Request): boolean =>

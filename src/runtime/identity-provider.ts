@@ -1,4 +1,16 @@
-import type { Configuration } from 'openid-client'
+import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from 'openid-client'
+import {
+  clockLeewayMs,
+  clockLeewaySeconds,
+  errorCode,
+  isEmailVerified,
+  isSubject,
+  issuerKey,
+  nameClaim,
+  textClaim,
+  visibleText,
+} from '../domain/identity-claims.ts'
+import { causeOfAnswer, causeOfRefusal, type SignInCause, type SignInFault } from '../domain/sign-in-cause.ts'
 
 /** What an identity provider says about a person. */
 export type Claims = {
@@ -11,67 +23,84 @@ export type Claims = {
   readonly acr: string | null
   /** When it last asked the person to sign in, in epoch milliseconds; null if it does not say. */
   readonly askedAt: number | null
+  /** When it said all this, by its own clock, in epoch milliseconds. */
+  readonly issuedAt: number
+  /** Why it could not be asked for more than the ID token has; null if it could, or had not to be asked. */
+  readonly missed: ProviderFault | null
 }
 
 /** What the browser keeps between leaving and coming back. */
 export type LoginChecks = { readonly state: string; readonly nonce: string; readonly verifier: string }
 
+/** How the provider is told to ask the person also if it knows them; null if it need not. */
+type Again = 'auth_time' | 'prompt' | null
+
 /** An OpenID Connect provider (authorization code, PKCE, state, nonce, `iss`). */
 export type IdentityProvider = {
-  /** Where to send the browser. With `again` the provider must ask the person also if it knows them. @throws ProviderUnreachable */
+  /** Where to send the browser. @throws ProviderFault */
   begin(
     redirectUri: string,
     nonce: string,
-    again: boolean,
+    again: Again,
   ): Promise<{ readonly url: string; readonly checks: LoginChecks }>
-  /** Who came back to this address. @throws ProviderUnreachable, ProviderRefused */
-  finish(address: URL, checks: LoginChecks): Promise<Claims>
+  /** Who came back to this address. `again` is what the browser was sent with. @throws ProviderFault */
+  finish(address: URL, checks: LoginChecks, again: Again): Promise<Claims>
   /** Where the person signs out there, too; null if the provider has no such page. */
   endSessionUrl(returnTo: string): Promise<string | null>
 }
 
-/** The provider did not answer, or not as a provider does. */
-export class ProviderUnreachable extends Error {}
-/** It answered that the person is not signed in, or its answer is not valid for this browser. */
-export class ProviderRefused extends Error {}
+/** What the log has of an answer of the provider: its own words, cut. */
+type ProviderWords = {
+  readonly providerError?: string | null
+  readonly description?: string | null
+  readonly endpoint?: string
+  readonly expected?: string
+  readonly received?: string | null
+}
+
+/** The provider did not answer, not as a provider does, or that the person is not signed in. */
+export class ProviderFault extends Error implements SignInFault {
+  constructor(
+    readonly kind: SignInCause,
+    readonly words: ProviderWords = {},
+    readonly code: string | null = null,
+    cause?: unknown,
+  ) {
+    super(kind, { cause })
+  }
+}
 
 /** Loaded when somebody signs in: no other work needs it. */
 const library = async () => await import('openid-client')
 
-type ProviderOptions = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }
+type ProviderOptions = {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** How the secret is sent; null: as the provider prefers. */
+  readonly clientAuth: 'basic' | 'post' | null
+  /** Whether addresses count as verified about which the provider says nothing. */
+  readonly trustsEmail: boolean
+}
 
 /** How long the metadata of the provider are used; keys are fetched again whenever an unknown one signs. */
 const metadataMs = 10 * 60_000
-const patienceSeconds = 10
+const defaultPatienceMs = 10_000
+/** Longest answer of a provider. */
+const longestAnswer = 512 * 1024
 
-export const createIdentityProvider = ({ issuer, clientId, clientSecret }: ProviderOptions): IdentityProvider => {
+export const createIdentityProvider = (options: ProviderOptions, patienceMs = defaultPatienceMs): IdentityProvider => {
+  const { clientId, trustsEmail } = options
   let known: { readonly configuration: Configuration; readonly until: number } | null = null
   let asking: Promise<Configuration> | null = null
 
   /** Everybody who comes meanwhile waits for the same answer. */
   const discover = async (): Promise<Configuration> => {
     if (known !== null && performance.now() < known.until) return known.configuration
-    asking ??= askProvider().finally(() => void (asking = null))
-    return await asking
-  }
-
-  const askProvider = async (): Promise<Configuration> => {
-    const client = await library()
-    const server = new URL(issuer)
-    // The library checks the signature of an ID token only when told to: it came over TLS from the provider itself. Plain HTTP is
-    // for a provider on this machine.
-    const execute = [client.enableNonRepudiationChecks]
-    if (server.protocol === 'http:') execute.push(client.allowInsecureRequests)
-    try {
-      const configuration = await client.discovery(server, clientId, clientSecret, undefined, {
-        execute,
-        timeout: patienceSeconds,
-      })
-      known = { configuration, until: performance.now() + metadataMs }
-      return configuration
-    } catch (cause) {
-      throw new ProviderUnreachable('The identity provider cannot be reached.', { cause })
-    }
+    asking ??= configure(options, patienceMs).finally(() => void (asking = null))
+    const configuration = await asking
+    known ??= { configuration, until: performance.now() + metadataMs }
+    return configuration
   }
 
   return {
@@ -87,13 +116,18 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
         code_challenge_method: 'S256',
         state: checks.state,
         nonce: checks.nonce,
-        ...(again ? { max_age: '0' } : {}),
+        ...(again === null ? {} : { max_age: '0' }),
+        ...(again === 'prompt' ? { prompt: 'login' } : {}),
       })
       return { url: url.href, checks }
     },
-    finish: async (address, { state, nonce, verifier }) => {
+    finish: async (address, { state, nonce, verifier }, again) => {
+      const refused = refusalIn(address, again)
+      if (refused !== null) throw refused
       const client = await library()
       const configuration = await discover()
+      const [expected, received] = [configuration.serverMetadata().issuer, address.searchParams.get('iss')]
+      if (received !== null && received !== expected) throw otherIssuer(expected, received)
       const tokens = await client
         .authorizationCodeGrant(configuration, address, {
           expectedState: state,
@@ -101,28 +135,32 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
         })
-        .catch((cause: unknown) => {
-          // Its keys may have changed. A code or an answer that it refuses says nothing about that.
-          const isRefusal =
-            cause instanceof client.ResponseBodyError || cause instanceof client.AuthorizationResponseError
-          if (!isRefusal) known = null
-          if (cause instanceof TypeError)
-            throw new ProviderUnreachable('The identity provider did not answer.', { cause })
-          throw new ProviderRefused('The answer of the identity provider is not valid.', { cause })
+        .catch((thrown: unknown) => {
+          const fault = faultOf(thrown)
+          // Its keys or its metadata may have changed. A refusal says nothing about that.
+          if (fault.code === null) known = null
+          throw fault
         })
       const claims = tokens.claims()
-      if (claims === undefined) throw new ProviderRefused('The identity provider gave no ID token.')
+      if (claims === undefined) throw new ProviderFault('answer_invalid')
+      if (!isSubject(claims.sub)) throw new ProviderFault('subject_invalid')
+      const latest = Date.now() + clockLeewayMs
+      const askedAt = claims.auth_time === undefined ? null : claims.auth_time * 1000
+      if (claims.iat * 1000 > latest || (askedAt ?? 0) > latest) throw new ProviderFault('clock_differs')
       // An address and whether it is verified must come from the same place.
-      const said =
+      const told =
         claims['email'] === undefined ? await asked(configuration, tokens.access_token, claims.sub) : { ...claims }
+      const said = told instanceof ProviderFault ? {} : told
       return {
-        issuer: claims.iss,
+        issuer: issuerKey(claims.iss) ?? claims.iss,
         subject: claims.sub,
-        email: textOf(said['email']),
-        isEmailVerified: said['email_verified'] === true,
-        name: textOf(claims['name']) ?? textOf(said['name']) ?? textOf(said['preferred_username']),
-        acr: textOf(claims['acr']),
-        askedAt: typeof claims.auth_time === 'number' ? claims.auth_time * 1000 : null,
+        email: textClaim(said['email']),
+        isEmailVerified: isEmailVerified(said, trustsEmail),
+        name: nameClaim(claims) ?? nameClaim(said),
+        acr: textClaim(claims['acr']),
+        askedAt,
+        issuedAt: claims.iat * 1000,
+        missed: told instanceof ProviderFault ? told : null,
       }
     },
     endSessionUrl: async (returnTo) => {
@@ -134,14 +172,155 @@ export const createIdentityProvider = ({ issuer, clientId, clientSecret }: Provi
   }
 }
 
+/** The refusal that a browser brings; null if it brings a code. */
+const refusalIn = ({ searchParams }: URL, again: Again): ProviderFault | null => {
+  const error = searchParams.get('error')
+  if (error === null) return null
+  const words = { providerError: visibleText(error), description: visibleText(searchParams.get('error_description')) }
+  const code = errorCode(error)
+  return new ProviderFault(causeOfAnswer(code, again === 'prompt'), { ...words, endpoint: 'authorization' }, code)
+}
+
+const otherIssuer = (expected: string, received: unknown): ProviderFault =>
+  new ProviderFault('issuer_differs', { expected, received: visibleText(received) })
+
+const configure = async (
+  { issuer, clientId, clientSecret, clientAuth }: ProviderOptions,
+  patienceMs: number,
+): Promise<Configuration> => {
+  const client = await library()
+  const place = new URL(issuer)
+  place.pathname = `${place.pathname.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const ask = asker(patienceMs)
+  const answer = await ask(place.href, { method: 'GET', headers: { accept: 'application/json' } })
+  const metadata: unknown = await answer.json()
+  const description = faultInMetadata(metadata, place.protocol)
+  if (!isMetadata(metadata) || description !== null) {
+    throw new ProviderFault('provider_broken', { endpoint: place.href, description })
+  }
+  if (issuerKey(metadata.issuer) !== issuerKey(issuer)) throw otherIssuer(issuer, metadata.issuer)
+  const methods = metadata.token_endpoint_auth_methods_supported
+  const isBasic = !Array.isArray(methods) || methods.length === 0 || methods.includes('client_secret_basic')
+  const way = clientAuth ?? (isBasic ? 'basic' : 'post')
+  const configuration = new client.Configuration(
+    metadata,
+    clientId,
+    { [client.clockTolerance]: clockLeewaySeconds },
+    way === 'basic' ? basicAuth(clientSecret) : client.ClientSecretPost(clientSecret),
+  )
+  configuration[client.customFetch] = ask
+  // The library checks the signature of an ID token only when told to: it came over TLS from the provider itself. Plain HTTP is
+  // for a provider on this machine.
+  client.enableNonRepudiationChecks(configuration)
+  if (place.protocol === 'http:') client.allowInsecureRequests(configuration)
+  return configuration
+}
+
+/**
+ * HTTP Basic with both parts encoded as in a form (RFC 6749 section 2.3.1). That of the library also encodes characters that a form
+ * leaves as they are, and some providers do not decode.
+ */
+const basicAuth =
+  (clientSecret: string): ClientAuth =>
+  (_, { client_id }, __, headers) =>
+    headers.set('authorization', `Basic ${btoa(`${formEncoded(client_id)}:${formEncoded(clientSecret)}`)}`)
+
+const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
+
+/** What a sign-in cannot do without (OpenID Connect Discovery section 3). */
+const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+
+const isMetadata = (value: unknown): value is ServerMetadata => typeof recordOf(value)['issuer'] === 'string'
+
+/** What is wrong with the metadata of a provider that is asked with this protocol; null if nothing is. */
+const faultInMetadata = (metadata: unknown, protocol: string): string | null => {
+  if (!isMetadata(metadata)) return 'The metadata have no issuer.'
+  for (const name of neededEndpoints) {
+    const url = URL.parse(String(recordOf(metadata)[name]))
+    if (url?.protocol !== 'https:' && url?.protocol !== protocol) return `The metadata have no usable ${name}.`
+  }
+  return null
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+
+/**
+ * Asks the provider. Every answer is either a JSON object (or a signed one) of moderate length, or a fault that names the endpoint.
+ * Redirects are not followed: they would carry the secret elsewhere.
+ */
+const asker =
+  (patienceMs: number) =>
+  async (url: string, options: Parameters<CustomFetch>[1] | RequestInit): Promise<Response> => {
+    const { origin, pathname } = new URL(url)
+    const endpoint = origin + pathname
+    const { status, type, text } = await fetchAnswer(url, options, patienceMs).catch((cause: unknown) => {
+      throw new ProviderFault('provider_unreachable', { endpoint }, null, cause)
+    })
+    const body = jsonIn(text ?? '')
+    const { error, error_description: description } = body ?? {}
+    if (status >= 400 && typeof error === 'string') {
+      const code = errorCode(error)
+      const words = { endpoint, providerError: visibleText(error), description: visibleText(description) }
+      throw new ProviderFault(causeOfRefusal(code), words, code)
+    }
+    if (status >= 500) throw new ProviderFault('provider_unreachable', { endpoint, description: `Status ${status}.` })
+    const isUsable = status === 200 && text !== null && (body !== null || type === 'application/jwt')
+    if (isUsable) return new Response(text, { headers: { 'content-type': body === null ? type : 'application/json' } })
+    const what = text === null ? 'too long' : `of the type ${visibleText(type) ?? 'unknown'}, or not a JSON object`
+    throw new ProviderFault('provider_broken', { endpoint, description: `Status ${status}. The answer is ${what}.` })
+  }
+
+/** `text` is null for a longer answer than a provider gives. */
+const fetchAnswer = async (url: string, options: RequestInit, patienceMs: number) => {
+  const response = await fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(patienceMs) })
+  const [type = ''] = (response.headers.get('content-type') ?? '').split(';')
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of response.body ?? []) {
+    parts.push(part)
+    length += part.length
+    if (length > longestAnswer) return { status: response.status, type, text: null }
+  }
+  return { status: response.status, type, text: Buffer.concat(parts).toString() }
+}
+
+const jsonIn = (text: string): Readonly<Record<string, unknown>> | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+/** What the library has found wrong. Its own errors lead to that of the check, whose cause has what was checked. */
+const faultOf = (thrown: unknown): ProviderFault => {
+  let found: unknown = thrown
+  let code: unknown
+  while (found instanceof Error) {
+    if (found instanceof ProviderFault) return found
+    if ('code' in found) code = found.code
+    found = found.cause
+  }
+  const { claims, claim, expected } = recordOf(found)
+  const said = recordOf(claims)
+  if (claim === 'iss' && typeof expected === 'string') return otherIssuer(expected, said['iss'])
+  const kind =
+    code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'
+      ? 'clock_differs'
+      : claims !== undefined && claim === undefined && !isSubject(said['sub'])
+        ? 'subject_invalid'
+        : 'answer_invalid'
+  return new ProviderFault(kind, {}, null, thrown)
+}
+
 /** Providers may leave the address out of the ID token and tell it at their userinfo endpoint. */
 const asked = async (
   configuration: Configuration,
   accessToken: string,
   subject: string,
-): Promise<Readonly<Record<string, unknown>>> =>
+): Promise<Readonly<Record<string, unknown>> | ProviderFault> =>
   configuration.serverMetadata().userinfo_endpoint === undefined
     ? {}
-    : await (await library()).fetchUserInfo(configuration, accessToken, subject).catch(() => ({}))
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+    : await (await library()).fetchUserInfo(configuration, accessToken, subject).catch(faultOf)

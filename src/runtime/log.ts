@@ -77,6 +77,12 @@ const texts = {
   job: word,
   /** A fixed sentence of ours. */
   reason: text,
+  /** Of an identity provider: its error and what it says about it, which endpoint gave it, and an issuer that is not the one expected. */
+  providerError: text,
+  description: text,
+  endpoint: text,
+  expected: text,
+  received: text,
 } as const
 const figures = { durationMs: figure, count: figure, seconds: figure, port: figure } as const
 const rules = { ...texts, ...figures, cause: (value: unknown) => json(describeCause(value)) } as const

@@ -7,6 +7,7 @@ import { createUser } from '../../src/operations/users/create-user.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { auditEvents } from '../support/audit-events.ts'
+import { claimsOf } from '../support/claims.ts'
 import { onSqlite } from '../support/engines.ts'
 import { operator, trace } from '../support/operator.ts'
 import { authorize, exchange, signIn } from '../support/world.ts'
@@ -46,15 +47,7 @@ const addPerson = async (externalId: string) => {
     name: `${name} ${externalId}`,
     pictureUrl: `https://example.com/${picture}-${externalId}.png`,
   })
-  const claims = {
-    issuer: 'https://id.example',
-    subject: `${subject}-${externalId}`,
-    email,
-    isEmailVerified: true,
-    name,
-    acr: null,
-    askedAt: null,
-  }
+  const claims = claimsOf({ subject: `${subject}-${externalId}`, email, name })
   const rules = { createsUsers: false, linksByEmail: true }
   await signInWithIdentity(platform, trace, claims, rules, {
     agent: `${browser}-${externalId}`,

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createUser } from '../../src/operations/users/create-user.ts'
-import { createIdentityProvider } from '../../src/runtime/identity-provider.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { plainBrowser, type PlainBrowser } from '../pages/support/plain-browser.ts'
@@ -49,7 +48,7 @@ const sessionOf = ({ cookies }: PlainBrowser) => cookies.get('session')
 const refusals = async () =>
   (await auditEvents(platform)).filter(
     ({ action, outcome, detail }) =>
-      action === 'session.create' && outcome === 'refused' && detail === '{"way":"oidc"}',
+      action === 'session.create' && outcome === 'refused' && detail?.startsWith('{"way":"oidc","reason":') === true,
   ).length
 
 const userOf = async (subject: string) =>
@@ -67,7 +66,7 @@ test('a sign-in counts as a proof for ten minutes from when the provider asked t
     [now - 601, false],
     [0, false],
     [now - 500, true],
-    [now + 3600, true],
+    [now + 45, true],
   ] as const) {
     const { browser } = await signInAs(personOf('prover'), { claims: (right) => ({ ...right, auth_time: authTime }) })
     const { headers } = await browser.get('/account/factors/passkeys/new')
@@ -106,6 +105,7 @@ describe('nobody is signed in, and the audit log has the refusal, by', () => {
     ['an answer of another issuer', { iss: 'https://evil.example' }],
     ['a code of another request', { code: '0' }],
     ['an error instead of a code', { code: '', error: 'access_denied' }],
+    ['an error beside a code', { error: 'access_denied' }],
   ])('%s', async (_, change) => {
     provider.cheat({ claims: (right) => ({ ...right, ...personOf('victim') }) })
     const { browser, back, land } = await leave()
@@ -167,7 +167,7 @@ describe('nobody is signed in, and the audit log has the refusal, by', () => {
     ],
     ['an ID token without a subject', { claims: () => ({ sub: undefined }) }],
     ['an unverified address', { claims: () => ({ email_verified: false }) }],
-    ['an address that only looks verified', { claims: () => ({ email_verified: 'true' }) }],
+    ['an address that only looks verified', { claims: () => ({ email_verified: 1 }) }],
     ['no word on whether the address is verified', { claims: () => ({ email_verified: undefined }) }],
     ['no address', { claims: () => ({ email: undefined }) }],
     [
@@ -237,16 +237,4 @@ test('a rotated key is fetched, at the latest for the second sign-in', async () 
   const first = await signInAs(personOf('honest'))
   expect(first.status).toBeOneOf([303, 400])
   expect((await signInAs(personOf('honest'))).status).toBe(303)
-})
-
-test('a provider whose metadata name another issuer is not used', async () => {
-  const other = await startHostileProvider()
-  other.cheat({ metadata: { issuer: 'https://evil.example' } })
-  const client = createIdentityProvider({ issuer: other.issuer, clientId: 'platform', clientSecret })
-  await expect(client.begin(`${url}/sign-in/oidc/callback`, 'nonce', false)).rejects.toThrow('cannot be reached')
-  other.cheat({ metadata: { issuer: `${other.issuer}/` } })
-  expect((await client.begin(`${url}/sign-in/oidc/callback`, 'nonce', false)).url).toStartWith(
-    `${other.issuer}/authorize?`,
-  )
-  await other.stop()
 })

@@ -16,6 +16,7 @@ import { endBuilderUserAccess, linkUser } from '../../src/operations/users/build
 import { createResetLink, usePasswordLink } from '../../src/operations/users/password-links.ts'
 import { changePassword, confirmUser, resetPassword } from '../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { claimsOf } from '../support/claims.ts'
 import { totpCode } from '../support/factors.ts'
 import { operator, passwordOnly, trace } from '../support/operator.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
@@ -76,8 +77,7 @@ const ways: readonly (readonly [name: string, begin: Way])[] = [
     'a way to the identity provider',
     async () => {
       const begunAt = now()
-      const person = { issuer: 'https://id.example', subject: user.id, email: null, isEmailVerified: false }
-      const claims = { ...person, name: null, acr: null, askedAt: null }
+      const claims = claimsOf({ subject: user.id, isEmailVerified: false })
       return async () => await signInWithIdentity(platform, trace, claims, passwordOnly, { agent: null, begunAt })
     },
   ],

@@ -8,6 +8,7 @@ import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { startIdentityProvider } from '../clients/support/identity-provider.ts'
 import { freePort } from '../clients/support/free-port.ts'
 import { auditEvents } from '../support/audit-events.ts'
+import { claimsOf } from '../support/claims.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
@@ -110,15 +111,7 @@ test('an important step asks the provider again, although it knows the person, a
   const page = await signIn('prover')
   const email = 'prover@id.example'
   const { subject = '' } = (await identityOf(email)) ?? {}
-  const claims = {
-    issuer: provider.issuer,
-    subject,
-    email,
-    isEmailVerified: true,
-    name: null,
-    acr: null,
-    askedAt: null,
-  }
+  const claims = claimsOf({ issuer: provider.issuer, subject, email })
   const rules = { createsUsers: false, linksByEmail: false }
   const old = await signInWithIdentity(earlier(world.platform, 11), trace, claims, rules, {
     agent: null,
@@ -146,24 +139,21 @@ test('a provider that has not asked again, or does not say so, proves nothing', 
   await signIn('silent')
   const email = 'silent@id.example'
   const { subject = '' } = (await identityOf(email)) ?? {}
-  const claims = { issuer: provider.issuer, subject, email, isEmailVerified: true, name: null, acr: null }
+  const claims = claimsOf({ issuer: provider.issuer, subject, email })
   const rules = { createsUsers: false, linksByEmail: false }
-  const entry = await signInWithIdentity(world.platform, trace, { ...claims, askedAt: null }, rules, {
-    agent: null,
-    begunAt: Date.now(),
-  })
+  const entry = await signInWithIdentity(world.platform, trace, claims, rules, { agent: null, begunAt: Date.now() })
   if (entry.kind !== 'signed_in') throw new Error('Not signed in.')
   const caller = await authenticateSession(world.platform, entry.sessionToken)
   if (caller === null) throw new Error('Not signed in.')
   const since = world.platform.clock.now()
   const prove = async (askedAt: number | null) =>
     await proveByProvider(world.platform, trace, caller, { claims: { ...claims, askedAt }, since })
-  for (const askedAt of [null, since - 60_000]) {
+  for (const askedAt of [null, since - 61_000]) {
     await expect(prove(askedAt)).rejects.toMatchObject({
-      message: expect.stringContaining('You were not asked to sign in again there'),
+      message: expect.stringContaining('asked to sign in again there'),
     })
     const refused = (await auditEvents(world.platform)).findLast(({ action }) => action === 'session.prove')
-    expect(refused?.detail).toContain('not_asked')
+    expect(refused?.detail).toContain(askedAt === null ? 'not_told' : 'not_asked')
   }
   await prove(since)
 })

@@ -26,6 +26,7 @@ export const passwordOnly: SignInRules = {
   providerName: 'the identity provider',
   createsUsers: false,
   linksByEmail: false,
+  providerProof: 'auth_time',
   secondFactorFor: 'operators',
   strongWays: [],
   strongAcr: [],

@@ -2,9 +2,11 @@ import type { User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedPersonName } from '../../domain/entered-name.ts'
+import { auditReasonOf, sentenceOf, type SignInCause, type SignInFault } from '../../domain/sign-in-cause.ts'
 import { localPartOf, mayEnter, normalizeEmail } from '../../domain/user.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from '../users/builder-users.ts'
@@ -12,19 +14,28 @@ import { admit, type Entry, prepareEntry } from './entry.ts'
 import { mintSession } from './sign-in.ts'
 
 /**
- * Records that nobody was signed in, because what came back from the identity provider is not valid for this browser.
+ * Records that what came back from the identity provider signs nobody in, or proves nothing about the caller who went there to prove
+ * that it is still them. The refusal has the sentence of the fault.
  * @throws invalid_login
  */
-export const refuseIdentity = async (platform: Platform, trace: Trace): Promise<never> =>
-  await settle<never>(
-    platform,
-    () => auditStamp(platform, trace, platform.clock.now()),
-    refusedSignIn(notForYou, anonymous),
-  )
+export const refuseIdentity = async (
+  platform: Platform,
+  trace: Trace,
+  fault: SignInFault,
+  caller: SessionCaller | null,
+): Promise<never> => {
+  const reason = auditReasonOf(fault)
+  const facts: CountedRefusal['facts'] =
+    caller === null
+      ? { actor: anonymous, action: 'session.create', detail: { way: 'oidc', reason } }
+      : { actor: actorOf(caller), action: 'session.prove', target: caller.user.id, detail: { with: 'oidc', reason } }
+  const refusal = new CountedRefusal(refusalFor(platform, fault), facts)
+  return await settle<never>(platform, () => auditStamp(platform, trace, platform.clock.now()), refusal)
+}
 
 const anonymous: Actor = { kind: 'anonymous' }
-const refusedSignIn = (message: string, actor: Actor): CountedRefusal =>
-  new CountedRefusal(refuse('invalid_login', { message }), { actor, action: 'session.create', detail: { way: 'oidc' } })
+const refusalFor = ({ signIn }: Platform, fault: SignInFault) =>
+  refuse('invalid_login', { message: sentenceOf(fault, signIn.providerName), details: { ...fault } })
 
 /** What may be done for people who come for the first time. */
 type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
@@ -47,46 +58,50 @@ export const signInWithIdentity = async (
   const askedAt = claims.askedAt === null ? null : Math.min(claims.askedAt, now)
   const entry = prepareEntry(platform, minted, { agent, device: null }, now, 'oidc', claims.acr, askedAt)
   const id = recordId('usr_', platform.random.uuid(now))
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const open = prepareChange(platform, trace, anonymous, now)
+  const refused = (kind: SignInCause, actor: Actor): CountedRefusal => {
+    const fault = { kind, code: null }
+    const detail = { way: 'oidc', reason: auditReasonOf(fault) }
+    return new CountedRefusal(refusalFor(platform, fault), { actor, action: 'session.create', detail })
+  }
   const outcome = await platform.database.transaction(async (q) => {
     const change = open(q)
     const known = await q.identities.find(claims.issuer, claims.subject)
     const user = known === null ? await firstSignIn(change, claims, rules, id) : await q.users.byId(known.userId)
-    if (user === null) return refusedSignIn(unknownPerson, anonymous)
+    if (typeof user === 'string') return refused(user, anonymous)
+    if (user === null) return refused('no_account', anonymous)
     if (!mayEnter(user, begunAt)) {
-      const message = user.status === 'active' && user.suspendedAt === null ? notForYou : disabledPerson
-      return refusedSignIn(message, { kind: 'user', id: user.id })
+      const isOpen = user.status === 'active' && user.suspendedAt === null
+      return refused(isOpen ? 'not_begun_here' : 'disabled', { kind: 'user', id: user.id })
     }
     return await admit(change, entry, user)
   })
   return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
-const notForYou = 'It may have taken too long, or it was begun in another browser. Nothing was changed.'
-const unknownPerson = 'There is no account here for you yet: ask the operator of this server.'
-const disabledPerson = 'Your account is disabled: ask the operator of this server.'
-
-/** The account of somebody who comes for the first time; null if there is none and none may be made. */
+/** The account of somebody who comes for the first time, or why they have none and none may be made. */
 const firstSignIn = async (
   { q, now, record }: OpenChange,
   claims: Claims,
   { createsUsers, linksByEmail }: IdentityRules,
   id: string,
-): Promise<User | null> => {
+): Promise<User | SignInCause> => {
   const email = claims.email === null ? null : normalizeEmail(claims.email)
-  if (email === null || !claims.isEmailVerified) return null
+  if (email === null) return 'email_missing'
+  if (!claims.isEmailVerified) return 'email_unverified'
   const holder = await q.users.byEmail(email)
   const { issuer, subject } = claims
   if (holder !== null) {
-    if (!linksByEmail || holder.isOperator || holder.erasedAt !== null) return null
+    if (!linksByEmail || holder.isOperator || holder.erasedAt !== null) return 'no_account'
     if (holder.status !== 'active') return holder
     // The provider has given the address to somebody else.
-    if ((await q.identities.ofUser(holder.id)).some((known) => known.issuer === issuer)) return null
+    const others = await q.identities.ofUser(holder.id)
+    if (others.some((known) => known.issuer === issuer)) return 'account_of_other_subject'
     await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now })
     await record({ actor: { kind: 'user', id: holder.id }, action: 'user.linked', target: holder.id })
     return holder
   }
-  if (!createsUsers) return null
+  if (!createsUsers) return 'creation_off'
   const name = statedPersonName(claims.name ?? '', localPartOf(email))
   const user = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
   await q.users.insert(user)

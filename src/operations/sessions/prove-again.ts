@@ -1,5 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { passwordFault } from '../../domain/password.ts'
+import { clockLeewayMs } from '../../domain/identity-claims.ts'
 import { readCode } from '../../domain/second-factor.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
@@ -82,22 +83,22 @@ const wrong = {
 /** What the identity provider says, and since when it must have asked the person (epoch milliseconds). */
 type ProviderProof = { readonly claims: Claims; readonly since: number }
 
-/** The clock of the provider may be behind by so much. */
-const leewayMs = 10_000
-
 /**
- * The same by the identity provider, which must have asked the person again (`max_age=0`, OpenID Connect Core section 3.1.2.1).
+ * The same by the identity provider, which must have asked the person again (`max_age=0`, OpenID Connect Core section 3.1.2.1). With
+ * `OIDC_PROOF=prompt` it was also told to by `prompt=login`, and need not say when it asked.
  * @throws invalid_login for somebody else, and if the provider has not asked or does not say so; login_required
  */
 export const proveByProvider = async (
   platform: Platform,
   trace: Trace,
   caller: SessionCaller,
-  { claims: { issuer, subject, askedAt }, since }: ProviderProof,
+  { claims: { issuer, subject, askedAt, issuedAt }, since }: ProviderProof,
 ): Promise<void> =>
   await proveElsewhere(platform, trace, caller, 'oidc', async ({ q }) => {
     if ((await q.identities.find(issuer, subject))?.userId !== caller.user.id) return 'other_person'
-    return askedAt !== null && askedAt >= since - leewayMs ? null : 'not_asked'
+    if (askedAt === null) return platform.signIn.providerProof === 'prompt' ? null : 'not_told'
+    if (askedAt >= since - clockLeewayMs) return null
+    return issuedAt < since - clockLeewayMs ? 'clock_behind' : 'not_asked'
   })
 
 /**
@@ -145,6 +146,10 @@ const notProved = {
   other_person: 'Somebody else has signed in there. You are still signed in here as before.',
   not_asked:
     'You were not asked to sign in again there, so it does not count. Sign out there and try again, or set up an authenticator app here.',
+  not_told:
+    'You may have been asked to sign in again there, but your identity provider does not say when, so it does not count. Set up an authenticator app here, or ask the operator of this server.',
+  clock_behind:
+    'It cannot be seen that you were asked to sign in again there: the clock of your identity provider is more than a minute behind. Ask the operator of this server.',
   rejected: 'You were not signed in there. You are still signed in here as before.',
   operator: 'Operators confirm with a password, an authenticator app or a passkey of this server.',
   not_completed: 'It could not be confirmed that it is you.',

@@ -8,6 +8,7 @@ import { linkUser } from '../../../src/operations/users/builder-users.ts'
 import { eraseUser } from '../../../src/operations/users/erase-user.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { backUp, faultsIn } from '../../support/database-file.ts'
+import { claimsOf } from '../../support/claims.ts'
 import { openAsOperator, operator, passwordOnly, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -36,15 +37,7 @@ test('a person who was erased is in no column of an older backup that is restore
   const file = join(temporaryFolder(), 'app-platform.db')
   const older = `${file}.older`
   const platform = await openAsOperator(file)
-  const claims = {
-    issuer: 'https://id.example',
-    subject,
-    email: `${mail}@id.example`,
-    isEmailVerified: true,
-    name,
-    acr: null,
-    askedAt: null,
-  }
+  const claims = claimsOf({ subject, email: `${mail}@id.example`, name })
   const rules = { ...passwordOnly, createsUsers: true }
   const first = await signInWithIdentity(platform, trace, claims, rules, { agent, begunAt: platform.clock.now() })
   await linkUser(platform, trace, operator, { email: claims.email, externalId: `${mail}-1` })
