@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { identities } from '../tables/sqlite.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { finder, inserter } from './rows.ts'
@@ -13,6 +13,8 @@ export const identityQueries = (db: DrizzleConnection) => {
     find: (issuer: string, subject: string) => find({ issuer, subject }),
     ofUser: async (userId: string): Promise<Identity[]> =>
       await db.select().from(identities).where(eq(identities.userId, userId)).orderBy(asc(identities.createdAt)),
+    remove: async (issuer: string, subject: string) =>
+      void (await db.delete(identities).where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
     /** Forgets all accounts of a user. */
     forget: async (userId: string) => void (await db.delete(identities).where(eq(identities.userId, userId))),
   }

@@ -117,6 +117,7 @@ export const auditActions = [
   'user.reset_link_created',
   'user.reset_link_mailed',
   'user.sessions_ended',
+  'user.unlinked',
   'user.use_link',
   'user_tokens.issued',
   'version.activated',

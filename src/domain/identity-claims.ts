@@ -48,7 +48,7 @@ export const errorCode = (value: unknown): string =>
   typeof value === 'string' && /^[A-Za-z0-9_.-]{1,60}$/.test(value) ? value : 'unknown'
 
 /** What others wrote, for the log: visible characters only, and not more than fit into a line. */
-export const visibleText = (value: unknown): string | null =>
+export const foreignText = (value: unknown): string | null =>
   typeof value === 'string'
     ? value
         .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')

@@ -121,7 +121,7 @@ export type SignInFault = { readonly kind: SignInCause; readonly code: string | 
 const isCause = (value: unknown): value is SignInCause => typeof value === 'string' && Object.hasOwn(rows, value)
 
 /** The fault that a refusal has in its details; null for another refusal. */
-export const faultIn = (details: Readonly<Record<string, unknown>> = {}): SignInFault | null => {
+export const signInFaultIn = (details: Readonly<Record<string, unknown>> = {}): SignInFault | null => {
   const { kind, code } = details
   return isCause(kind) ? { kind, code: typeof code === 'string' ? code : null } : null
 }

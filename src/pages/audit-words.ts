@@ -170,7 +170,10 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.enabled': ({ who, user }) => tell`${who} enabled ${user}`,
   'user.erased': ({ who }) => tell`${who} erased a user`,
   'user.factors_reset': ({ who, user }) => tell`${who} removed all second factors of ${user}`,
-  'user.linked': ({ who, user }) => tell`${who} linked ${user} to the builder`,
+  'user.linked': ({ who, user, value }) =>
+    value('way') === 'oidc'
+      ? tell`${who} linked ${user} to the identity provider`
+      : tell`${who} linked ${user} to the builder`,
   'user.operator_granted': ({ who, user }) => tell`${who} made ${user} an operator`,
   'user.operator_withdrawn': ({ who, user }) => tell`${who} removed the operator rights of ${user}`,
   'user.password_changed': ({ who }) => tell`${who} changed their password`,
@@ -180,6 +183,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.reset_link_created': ({ who, user }) => tell`${who} created a link for ${user} to set a new password`,
   'user.reset_link_mailed': ({ user }) =>
     tell`A link to set a new password was mailed to ${user}, who had asked for it`,
+  'user.unlinked': ({ who, user }) => tell`${who} unlinked ${user} from the identity provider`,
   'user.use_link': ({ who }) => tell`${who} tried to set a password with a link that does not work`,
   'user.password_reset': ({ who, user }) => tell`${who} gave ${user} a new password`,
   'user.suspended': ({ who, user }) => tell`${who} suspended ${user} because data was lost`,

@@ -2,7 +2,7 @@ import { browserLabel } from '../domain/device.ts'
 import { rowKey, uuidTimeOfKey } from '../domain/identifier.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readSignInRequest, signInRequest } from '../domain/sign-in-request.ts'
-import { faultIn, type SignInFault, sentenceOf, signInCauses } from '../domain/sign-in-cause.ts'
+import { signInFaultIn, type SignInFault, sentenceOf, signInCauses } from '../domain/sign-in-cause.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { cookieValues, forgetCookie } from '../http/cookies.ts'
@@ -25,7 +25,9 @@ const checksSeconds = 600
 /** Writes what the provider answered into the log. */
 const logFault = (door: Door, request: Request, fault: SignInFault): void => {
   const said = fault instanceof ProviderFault ? { ...fault.words, cause: fault.cause } : {}
-  door.log.warn(signInCauses[fault.kind].log, { requestId: callOf(request).requestId, kind: fault.kind, ...said })
+  const fields = { requestId: callOf(request).requestId, kind: fault.kind, ...said }
+  if (signInCauses[fault.kind].log === 'provider.unreachable') door.log.warn('provider.unreachable', fields)
+  else door.log.warn('provider.refused', fields)
 }
 
 /** Says why nobody was signed in. While nobody can be, the page leads operators to their password; otherwise it leads to another try. */
@@ -121,7 +123,7 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
       done,
       refused: (error) => {
         platform.observe.refused('session')
-        const fault = thrown ?? faultIn(error.facts.details)
+        const fault = thrown ?? signInFaultIn(error.facts.details)
         if (fault !== null) logFault(door, request, fault)
         const place = kept === null ? '/sign-in' : isProof ? provePath : '/sign-in/oidc'
         const again = `${place}?${new URLSearchParams({ return_to: returnTo }).toString()}`

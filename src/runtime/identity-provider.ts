@@ -8,7 +8,7 @@ import {
   issuerKey,
   nameClaim,
   textClaim,
-  visibleText,
+  foreignText,
 } from '../domain/identity-claims.ts'
 import { causeOfAnswer, causeOfRefusal, type SignInCause, type SignInFault } from '../domain/sign-in-cause.ts'
 
@@ -176,13 +176,13 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
 const refusalIn = ({ searchParams }: URL, again: Again): ProviderFault | null => {
   const error = searchParams.get('error')
   if (error === null) return null
-  const words = { providerError: visibleText(error), description: visibleText(searchParams.get('error_description')) }
+  const words = { providerError: foreignText(error), description: foreignText(searchParams.get('error_description')) }
   const code = errorCode(error)
   return new ProviderFault(causeOfAnswer(code, again === 'prompt'), { ...words, endpoint: 'authorization' }, code)
 }
 
 const otherIssuer = (expected: string, received: unknown): ProviderFault =>
-  new ProviderFault('issuer_differs', { expected, received: visibleText(received) })
+  new ProviderFault('issuer_differs', { expected, received: foreignText(received) })
 
 const configure = async (
   { issuer, clientId, clientSecret, clientAuth }: ProviderOptions,
@@ -261,13 +261,13 @@ const asker =
     const { error, error_description: description } = body ?? {}
     if (status >= 400 && typeof error === 'string') {
       const code = errorCode(error)
-      const words = { endpoint, providerError: visibleText(error), description: visibleText(description) }
+      const words = { endpoint, providerError: foreignText(error), description: foreignText(description) }
       throw new ProviderFault(causeOfRefusal(code), words, code)
     }
     if (status >= 500) throw new ProviderFault('provider_unreachable', { endpoint, description: `Status ${status}.` })
     const isUsable = status === 200 && text !== null && (body !== null || type === 'application/jwt')
     if (isUsable) return new Response(text, { headers: { 'content-type': body === null ? type : 'application/json' } })
-    const what = text === null ? 'too long' : `of the type ${visibleText(type) ?? 'unknown'}, or not a JSON object`
+    const what = text === null ? 'too long' : `of the type ${foreignText(type) ?? 'unknown'}, or not a JSON object`
     throw new ProviderFault('provider_broken', { endpoint, description: `Status ${status}. The answer is ${what}.` })
   }
 

@@ -89,6 +89,24 @@ test('user rename and set-email change the name and the address, which stays uni
   expect(stdout).not.toContain('after@example.com') // the audit log has no names and addresses of people
 })
 
+test('user link and unlink say who at the identity provider signs in to the account, and what stays', async () => {
+  const { email } = await fresh('at-provider')
+  const place = ['--issuer', 'https://id.example.com/']
+  const linked = await desk.json(['user', 'link', email, ...place, '--subject', 'first'])
+  expect(linked).toMatchObject({ email, issuer: 'https://id.example.com', subject: 'first', replaced: 0 })
+  expect(linked.advice).toEqual([expect.stringContaining('OIDC_ISSUER is https://id.example.com')])
+  const again = await desk.json(['user', 'link', email, ...place, '--subject', 'second'])
+  expect([again.replaced, again.advice.join('\n')]).toEqual([1, expect.stringContaining(`user sign-out ${email}`)])
+  const { advice } = await desk.json(['user', 'unlink', email, ...place])
+  expect(advice.join('\n')).toContain(`Sessions stay. To end them: app-platform user sign-out ${email}`)
+  expect(await refusedWith(['user', 'unlink', email, ...place], 1)).toContain('not linked')
+  for (const words of [[], place, ['--external-id', 'x', '--subject', 'a']]) {
+    expect(await refusedWith(['user', 'link', email, ...words], 2)).toContain(
+      '--external-id, or --issuer and --subject',
+    )
+  }
+})
+
 const set = (email: string, state: string) => ['user', 'set-operator', email, state]
 
 test('user set-operator grants and removes operator rights, but never those of the last operator', async () => {

@@ -1,10 +1,12 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { User } from '../../../db/database.ts'
 import { readConfig } from '../../config.ts'
+import { issuerKey } from '../../domain/identity-claims.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { eraseUser } from '../../operations/users/erase-user.ts'
 import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
 import { linkUser } from '../../operations/users/builder-users.ts'
+import { linkIdentity, unlinkIdentity } from '../../operations/users/identities.ts'
 import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { endUserAccess, endUserSessions } from '../../operations/end-access.ts'
 import { listSessionsOfUser } from '../../operations/sessions/own-sessions.ts'
@@ -86,14 +88,29 @@ export const addUserCommands = (program: Command): void => {
     async (session, email: string, { name }: { readonly name: string }) =>
       recordAnswer(userRecord(await renameUser(...session, { email, name }))),
   ).requiredOption('--name <name>', 'the new name')
+  operator('link <email>', 'Link an account to the same person at the builder or the identity provider.', link)
+    .option('--external-id <id>', "the builder's own ID, 1 to 128 visible ASCII characters")
+    .option('--issuer <url>', 'the identity provider, as in OIDC_ISSUER')
+    .option('--subject <text>', 'the person there: the claim sub')
+    .addHelpText(
+      'after',
+      '\nGive --external-id, or --issuer and --subject. Whoever was linked to the account before at that provider no longer signs in' +
+        '\nto it. Sessions stay: see sign-out.',
+    )
   operator(
-    'link <email>',
-    'Link an account to the ID of the same person at the builder.',
-    async (session, email: string, { externalId }: { readonly externalId: string }) => {
-      const { createdAt, updatedAt, pictureUrl: _, ...user } = await linkUser(...session, { email, externalId })
-      return recordAnswer({ ...user, createdAt, updatedAt })
+    'unlink <email>',
+    'Unlink an account from an identity provider: the person there no longer signs in to it.',
+    async (session, email: string, { issuer: place }: { readonly issuer: string }) => {
+      const { user, issuer } = await unlinkIdentity(...session, { email, issuer: place })
+      return recordAnswer({ ...userRecord(user), issuer }, [
+        'Nobody at this identity provider signs in to this account now, until it is linked again.',
+        sessionsStay(user.email),
+        'With OIDC_LINK_BY_EMAIL=on, the next person there who has this address is linked to it.',
+      ])
     },
-  ).requiredOption('--external-id <id>', "the builder's own ID, 1 to 128 visible ASCII characters")
+  )
+    .requiredOption('--issuer <url>', 'the identity provider')
+    .addHelpText('after', '\nSessions and the password stay: see sign-out and set-password.')
   operator('export <email>', 'Print everything that is stored about a person.', async ([platform], email: string) => {
     const data = await exportUser(platform, email)
     return { value: JSON.parse(personalDataText(data)), text: personalDataText(data, 2) }
@@ -147,6 +164,31 @@ export const addUserCommands = (program: Command): void => {
 const aboutLinks =
   '\nThe link works once, for 24 hours, and begins with PUBLIC_URL. Give it to the person over a channel that you trust.' +
   '\nTheir password and second factors stay as they are until they use it. A newer link ends it.'
+
+type LinkFlags = { readonly externalId?: string; readonly issuer?: string; readonly subject?: string }
+
+const link = async (session: OperatorSession, email: string, { externalId, issuer: place, subject }: LinkFlags) => {
+  if (externalId !== undefined && place === undefined && subject === undefined) {
+    const { createdAt, updatedAt, pictureUrl: _, ...user } = await linkUser(...session, { email, externalId })
+    return recordAnswer({ ...user, createdAt, updatedAt })
+  }
+  if (externalId !== undefined || place === undefined || subject === undefined) {
+    throw new UsageError('Give --external-id, or --issuer and --subject.')
+  }
+  const { user, issuer, replaced } = await linkIdentity(...session, { email, issuer: place, subject })
+  const { signIn, identityProvider } = readConfig({})
+  const isOther = identityProvider !== null && issuerKey(identityProvider.issuer) !== issuer
+  return recordAnswer({ ...userRecord(user), issuer, subject, replaced }, [
+    ...(replaced === 0
+      ? []
+      : ['Whoever was linked before no longer signs in to this account.', sessionsStay(user.email)]),
+    ...(isOther || !signIn.ways.includes('oidc')
+      ? [`They can sign in once SIGN_IN names oidc and OIDC_ISSUER is ${issuer}.`]
+      : []),
+  ])
+}
+
+const sessionsStay = (email: string): string => `Sessions stay. To end them: app-platform user sign-out ${email}`
 
 type InviteFlags = { readonly name: string; readonly operator?: boolean }
 

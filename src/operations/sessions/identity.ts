@@ -98,7 +98,8 @@ const firstSignIn = async (
     const others = await q.identities.ofUser(holder.id)
     if (others.some((known) => known.issuer === issuer)) return 'account_of_other_subject'
     await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now })
-    await record({ actor: { kind: 'user', id: holder.id }, action: 'user.linked', target: holder.id })
+    const actor = { kind: 'user', id: holder.id } as const
+    await record({ actor, action: 'user.linked', target: holder.id, detail: { way: 'oidc' } })
     return holder
   }
   if (!createsUsers) return 'creation_off'

@@ -1,0 +1,85 @@
+// Accounts of people at identity providers, linked and unlinked by an operator.
+
+import type { User } from '../../../db/database.ts'
+import { PlatformError } from '../../domain/errors.ts'
+import { isSubject, issuerKey } from '../../domain/identity-claims.ts'
+import { badInput, decideAt, type OpenChange, type Operation } from '../decision.ts'
+import { knownUser } from './find-user.ts'
+
+type Place = { readonly email: string; readonly issuer: string }
+type LinkedIdentity = {
+  readonly user: User
+  readonly issuer: string
+  /** How many other people of the provider were linked to the account. They no longer are. */
+  readonly replaced: number
+}
+
+/**
+ * Links an account to a person at an identity provider. One person there has one account here, and one account one person.
+ * Sessions stay.
+ * @throws invalid_request for an unknown address, an issuer or a subject that is malformed, and a person who has another account
+ */
+export const linkIdentity: Operation<Place & { readonly subject: string }, LinkedIdentity> = async (
+  platform,
+  trace,
+  actor,
+  { email, subject, ...place },
+) => {
+  const issuer = issuerOf(place)
+  if (!isSubject(subject)) throw badInput('subject', 'A subject is 1 to 255 visible ASCII characters.')
+  const now = platform.clock.now()
+  return await decideAt(platform, trace, actor, now, async (change) => {
+    const { q, record } = change
+    const user = await knownUser(q, email)
+    if (user instanceof PlatformError) return user
+    const holder = await q.identities.find(issuer, subject)
+    if (holder !== null && holder.userId !== user.id) return badInput('subject', otherAccount)
+    const replaced = await unlink(change, user, issuer, subject)
+    if (holder === null) {
+      await q.identities.insert({ issuer, subject, userId: user.id, createdAt: now })
+      await record({ action: 'user.linked', target: user.id, detail: { way: 'oidc' } }) // the subject may tell who it is
+    }
+    return { user, issuer, replaced }
+  })
+}
+
+const otherAccount =
+  'Another account is linked to this person at the identity provider: unlink that one first, with app-platform user unlink.'
+
+/**
+ * Ends the link of an account to an identity provider: its person there no longer signs in to this account. Sessions stay.
+ * @throws invalid_request for an unknown address, a malformed issuer, and an account without such a link
+ */
+export const unlinkIdentity: Operation<Place, { readonly user: User; readonly issuer: string }> = async (
+  platform,
+  trace,
+  actor,
+  place,
+) => {
+  const issuer = issuerOf(place)
+  return await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
+    const user = await knownUser(change.q, place.email)
+    if (user instanceof PlatformError) return user
+    const ended = await unlink(change, user, issuer, null)
+    return ended > 0 ? { user, issuer } : badInput('issuer', 'This account is not linked to this identity provider.')
+  })
+}
+
+const issuerOf = ({ issuer }: Pick<Place, 'issuer'>): string => {
+  const key = issuerKey(issuer)
+  if (key === null) throw badInput('issuer', 'The issuer must be a URL that begins with https:// or http://.')
+  return key
+}
+
+/** Unlinks the account from everybody at the provider but this subject. Returns from how many. */
+const unlink = async (
+  { q, record }: OpenChange,
+  { id }: User,
+  issuer: string,
+  spared: string | null,
+): Promise<number> => {
+  const others = (await q.identities.ofUser(id)).filter((each) => each.issuer === issuer && each.subject !== spared)
+  for (const { subject } of others) await q.identities.remove(issuer, subject)
+  if (others.length > 0) await record({ action: 'user.unlinked', target: id })
+  return others.length
+}
