@@ -28,10 +28,11 @@ export const isEmailVerified = (
   trusts: boolean,
 ): boolean => {
   if (verified === undefined && ownDomain === undefined) return trusts
-  const isYesOrSilent = (value: unknown, yes: ReadonlySet<unknown>): boolean =>
-    value === undefined || yes.has(typeof value === 'string' ? value.toLowerCase() : value)
   return isYesOrSilent(verified, saysYes) && isYesOrSilent(ownDomain, ownsDomain)
 }
+
+const isYesOrSilent = (value: unknown, yes: ReadonlySet<unknown>): boolean =>
+  value === undefined || yes.has(typeof value === 'string' ? value.toLowerCase() : value)
 
 /** A text with something in it; null for anything else. */
 export const textClaim = (value: unknown): string | null =>

@@ -273,10 +273,10 @@ test('a person who is known needs no address, and the log says why it could not 
   expect(await lastLine(open, 'provider_unreachable')).toMatchObject({ endpoint: `${provider.issuer}/userinfo` })
 })
 
-describe('a proof at the provider', () => {
-  const now = () => Math.floor(Date.now() / 1000)
-  const signedIn = async (world: World, sub: string) => (await signIn(world, saying(personOf(sub)))).browser
+const now = () => Math.floor(Date.now() / 1000)
+const signedIn = async (world: World, sub: string) => (await signIn(world, saying(personOf(sub)))).browser
 
+describe('a proof at the provider', () => {
   test('is asked for with max_age=0, and with prompt=login only where that is the setting', async () => {
     provider.cheat(saying(personOf('asked')))
     const away = await plainBrowser(open.server.url).get('/sign-in/oidc')
