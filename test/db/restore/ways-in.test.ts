@@ -49,6 +49,8 @@ const claims = (subject: string) => ({
   name: null,
   acr: null,
   askedAt: null,
+  issuedAt: 0,
+  missed: null,
 })
 
 test('an account at an identity provider that was taken away since the backup does not open the account again', async () => {
