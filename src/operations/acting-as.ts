@@ -185,6 +185,10 @@ export const nameIsReviewed =
 export const refusalOfRole = (role: MemberRole, right: AppRight): PlatformError | null =>
   hasRight(role, right) ? null : refuse('right_missing', { message: 'Your role in this app does not allow this.' })
 
+/** The refusal of a rule for what only reads, from committed state; null while it holds. */
+export const refusalNow = async ({ database }: Platform, may: Rule): Promise<PlatformError | null> =>
+  await may(database.queries)
+
 /** Refuses unless the user is an operator. To others the desk does not exist. */
 export const isOperator =
   (userId: string): Rule =>

@@ -1,5 +1,6 @@
 import { byteOrderMark, csvLine } from '../domain/csv.ts'
 import { attachment } from '../domain/download-name.ts'
+import { refusalNow, type Rule } from '../operations/acting-as.ts'
 import type { AppEvent } from '../operations/audit/lists.ts'
 import type { Names } from '../operations/audit/names.ts'
 import { authenticateSession } from '../operations/authenticate.ts'
@@ -12,16 +13,17 @@ type CsvColumns<Row> = Readonly<Record<string, (row: Row) => string | number | n
 
 /**
  * Rows as a CSV file that is saved and never shown. They are read as fast as the connection takes them, and only as long as the
- * session of the person is live.
+ * session of the person is live and the rule holds: both are asked again before each page of rows is sent.
  */
 export const csvDownload = <Row>(
   visit: Visit,
   name: string,
   columns: CsvColumns<Row>,
   pages: AsyncGenerator<readonly Row[]>,
+  may: Rule,
 ): Response => {
   const day = new Date(visit.call.now).toISOString().slice(0, 10)
-  return new Response(streamOf(linesOf(visit, columns, pages)), {
+  return new Response(streamOf(linesOf(visit, columns, pages, may)), {
     headers: {
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': attachment(`${name}-${day}.csv`),
@@ -35,11 +37,14 @@ async function* linesOf<Row>(
   { door, sessionToken }: Visit,
   columns: CsvColumns<Row>,
   pages: AsyncGenerator<readonly Row[]>,
+  may: Rule,
 ): AsyncGenerator<Uint8Array> {
   const cells = Object.values(columns)
   yield Buffer.from(byteOrderMark + csvLine(Object.keys(columns)))
   for await (const rows of pages) {
     if ((await authenticateSession(door.platform, sessionToken)) === null) throw new Error('The session has ended.')
+    const refusal = await refusalNow(door.platform, may)
+    if (refusal !== null) throw refusal
     yield Buffer.from(rows.map((row) => csvLine(cells.map((cell) => cell(row)))).join(''))
   }
 }

@@ -5,6 +5,7 @@ import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { cookieValues, readCookie, setCookie } from '../http/cookies.ts'
+import { takeShare } from '../http/limits.ts'
 import { presentedSession, presentedToken } from '../http/session-cookie.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
@@ -66,10 +67,15 @@ export const refuseVisit = async (door: Door, request: Request): Promise<Platfor
   }
 }
 
-/** The signed-in person who sent the request. @throws login_required, which leads to the sign-in page and back */
+/**
+ * The signed-in person who sent the request, within the share of their account: a form takes from `write`, a page from `read`.
+ * Every page and every form of signed-in people comes through here.
+ * @throws login_required, which leads to the sign-in page and back; rate_limited
+ */
 export const requireVisit = async (door: Door, request: Request): Promise<Visit> => {
   const visit = await findVisit(door, request)
   if (visit === null) throw await refuseVisit(door, request)
+  takeShare(door, visit.call, request.method === 'POST' ? 'write' : 'read', `account ${visit.userId}`)
   return visit
 }
 

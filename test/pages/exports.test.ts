@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { refuse } from '../../src/domain/errors.ts'
+import { authenticateSession } from '../../src/operations/authenticate.ts'
+import { csvDownload } from '../../src/pages/csv-download.ts'
+import { ticketBook } from '../../src/pages/visit.ts'
+import { callWith, doorOf } from '../http/support/door.ts'
 import { renameApp } from '../../src/operations/apps/change-app.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
@@ -92,4 +97,28 @@ test('owners download the events and installs of their own app, without other pe
   const forms = await owner.formOn(`/console/${app.slug}/trail`, `/console/${app.slug}/trail/export`)
   expect((await owner.post(`/console/${others.slug}/trail/export`, forms)).status).toBe(403)
   expect((await owner.post('/desk/audit/export', forms)).status).toBe(404)
+})
+
+test('a download stops at the page of rows before which its right has gone', async () => {
+  const { platform, server, operator } = world
+  const browser = await signedInBrowser(server.url, operator)
+  const sessionToken = browser.cookies.get('session') ?? ''
+  const session = await authenticateSession(platform, sessionToken)
+  if (session === null) throw new Error('the session does not live')
+  const door = doorOf(platform)
+  const call = callWith(new Request(`${server.url}/desk/audit/export`))
+  const tickets = ticketBook(door, sessionToken)
+  const visit = { door, call, session, sessionToken, tickets, userId: operator.id, kept: null, platformName: 'x' }
+  let isAllowed = true
+  async function* pages() {
+    yield [1]
+    isAllowed = false
+    yield [2]
+  }
+  const may = async () => (isAllowed ? null : refuse('route_not_found'))
+  const download = csvDownload(visit, 'rows', { row: (row: number) => row }, pages(), may)
+  const reader = download.body?.getReader()
+  const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+  expect([await read(), await read()].join('')).toContain('1')
+  await expect(read()).rejects.toMatchObject({ code: 'route_not_found' })
 })

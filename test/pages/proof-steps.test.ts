@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { trace } from '../support/operator.ts'
 import { signIn } from '../support/sign-in.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import type { Login } from '../support/world.ts'
+import { addUser, type Login } from '../support/world.ts'
 import { earlier } from './support/earlier.ts'
 import { genuineTicket } from './support/genuine-ticket.ts'
 import { addOperator } from './support/operator-world.ts'
@@ -132,7 +132,9 @@ const pathOf = (pattern: string): string =>
 
 /** Where a form of the step leads that somebody sends with this session. */
 const sendStep = async (step: string, minutes: number): Promise<string> => {
-  const browser = await signedInSince(minutes, step.startsWith('/desk') ? operator : world.user)
+  // A person of its own for the steps that end all their sessions, also those that began earlier.
+  const login = step.startsWith('/account') ? await addUser(platform) : world.user
+  const browser = await signedInSince(minutes, step.startsWith('/desk') ? operator : login)
   const path = pathOf(step)
   const isUpload = /\/versions(\/:version\/edit)?$/.test(step)
   const ticket = await genuineTicket(world, browser, path)

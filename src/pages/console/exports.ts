@@ -27,20 +27,18 @@ export const appExportRoutes = (door: Door) =>
       const { app } = await ownAppOf(visit, slug)
       const { action = '', outcome = '', since = '', until = '', sort = '' } = fields
       const search = readTrailSearch({ action, outcome, since, until, sort })
-      const exported = await exportAppEvents(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { app, search })
-      return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported))
+      const may = mayInApp(visit.userId, slug, 'view')
+      const exported = await exportAppEvents(...asUser(visit, may), { app, search })
+      return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported), may)
     })
     .post('/console/:slug/installs/export', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, installForm, 'none')
       const { app } = await ownAppOf(visit, slug)
       const filter = readAppInstallFilter(fields)
       const order = timeOrderOf(fields.sort, 'newest')
-      const exported = await exportAppInstalls(...asUser(visit, mayInApp(visit.userId, slug, 'view')), {
-        app,
-        filter,
-        order,
-      })
-      return csvDownload(visit, `${slug}-installs`, installColumns, exported)
+      const may = mayInApp(visit.userId, slug, 'view')
+      const exported = await exportAppInstalls(...asUser(visit, may), { app, filter, order })
+      return csvDownload(visit, `${slug}-installs`, installColumns, exported, may)
     })
 
 const installColumns = {

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { formatScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
+import { isOperator } from '../../operations/acting-as.ts'
 import { exportEvents, exportInstalls } from '../../operations/exports.ts'
 import type { DescribedInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
@@ -38,13 +39,15 @@ export const deskExportRoutes = (door: Door) =>
       const { app = '', actor = '', kind = '', action = '', outcome = '', since = '', until = '', sort = '' } = fields
       const asked = fields.request ?? ''
       const search = readSearch({ app, actor, kind, action, outcome, request: asked, since, until, sort })
-      return csvDownload(visit, 'audit', eventColumns, eventRows(await exportEvents(...onTheDesk(visit), search)))
+      const rows = eventRows(await exportEvents(...onTheDesk(visit), search))
+      return csvDownload(visit, 'audit', eventColumns, rows, isOperator(visit.userId))
     })
     .post(`${deskPaths.installs}/export`, async ({ request }) => {
       const { visit, fields } = await receiveFromOperator(door, request, installForm, 'none')
       const search = readInstallSearch(fields)
       const order = timeOrderOf(fields.sort, usualInstallOrder(fields.status))
-      return csvDownload(visit, 'installs', installColumns, await exportInstalls(...onTheDesk(visit), search, order))
+      const rows = await exportInstalls(...onTheDesk(visit), search, order)
+      return csvDownload(visit, 'installs', installColumns, rows, isOperator(visit.userId))
     })
 
 const installColumns = {
