@@ -125,7 +125,7 @@ const contents: Readonly<Record<Exclude<MailKind, 'app_invitation'>, (of: Told) 
     after: [notYou(platform)],
   }),
   secret_made: ({ platform, app, isRotation, circumstances }) => ({
-    subject: `${isRotation ? 'Rotated' : 'New'} production secret for ${app.name}`,
+    subject: `${isRotation ? 'Rotated' : 'New'} production secret for an app at ${platform}`,
     says: `A new production secret was created for the app ${app.name} at ${platform} on ${circumstances}.`,
     link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
     after: ['If nobody on your team created it, revoke it there and change your password.'],
@@ -143,7 +143,8 @@ export const invitationLetter = (
       ? `offers to transfer the app ${app.name} at ${platform} to you.`
       : `invites you to become ${row.role === 'developer' ? 'a' : 'an'} ${row.role} of the app ${app.name} at ${platform}.`
   return {
-    subject: row.role === 'publisher' ? `Take over the app ${app.name}` : `Your invitation to the app ${app.name}`,
+    // Without the app's name: mails to anybody have no words of strangers in their subject.
+    subject: row.role === 'publisher' ? `Take over an app at ${platform}` : `Your invitation to an app at ${platform}`,
     paragraphs: ['Hello,', `${inviter.name} (${inviter.email}) ${offer}`],
     link: { words: 'See the invitation', url: link },
     after: [
