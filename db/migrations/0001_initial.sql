@@ -151,6 +151,16 @@ CREATE TABLE rollbacks (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX rollbacks_by_app ON rollbacks (app_id);
 
+CREATE TABLE live_changes (
+  app_id TEXT NOT NULL REFERENCES apps (id),
+  position INTEGER NOT NULL,
+  version_id TEXT NOT NULL REFERENCES versions (id),
+  rollback_id TEXT UNIQUE REFERENCES rollbacks (id),
+  live_at INTEGER NOT NULL,
+  PRIMARY KEY (app_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX live_changes_by_version ON live_changes (version_id);
+
 CREATE TABLE idempotency_keys (
   principal TEXT NOT NULL,
   method TEXT NOT NULL,

@@ -6,7 +6,7 @@ import servers from './servers.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes, which its checksum proves. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: '9added4ff9d668ee5ef822ff1db92eb9c5a03bf7e518bb7eeec6d0a08272ee63' },
+  { id: 1, name: 'initial', sql: initial, sha256: '7f2dc9228cbc1c8ebcfc8a2fb14ed780ee9a5feb7ba39fabd45d1c367fd7f2b8' },
 ]
 
 /**

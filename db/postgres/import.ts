@@ -39,6 +39,7 @@ export const importedTables = [
   'artifact_chunks',
   'versions',
   'rollbacks',
+  'live_changes',
   'idempotency_keys',
   'audit_events',
   'audit_positions',

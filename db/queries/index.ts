@@ -23,7 +23,7 @@ import { installQueries } from './installs.ts'
 import { keyQueries } from './keys.ts'
 import { nameQueries } from './names.ts'
 import { resourceQueries } from './resources.ts'
-import { rollbackQueries, versionQueries } from './versions.ts'
+import { liveChangeQueries, rollbackQueries, versionQueries } from './versions.ts'
 import { healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
 import { serviceKeyQueries } from './service-keys.ts'
 import { sessionQueries } from './sessions.ts'
@@ -82,6 +82,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   identities: identityQueries(db),
   installs: installQueries(db),
   keys: keyQueries(db),
+  liveChanges: liveChangeQueries(db),
   mails: mailQueries(db),
   names: nameQueries(db),
   appMembers: appMemberQueries(db),

@@ -20,7 +20,7 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Environment } from '../../src/domain/app.ts'
 import type { VersionStatus } from '../../src/domain/version.ts'
-import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
+import { apps, liveChanges, rollbacks, users, versions } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { beside, countAmong, type ListOrder, type Place } from './places.ts'
@@ -219,8 +219,6 @@ export const versionQueries = (db: DrizzleConnection) => {
       ),
     previous: async (appId: string, number: number) =>
       await newest(eq(versions.appId, appId), lt(versions.number, number)),
-    previousSuperseded: async (appId: string, number: number) =>
-      await newest(eq(versions.appId, appId), lt(versions.number, number), eq(versions.status, 'superseded')),
     /** Replaces the content of a version that is still a draft; false if it no longer is. */
     replaceDraft: async (id: string, revision: number, content: VersionContent, now: number) =>
       await changeOne(
@@ -272,6 +270,49 @@ export const rollbackQueries = (db: DrizzleConnection) => ({
           environment === null ? undefined : eq(rollbacks.environment, environment),
         ),
       )
+      .orderBy(order)
+      .limit(limit)
+  },
+})
+
+const now = alias(versions, 'live_now')
+const next = alias(liveChanges, 'next_change')
+const after = alias(versions, 'live_after')
+
+/** The ledger of live versions: rows are added and never changed. */
+export const liveChangeQueries = (db: DrizzleConnection) => ({
+  /** Adds the version as the last one of its app. Of two at once, one fails on the key and runs again. */
+  append: async ({ appId, ...change }: Omit<typeof liveChanges.$inferInsert, 'position'>) => {
+    const last = await db
+      .select({ position: max(liveChanges.position) })
+      .from(liveChanges)
+      .where(eq(liveChanges.appId, appId))
+    await db.insert(liveChanges).values({ appId, position: (last[0]?.position ?? 0) + 1, ...change })
+  },
+  /** The IDs of an app's live versions, one after the other, the live one last. */
+  versionIds: async (appId: string): Promise<string[]> => {
+    const changes = db.select({ id: liveChanges.versionId }).from(liveChanges).where(eq(liveChanges.appId, appId))
+    return (await changes.orderBy(asc(liveChanges.position))).map(({ id }) => id)
+  },
+  /** An app's live versions beside the position, newest first, each with what followed it and why. */
+  pageOfApp: async (appId: string, place: Place<number>, limit: number) => {
+    const { isBeside, order } = beside(liveChanges.position, 'descending', place)
+    return await db
+      .select({
+        position: liveChanges.position,
+        version: now.version,
+        from: liveChanges.liveAt,
+        until: next.liveAt,
+        after: after.version,
+        rollbackId: next.rollbackId,
+        reason: rollbacks.reason,
+      })
+      .from(liveChanges)
+      .innerJoin(now, eq(now.id, liveChanges.versionId))
+      .leftJoin(next, and(eq(next.appId, liveChanges.appId), eq(next.position, sql`${liveChanges.position} + 1`)))
+      .leftJoin(after, eq(after.id, next.versionId))
+      .leftJoin(rollbacks, eq(rollbacks.id, next.rollbackId))
+      .where(and(eq(liveChanges.appId, appId), isBeside))
       .orderBy(order)
       .limit(limit)
   },

@@ -109,27 +109,43 @@ const lastRollback = `
   WHERE r.app_id = m.app_id AND r.environment = 'production'
   ORDER BY r.id DESC LIMIT 1`
 
+/** Whether both versions of a rollback (`r`) have been live in the copy. */
+const wereLive = `(SELECT count(DISTINCT l.version_id) FROM main.live_changes AS l
+  WHERE l.version_id IN (r.from_version_id, r.to_version_id)) = 2`
+
+/** The last change of the live version of an app. */
+const lastChange = (app: string) => `(SELECT max(position) FROM main.live_changes WHERE app_id = ${app})`
+
 /**
  * A version that was taken out of use by a rollback in production. The row of the ledger is copied, and what it says holds:
  * that version is not live any more, and the one that the app went back to last is. If the copy does not have that one, or
- * it was never live there, nothing can replace the version, so it stays.
+ * it was never live there, nothing can replace the version, so it stays. Rollbacks of versions that have gone live again since
+ * end nothing, but they are part of the history that decides what the next rollback goes back to.
  */
 export const rolledBack: End = {
   kind: 'rolled_back',
   counts: 'versions',
   of: 'rollbacks',
-  // Not of a version that has gone live again since.
-  told: `SELECT r.id, r.created_at, json_object('from', r.from_version_id, 'to', r.to_version_id, 'reason', r.reason)
+  told: `SELECT r.id, r.created_at, json_object('from', r.from_version_id, 'to', r.to_version_id, 'reason', r.reason,
+      'ends', p.status <> 'active')
     FROM present.rollbacks AS r JOIN present.versions AS p ON p.id = r.from_version_id
-    WHERE r.environment = 'production' AND p.status <> 'active'`,
+    WHERE r.environment = 'production'`,
   first: [
     `INSERT OR IGNORE INTO main.rollbacks (id, app_id, environment, from_version_id, to_version_id, reason, created_at)
     SELECT c.target, f.app_id, 'production', f.id, t.id, c.value ->> 'reason', c.at
     FROM main.carried_ends AS c JOIN main.versions AS f ON f.id = c.value ->> 'from'
       JOIN main.versions AS t ON t.id = c.value ->> 'to' AND t.app_id = f.app_id
     WHERE c.kind = 'rolled_back'`,
-    `UPDATE main.versions AS m SET status = 'superseded', updated_at = r.created_at FROM main.rollbacks AS r
-    WHERE r.from_version_id = m.id AND r.environment = 'production' AND r.created_at >= m.updated_at
+    `INSERT INTO main.live_changes (app_id, position, version_id, rollback_id, live_at)
+    SELECT r.app_id, ${lastChange('r.app_id')} + row_number() OVER (PARTITION BY r.app_id ORDER BY r.id),
+      r.to_version_id, r.id, r.created_at
+    FROM main.carried_ends AS c JOIN main.rollbacks AS r ON r.id = c.target
+    WHERE c.kind = 'rolled_back' AND ${wereLive}
+      AND NOT EXISTS (SELECT 1 FROM main.live_changes AS l WHERE l.rollback_id = r.id)
+      AND r.created_at >= (SELECT max(l.live_at) FROM main.live_changes AS l WHERE l.app_id = r.app_id)`,
+    `UPDATE main.versions AS m SET status = 'superseded', updated_at = r.created_at
+    FROM main.carried_ends AS c JOIN main.rollbacks AS r ON r.id = c.target
+    WHERE c.kind = 'rolled_back' AND c.value ->> 'ends' AND r.from_version_id = m.id AND r.created_at >= m.updated_at
       AND m.status = 'active'
       AND EXISTS (SELECT 1 FROM main.rollbacks AS l JOIN main.versions AS t ON t.id = l.to_version_id
         WHERE l.id = (${lastRollback}) AND t.status = 'superseded')`,
@@ -139,5 +155,11 @@ export const rolledBack: End = {
     FROM main.rollbacks AS l
     WHERE l.id = (${lastRollback}) AND l.to_version_id = m.id AND m.status = 'superseded'
       AND NOT EXISTS (SELECT 1 FROM main.versions AS v WHERE v.app_id = m.app_id AND v.status = 'active')`,
+  ],
+  last: [
+    `INSERT INTO main.live_changes (app_id, position, version_id, rollback_id, live_at)
+    SELECT v.app_id, l.position + 1, v.id, NULL, ?1
+    FROM main.versions AS v JOIN main.live_changes AS l ON l.app_id = v.app_id
+    WHERE v.status = 'active' AND l.version_id <> v.id AND l.position = ${lastChange('v.app_id')}`,
   ],
 }

@@ -51,6 +51,8 @@ export type End = Told & {
   readonly first?: readonly string[]
   /** Ends it in the copy (`main`), by what `carried_ends` says; nothing that was changed after it had ended. */
   readonly done: readonly string[]
+  /** Statements that run after `done` and are not counted. */
+  readonly last?: readonly string[]
 }
 
 /** An end that is one update of the row (`m`) by its row of `carried_ends` (`c`). */

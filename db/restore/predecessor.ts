@@ -96,9 +96,10 @@ const carryOver = (connection: Connection, now: number) => {
   change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
   for (const { kind, told } of [...ends, unread]) change(`${remember} SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothingCarriedOver }
-  for (const { first = [], counts, done } of ends) {
+  for (const { first = [], counts, done, last = [] } of ends) {
     for (const sql of first) change(sql)
     for (const sql of done) carriedOver[counts] += change(sql)
+    for (const sql of last) change(sql)
   }
   for (const { kind, of } of [...ends, unread]) change(forget(kind, of))
   return {

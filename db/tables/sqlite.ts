@@ -470,6 +470,22 @@ export const rollbacks = sqliteTable('rollbacks', {
   createdAt: integer('created_at').notNull(),
 })
 
+/**
+ * Which version of an app was live in production, one after the other. The last one is the live version. `rollbackId` is null
+ * unless a rollback made it live.
+ */
+export const liveChanges = sqliteTable(
+  'live_changes',
+  {
+    appId: text('app_id').notNull(),
+    position: integer().notNull(),
+    versionId: text('version_id').notNull(),
+    rollbackId: text('rollback_id'),
+    liveAt: integer('live_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.appId, table.position] })],
+)
+
 /** Answers to repeatable requests; `key` is the SHA-256 of what the caller chose, `outcome` is JSON. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',

@@ -19,6 +19,26 @@ export type VersionStep = keyof typeof versionSteps
 export const isProductionRollbackTarget = (status: VersionStatus): boolean => status === 'superseded'
 
 /**
+ * The versions that production can go back to one by one, the live one last (contract section 3). `changes` are all versions that
+ * became live, one after the other. A version that becomes live is pushed; one that is in the stack already has been gone back to,
+ * and what was live above it is withdrawn.
+ */
+export const liveStack = (changes: readonly string[]): readonly string[] => {
+  const stack: string[] = []
+  const places = new Map<string, number>()
+  for (const id of changes) {
+    const place = places.get(id)
+    if (place !== undefined && stack[place] === id) {
+      stack.length = place + 1
+    } else {
+      places.set(id, stack.length)
+      stack.push(id)
+    }
+  }
+  return stack
+}
+
+/**
  * The largest manifest, as JSON in UTF-8. It is much smaller than the 16 MiB of an upload, because lists and reviews hold
  * many manifests and people read them.
  */

@@ -35,7 +35,7 @@ import { redirectUriRoutes } from './console/redirect-uris.tsx'
 import { appScopeRoutes } from './console/scopes.tsx'
 import { appTrailRoutes } from './console/trail.tsx'
 import { appVersionRoutes } from './console/version.tsx'
-import { appVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
+import { appVersionsRoutes, liveVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
 import { editVersionPattern, newVersionPattern, uploadVersionRoutes } from './console/upload-version.tsx'
 import { webhooksRoutes } from './console/webhooks.tsx'
 import { demoCallbackRoutes } from './demo-callback.tsx'
@@ -129,6 +129,7 @@ const developerConsole = (door: Door) =>
     .use(uploadVersionRoutes(door))
     .use(appVersionRoutes(door))
     .use(rollbackRoutes(door))
+    .use(liveVersionsRoutes(door))
     .use(newRollbackRoutes(door))
     .use(appInstallRoutes(door))
     .use(webhooksRoutes(door))

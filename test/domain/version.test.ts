@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import {
   isProductionRollbackTarget,
   isSemanticVersion,
+  liveStack,
   rejectionFault,
   versionStatuses,
   versionSteps,
@@ -23,6 +24,35 @@ test('a version can have each status that a step starts from or leads to, and su
 
 test('a rollback leads only to a version that was live before', () => {
   expect(versionStatuses.filter(isProductionRollbackTarget)).toEqual(['superseded'])
+})
+
+test('going back ends at the version below, and never leads to one that was withdrawn', () => {
+  for (const [changes, stack] of [
+    ['', ''],
+    ['1', '1'],
+    ['12', '12'],
+    ['121', '1'],
+    ['1213', '13'],
+    ['1231', '1'],
+    ['12312', '12'],
+    ['12321', '1'],
+    ['123131', '1'],
+    ['123132', '132'],
+    ['12131415', '15'],
+  ] as const)
+    expect(liveStack([...changes]).join('')).toBe(stack)
+})
+
+test('the stack of live versions is that of a model, for every history', () => {
+  const versions = fc.array(fc.nat(6).map(String), { maxLength: 60 })
+  const property = fc.property(versions, (changes) => {
+    let model: string[] = []
+    for (const id of changes) model = model.includes(id) ? model.slice(0, model.indexOf(id) + 1) : [...model, id]
+    expect(liveStack(changes)).toEqual(model)
+    expect(new Set(model).size).toBe(model.length)
+    expect(model.slice(-1)).toEqual(changes.slice(-1))
+  })
+  fc.assert(property, { numRuns: 1_000 })
 })
 
 test('every version of SemVer 2.0 is accepted', () => {

@@ -102,6 +102,7 @@ const expectAgreement = async (reals: readonly RealApp[], models: readonly Model
       const { seen, ids } = await observe(real)
       const model = models[index] ?? emptyApp
       expect(seen).toEqual({ ...model, live: liveOf(model)?.version ?? null })
+      expect(model.stack.at(-1) ?? null).toBe(seen.live)
       return ids
     }),
   )

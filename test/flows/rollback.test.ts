@@ -118,7 +118,25 @@ describe('a rollback in production', () => {
   const all = ['1.0.0', '2.0.0', '3.0.0', '4.0.0'] as const
   const live = ['1.0.0', '2.0.0', '4.0.0'] as const
 
-  test('activates the next lower superseded version and supersedes the live one', async () => {
+  test('goes back to what was live before, never to a version that was withdrawn', async () => {
+    const shop = await shelf(['1.0.0', '1.1.0'], ['1.0.0', '1.1.0'])
+    const production = { environment: 'production' } as const
+    const goLive = async (version: string) => {
+      await call(url, 'POST', '/versions', { token: shop.token, body: { version } })
+      for (const step of ['submit', 'approve', 'activate'] as const)
+        await moveVersion(world.platform, trace, operator, { slug: shop.app.slug, version, step, rejection: null })
+    }
+    expect((await rollBack(shop, production)).body.version.version).toBe('1.0.0')
+    expectRefusal(await rollBack(shop, { ...production, dryRun: true }), 'no_previous_version')
+    expectRefusal(await rollBack(shop, production), 'no_previous_version')
+    await goLive('1.2.0')
+    expect((await rollBack(shop, { ...production, dryRun: true })).body.version.version).toBe('1.0.0')
+    expect((await rollBack(shop, { ...production, version: '1.1.0' })).body.version.version).toBe('1.1.0')
+    for (const below of ['1.2.0', '1.0.0']) expect((await rollBack(shop, production)).body.version.version).toBe(below)
+    expectRefusal(await rollBack(shop, production), 'no_previous_version')
+  })
+
+  test('activates the version that was live before and supersedes the live one', async () => {
     const shop = await shelf(all, live)
     const { body } = await rollBack(shop, { environment: 'production' })
     expect(body).toMatchObject({

@@ -229,6 +229,31 @@ describe('a rollback', () => {
     expect((await trailOf(app))[0]).toMatchObject({ action: 'version.rolled_back', actorKind: 'user' })
   })
 
+  test('proposes what was live before, not a version that was rolled back, and shows when and why', async () => {
+    const app = await live()
+    await owner.submit(page(app), pathOf(app, '/rollbacks'), { reason: 'It crashes' })
+    expect((await owner.get(page(app))).text).toContain('There is no previous version')
+    await uploadVersion(world.platform, app, '3.0.0', ['submit', 'approve', 'activate'])
+    const { text } = await owner.get(page(app))
+    expect(text).toContain('>Roll back to 1.0.0</button>')
+    const [, history = ''] = text.split('<h2 id="live">')
+    const whole = (await owner.get(pathOf(app, '/live'))).text
+    for (const part of [history, whole]) {
+      const [shown = ''] = part.split('</table>')
+      const rows = shown
+        .split('<tr>')
+        .slice(2)
+        .map((row) => [...row.matchAll(/>([^<>]+)</g)].map(([, words]) => words))
+      expect(rows.map((row) => row.filter((words) => !/UTC$/.test(words ?? '')))).toMatchObject([
+        ['3.0.0', 'It is live now'],
+        ['1.0.0', 'Replaced by 3.0.0'],
+        ['2.0.0', 'Rolled back to 1.0.0', 'It crashes'],
+        ['1.0.0', 'Replaced by 2.0.0'],
+      ])
+      expect(shown.match(/<time /g)).toHaveLength(7)
+    }
+  })
+
   test('of development moves the head to any version, and changes nothing for users', async () => {
     const app = await live()
     await uploadVersion(world.platform, app, '3.0.0')

@@ -72,6 +72,7 @@ describe("another developer's app", () => {
     '/versions',
     '/versions/1.0.0',
     '/rollbacks',
+    '/live',
     '/installs',
     '/trail',
   ]
@@ -493,7 +494,7 @@ describe('long lists', () => {
     expect((await owner.get(older)).text).toContain('1.9.0')
   })
 
-  test.each(['/trail', '/versions', '/installs', '/rollbacks', '/credentials/ended'])(
+  test.each(['/trail', '/versions', '/installs', '/rollbacks', '/live', '/credentials/ended'])(
     'refuse a cursor that is not theirs: %s',
     async (rest) => {
       const foreign = Buffer.from('elsewhere 1').toString('base64url')

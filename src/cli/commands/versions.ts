@@ -47,8 +47,8 @@ Examples:
 `
 
 const rollbackHelp = `
-Without --to, to the version before the current one; in production, to the one that was live before. On a terminal it
-shows what will change and asks. Without a terminal it does not ask, and in production it needs --yes. In development
+Without --to, to the next lower number; in production, to what was live before, but to no version that was rolled back:
+with 1.0.0 live, 1.1.0 live, back to 1.0.0 and 1.2.0 live, it goes to 1.0.0. On a terminal it shows what will change and asks. Without a terminal it does not ask, and in production it needs --yes. In development
 the head moves and users notice nothing; in production users get the other version at once.
 ${credentialsHelp}
 

@@ -110,7 +110,7 @@ export const rollBack = endpoint({
     id: 'rollBackVersion',
     summary: 'Roll back to another version',
     description:
-      'In development the head moves. In production a version that was live before becomes live again. Without a target: the version before the current one.',
+      'In development the head moves. In production a version that was live before becomes live again. Without a target: in development the next lower number, in production what was live before the current version, but no version that was rolled back.',
     tag: 'Versions',
     repeatable: true,
   },

@@ -73,8 +73,8 @@ export const listEveryVersion = async (platform: Platform, slug: string): Promis
 }
 
 /**
- * The version number below which the page after this cursor starts. Null is the first page.
- * @throws invalid_request for a cursor that no list of versions returned
+ * The number below which the page after this cursor starts. Null is the first page.
+ * @throws invalid_request for a cursor that no list by numbers returned
  */
 const numberBefore = (cursor: string | null): number => {
   if (cursor === null) return noEnd
@@ -124,3 +124,14 @@ export const listRollbacks = async (
   page: PageRequest,
   environment: Environment | null = null,
 ) => await newestFirst(page, (place, rows) => database.queries.rollbacks.pageOfApp(appId, place, rows, environment))
+
+/** From when to when which version of an app was live in production, newest first, with what followed it and why. */
+export const listLiveChanges = async ({ database }: Platform, appId: string, page: PageRequest) =>
+  await listPage(
+    page,
+    numberBefore,
+    (place, rows) => database.queries.liveChanges.pageOfApp(appId, place, rows),
+    ({ position }) => String(position),
+  )
+
+export type LiveChange = Awaited<ReturnType<typeof listLiveChanges>>['data'][number]

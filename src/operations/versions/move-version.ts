@@ -3,7 +3,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { decide, type OpenChange, type Operation, refuseFault } from '../decision.ts'
-import { readVersionRecord, type Rejection, type VersionRecord } from './version-record.ts'
+import { makeLive, moveFrom, readVersionRecord, type Rejection, type VersionRecord } from './version-record.ts'
 
 /**
  * Submits, withdraws, approves, rejects or activates a version. Activating supersedes the version that was live, in the
@@ -59,10 +59,8 @@ const takeStep = async ({ q, now, record }: OpenChange, move: VersionMove): Prom
     return refuse('version_not_eligible', { message: notAsSeen, details: { status: before.status } })
   }
   const superseded = move.step === 'activate' ? live : null
-  if (superseded !== null) await q.versions.move(superseded.id, ['active'], 'superseded', {}, now)
-  if (!(await q.versions.move(before.id, [from], to, changesOf(move, now), now))) {
-    throw new Error('a version changed its status within one transaction')
-  }
+  if (move.step === 'activate') await makeLive(q, { from: live, to: before, rollbackId: null }, now)
+  else await moveFrom(q, before, to, changesOf(move.step, move.rejection, now), now)
   const detail = superseded === null ? {} : { detail: { superseded: superseded.id } }
   await record({ action: `version.${pastOf[move.step]}`, appId: app.id, target: before.id, ...detail })
   return await readVersionRecord(q, app.id, before.id)
@@ -76,13 +74,12 @@ const isAsSeen = (version: Version, live: Version | null, seen: SeenVersion): bo
   version.submittedAt === seen.submittedAt &&
   (live?.id ?? null) === seen.liveId
 
-const changesOf = ({ step, rejection }: VersionMove, now: number) =>
+const changesOf = (step: Exclude<VersionStep, 'activate'>, rejection: Rejection | null, now: number) =>
   ({
     submit: { submittedAt: now },
     withdraw: { submittedAt: null },
     approve: { reviewedAt: now },
     reject: { reviewedAt: now, rejection: JSON.stringify(rejection) },
-    activate: { activatedAt: now },
   })[step]
 
 const pastOf = {

@@ -1,7 +1,7 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { isProductionRollbackTarget } from '../../domain/version.ts'
+import { isProductionRollbackTarget, liveStack } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
 import { once, type RepeatableRequest } from '../once.ts'
@@ -11,6 +11,7 @@ import { actorOf, type AppCaller } from '../authenticate.ts'
 import {
   compareVersions,
   currentVersion,
+  makeLive,
   readVersionRecord,
   type VersionRecord,
   versionRecord,
@@ -108,9 +109,10 @@ type RollbackStep = Pick<RollbackRequest, 'environment' | 'reason'> & { readonly
 
 const takeRollback = async ({ q, now, record }: OpenChange, swap: Swap, { id, environment, reason }: RollbackStep) => {
   const { app, from, to } = swap
-  await applySwap(q, swap, environment, now)
   const row = { id, appId: app.id, environment, fromVersionId: from.id, toVersionId: to.id, reason, createdAt: now }
   await q.rollbacks.insert(row)
+  if (environment === 'development') await q.apps.change(app.id, { developmentVersionId: to.id }, now)
+  else await makeLive(q, { from, to, rollbackId: id }, now)
   const detail = { rollbackId: id, fromVersionId: from.id }
   await record({ action: 'version.rolled_back', appId: app.id, environment, target: to.id, detail })
 }
@@ -147,21 +149,12 @@ const targetVersion = async (
     return named ?? refuse('version_not_found', { param: 'id' in target ? 'versionId' : 'version' })
   }
   if (from === null) return refuse('no_previous_version')
-  const previous =
-    environment === 'production'
-      ? await q.versions.previousSuperseded(app.id, from.number)
-      : await q.versions.previous(app.id, from.number)
-  return previous ?? refuse('no_previous_version')
+  return (await previousVersion(q, from, environment)) ?? refuse('no_previous_version')
 }
 
-/**
- * Moves the head, or swaps the live version.
- * @throws Error when a status has changed since it was read, so that the transaction undoes half of a swap
- */
-const applySwap = async (q: Queries, { app, from, to }: Swap, environment: Environment, now: number): Promise<void> => {
-  if (environment === 'development') return await q.apps.change(app.id, { developmentVersionId: to.id }, now)
-  const isSwapped =
-    (await q.versions.move(from.id, ['active'], 'superseded', {}, now)) &&
-    (await q.versions.move(to.id, ['superseded'], 'active', { activatedAt: now }, now))
-  if (!isSwapped) throw new Error('a version changed its status within one transaction')
+/** The version to go back to unless another is named. */
+const previousVersion = async (q: Queries, from: Version, environment: Environment): Promise<Version | null> => {
+  if (environment === 'development') return await q.versions.previous(from.appId, from.number)
+  const id = liveStack(await q.liveChanges.versionIds(from.appId)).at(-2)
+  return id === undefined ? null : await q.versions.byId(from.appId, id)
 }

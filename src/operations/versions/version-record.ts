@@ -75,6 +75,27 @@ export const currentVersion = async (
   return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)
 }
 
+type Moved = Parameters<Queries['versions']['move']>
+
+/**
+ * Moves a version from the status in which it was read.
+ * @throws Error when that has changed since, so that the transaction undoes half of a swap
+ */
+export const moveFrom = async (q: Queries, { id, status }: Version, to: Moved[2], times: Moved[3], now: number) => {
+  if (!(await q.versions.move(id, [status], to, times, now))) {
+    throw new Error('a version changed its status within one transaction')
+  }
+}
+
+type LiveChange = { readonly from: Version | null; readonly to: Version; readonly rollbackId: string | null }
+
+/** Makes a version live instead of another one (null: none was live), and writes that into the ledger. */
+export const makeLive = async (q: Queries, { from, to, rollbackId }: LiveChange, now: number): Promise<void> => {
+  if (from !== null) await moveFrom(q, from, 'superseded', {}, now)
+  await moveFrom(q, to, 'active', { activatedAt: now }, now)
+  await q.liveChanges.append({ appId: to.appId, versionId: to.id, rollbackId, liveAt: now })
+}
+
 /** What the live version says about the app, which an operator has reviewed; null without one. */
 export const reviewedFacts = async (q: Queries, app: Pick<App, 'id'>): Promise<AppFacts | null> => {
   const version = await q.versions.active(app.id)

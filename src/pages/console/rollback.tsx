@@ -5,7 +5,7 @@ import { visibleJson } from '../../domain/text.ts'
 import { versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { badInput } from '../../operations/decision.ts'
-import { listVersionSummaries } from '../../operations/versions/lists.ts'
+import { listLiveChanges, listVersionSummaries } from '../../operations/versions/lists.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/roll-back-version.ts'
 import type { VersionRecord } from '../../operations/versions/version-record.ts'
 import { sentBefore } from '../change.tsx'
@@ -23,6 +23,7 @@ import { page, seeOther } from '../page.ts'
 import { askFirst } from '../proof.ts'
 import { choiceParameter, parameterOf } from '../query.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { livePath, LiveVersions } from './versions.tsx'
 
 /** `seen` has the IDs of the current version and of the target that the preview showed. */
 const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
@@ -84,6 +85,8 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
   const targets = listed.data.filter(({ id }) => status !== null || id !== app.developmentVersionId)
   const target = to === '' ? null : { version: to }
   const found = await outcomeOf(previewRollback(platform, app.id, { environment, target }))
+  const changes =
+    status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
   const error = asked.error ?? (found.kind === 'refused' && to !== '' ? found.error : null)
   return page(
     <OwnAppPage
@@ -107,10 +110,24 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
       ) : (
         <Preview visit={visit} app={app} asked={asked} preview={found.value} />
       )}
+      {changes === null || changes.data.length === 0 ? null : (
+        <section aria-labelledby="live">
+          <h2 id="live">What was live</h2>
+          <LiveVersions app={app} changes={changes.data} />
+          {changes.nextCursor === null ? null : (
+            <p>
+              <a href={livePath(app)}>Everything that was live</a>
+            </p>
+          )}
+        </section>
+      )}
     </OwnAppPage>,
     { refusal: error },
   )
 }
+
+/** The last changes of the live version that the page shows. */
+const changesShown = 10
 
 const titles = { production: 'Roll back production', development: 'Move the development head' } as const
 const abouts = {

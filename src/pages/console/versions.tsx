@@ -4,7 +4,13 @@ import { bytesInWords } from '../../domain/text.ts'
 import { versionStatuses } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
-import { countVersions, listRollbacks, listVersionSummaries } from '../../operations/versions/lists.ts'
+import {
+  countVersions,
+  listLiveChanges,
+  listRollbacks,
+  listVersionSummaries,
+  type LiveChange,
+} from '../../operations/versions/lists.ts'
 import { Badge, EnvironmentBadge, environmentNames, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
@@ -12,7 +18,7 @@ import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { choiceParameter, listPath, parameterOf, readList } from '../query.ts'
-import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The versions of an app. */
 export const appVersionsRoutes = (door: Door) =>
@@ -136,9 +142,14 @@ export const rollbackRoutes = (door: Door) =>
         notices={rollbackNotices}
         about="In development a rollback moves the development head. In production it makes a version live again."
         actions={
-          <a class="button primary" href={consoleAppPath(app.slug, 'rollbacks', 'new')}>
-            Roll back
-          </a>
+          <>
+            <a class="button" href={livePath(app)}>
+              What was live
+            </a>
+            <a class="button primary" href={consoleAppPath(app.slug, 'rollbacks', 'new')}>
+              Roll back
+            </a>
+          </>
         }
       >
         <FilterBar
@@ -170,3 +181,44 @@ export const rollbackRoutes = (door: Door) =>
       </OwnAppPage>,
     )
   })
+
+/** The list of everything that was live. */
+export const livePath = ({ slug }: Pick<OwnApp['app'], 'slug'>): string => consoleAppPath(slug, 'live')
+
+/** From when to when each version was live in production. */
+export const liveVersionsRoutes = (door: Door) =>
+  new Elysia().get('/console/:slug/live', async ({ request, params: { slug } }) => {
+    const { visit, app } = await requireOwnApp(door, request, slug)
+    const place = { list: 'live-versions', path: livePath(app) }
+    const changes = await readList(visit, place, (page) => listLiveChanges(door.platform, app.id, page))
+    return page(
+      <OwnAppPage
+        visit={visit}
+        app={app}
+        tab="versions"
+        title="What was live"
+        about="From when to when each version was live in production, and why it was rolled back."
+      >
+        <LiveVersions app={app} changes={changes.rows} />
+        <Pager {...changes} shown={changes.rows.length} />
+      </OwnAppPage>,
+    )
+  })
+
+/** What was live, newest first. A version that was rolled back has the reason that was given. */
+export const LiveVersions = ({ app, changes }: Pick<OwnApp, 'app'> & { readonly changes: readonly LiveChange[] }) => (
+  <Table
+    label="What was live"
+    rows={changes}
+    rowHeader="Version"
+    columns={{
+      Version: ({ version }) => <a href={consoleAppPath(app.slug, 'versions', version)}>{version}</a>,
+      From: ({ from }) => <Time at={from} />,
+      Until: ({ until }) => <Time at={until} otherwise="It is live now" />,
+      Then: ({ after, rollbackId }) =>
+        after === null ? null : rollbackId === null ? `Replaced by ${after}` : `Rolled back to ${after}`,
+      Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
+    }}
+    empty="No version has been live yet."
+  />
+)

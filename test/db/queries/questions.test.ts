@@ -3,6 +3,8 @@ import type { Queries } from '../../../db/database.ts'
 import { revokeCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import { platformOfFile } from '../../support/platform-of-file.ts'
 import { operator, trace } from '../../support/operator.ts'
+import { developmentCaller } from '../../operations/support/owner.ts'
+import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
 import { moveThrough, uploadVersion } from '../../support/version.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 
@@ -246,17 +248,24 @@ test('an install is open while it is pending or active, and admits its app only 
   }
 })
 
-test('a rollback goes back to the newest earlier version of the same app that was live', async () => {
-  const [, { app }] = sides
+test('the history of what was live is that of one app, newest first, with what followed and the reason of a rollback', async () => {
+  const [{ app: other }, { app }] = sides
   for (const version of ['3.0.0', '4.0.0']) {
     await uploadVersion(platform, app, { version })
     await moveThrough(platform, app, version, 'submit', 'approve', 'activate')
   }
-  const live = await q.versions.active(app.id)
-  expect([live?.version, (await q.versions.previousSuperseded(app.id, live?.number ?? 0))?.version]).toEqual([
-    '4.0.0',
-    '3.0.0',
+  const request = { target: null, environment: 'production', reason: 'It crashes.', dryRun: false } as const
+  await rollBackVersion(platform, trace, await developmentCaller(platform, app), request, null)
+  const rows = await q.liveChanges.pageOfApp(app.id, end, 10)
+  expect(rows.map(({ position, version, after, reason }) => [position, version, after, reason])).toEqual([
+    [4, '3.0.0', null, null],
+    [3, '4.0.0', '3.0.0', 'It crashes.'],
+    [2, '3.0.0', '4.0.0', null],
+    [1, '1.0.0', '3.0.0', null],
   ])
-  expect((await q.versions.previousSuperseded(app.id, 3))?.version).toBe('1.0.0')
-  expect(await q.versions.previousSuperseded(sides[0].app.id, 9)).toBeNull()
+  for (const [index, { until }] of rows.entries()) expect(until).toBe(rows[index - 1]?.from ?? null)
+  expect((await q.liveChanges.pageOfApp(app.id, { backFrom: 2 }, 1)).map(({ position }) => position)).toEqual([3])
+  const [live] = await q.versions.list(app.id, 'active', end, 1)
+  expect((await q.liveChanges.versionIds(app.id)).at(-1)).toBe(live?.id ?? '')
+  expect(await q.liveChanges.versionIds(other.id)).toHaveLength(1)
 })

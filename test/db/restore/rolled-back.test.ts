@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
+import { previewRollback } from '../../../src/operations/versions/roll-back-version.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -30,6 +31,12 @@ const placeWith = async (...versions: readonly string[]): Promise<Place> => {
   return { file, app, platform, keepAs }
 }
 
+/** What was live, one after the other. */
+const wasLive = async ({ database }: Platform, { id }: AppInWorld) =>
+  (await database.queries.liveChanges.pageOfApp(id, Number.MAX_SAFE_INTEGER, 100))
+    .map(({ version }) => version)
+    .toReversed()
+
 /** The live version after each of these restores, and how many versions the restore ended. */
 const afterRestores = async ({ file, app, platform }: Place, ...backups: readonly string[]) => {
   await platform.database.close()
@@ -38,6 +45,7 @@ const afterRestores = async ({ file, app, platform }: Place, ...backups: readonl
     const { carriedOver } = await restoreAt(file, backup)
     const restored = await openAsOperator(file)
     live.push([await liveVersion(restored, app), carriedOver?.versions])
+    expect((await wasLive(restored, app)).at(-1) ?? null).toBe(await liveVersion(restored, app))
     expect(await faultsIn(file)).toEqual([])
     await restored.database.close()
   }
@@ -87,6 +95,19 @@ test('a rolled-back version that went live again stays live', async () => {
   const backup = place.keepAs('copy.db')
   for (const version of ['1.0.0', '2.0.0']) await rollBack(platform, app, version)
   expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
+})
+
+test('after a restore, a rollback proposes no version that was rolled back since the backup', async () => {
+  const place = await placeWith('1.0.0', '2.0.0', '3.0.0')
+  const { app, file, platform } = place
+  const backup = place.keepAs('copy.db')
+  for (const version of ['1.0.0', '3.0.0']) await rollBack(platform, app, version)
+  expect(await afterRestores(place, backup)).toEqual([['3.0.0', 0]])
+  const restored = await openAsOperator(file)
+  expect(await wasLive(restored, app)).toEqual(['1.0.0', '2.0.0', '3.0.0', '1.0.0', '3.0.0'])
+  const { to } = await previewRollback(restored, app.id, { environment: 'production', target: null })
+  expect(to.version).toBe('1.0.0')
+  await restored.database.close()
 })
 
 test('a version that was replaced without a rollback is live again', async () => {

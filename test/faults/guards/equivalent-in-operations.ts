@@ -121,12 +121,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'always: from !== null':
       'the first version is the head, and what was live before has given way to another: something is current',
   },
-  "if (!isSwapped) throw new Error('a version changed its status within one transaction')": {
-    'never: !isSwapped':
-      'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
-  },
-  'if (!(await q.versions.move(before.id, [from], to, changesOf(move, now), now))) {': {
-    'never: !(await q.versions.move(before.id, [from], to, changesOf(move, now), now))':
+  'if (!(await q.versions.move(id, [status], to, times, now))) {': {
+    'never: !(await q.versions.move(id, [status], to, times, now))':
       'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
   },
   "if (row === null || app === null) throw new Error('a version is gone within its own transaction')": {

@@ -32,8 +32,10 @@ export type ModelApp = {
   readonly head: string | null
   /** Oldest first. */
   readonly ledger: readonly LedgerRow[]
+  /** What production can go back to one by one, the live version last. */
+  readonly stack: readonly string[]
 }
-export const emptyApp: ModelApp = { versions: [], head: null, ledger: [] }
+export const emptyApp: ModelApp = { versions: [], head: null, ledger: [], stack: [] }
 
 /** The answer to the caller: `created`, `replaced`, the status after a step, the versions of a rollback, or an error code. */
 export type Told = string
@@ -74,7 +76,8 @@ const take = (app: ModelApp, { step, version }: Extract<Command, { kind: 'step' 
   if (existing.status !== from) return { app, told: 'version_not_eligible' }
   const live = liveOf(app)
   const freed = step === 'activate' && live !== null ? change(app, live.version, { status: 'superseded' }) : app
-  return { app: change(freed, version, { status: to, ...flagsOf[step] }), told: to }
+  const stack = step === 'activate' ? [...app.stack, version] : app.stack
+  return { app: { ...change(freed, version, { status: to, ...flagsOf[step] }), stack }, told: to }
 }
 
 const flagsOf = {
@@ -94,20 +97,21 @@ const rollBack = (app: ModelApp, { environment, target, dryRun }: Extract<Comman
   if (from === null) return { app, told: 'no_previous_version' }
   const told = `${from.version} to ${to.version}`
   if (dryRun) return { app, told }
-  const moved =
-    environment === 'development'
-      ? { ...app, head: to.version }
-      : change(change(app, from.version, { status: 'superseded' }), to.version, { status: 'active', activated: true })
+  const moved = environment === 'development' ? { ...app, head: to.version } : liveAgain(app, from.version, to.version)
   const row = { environment, from: from.version, to: to.version }
   return { app: { ...moved, ledger: [...app.ledger, row] }, told }
 }
 
-/** The next lower number; in production the next lower one that is superseded. */
+/** Pops down to the version, or pushes one that was popped before. */
+const liveAgain = (app: ModelApp, from: string, to: string): ModelApp => {
+  const stack = app.stack.includes(to) ? app.stack.slice(0, app.stack.indexOf(to) + 1) : [...app.stack, to]
+  return { ...change(change(app, from, { status: 'superseded' }), to, { status: 'active', activated: true }), stack }
+}
+
+/** The next lower number; in production what lies below the live version. */
 const previous = (app: ModelApp, environment: Environment, from: ModelVersion | null): ModelVersion | null => {
-  if (from === null) return null
-  const isTarget = ({ number, status }: ModelVersion) =>
-    number < from.number && (environment === 'development' || status === 'superseded')
-  return app.versions.findLast(isTarget) ?? null
+  if (environment === 'production') return find(app, app.stack.at(-2) ?? '')
+  return app.versions.findLast(({ number }) => from !== null && number < from.number) ?? null
 }
 
 const find = (app: ModelApp, version: string): ModelVersion | null =>

@@ -2,6 +2,7 @@ import { createApp } from '../../../src/operations/apps/create-app.ts'
 import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { PlatformError } from '../../../src/domain/errors.ts'
+import { liveStack } from '../../../src/domain/version.ts'
 import { listRollbacks } from '../../../src/operations/versions/lists.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../../support/call.ts'
@@ -104,9 +105,14 @@ export const observe = async (
     head: nameOf(body.current.development),
     live: nameOf(body.current.production),
     ledger: ledger.data.map(({ environment, from, to }): LedgerRow => ({ environment, from, to })).toReversed(),
+    stack: await stackOf(app, nameOf),
   }
   return { seen, ids }
 }
+
+/** What production goes back to without a target, again and again, up to the live version. */
+const stackOf = async ({ platform, id }: RealApp, nameOf: (id: string | null) => string | null) =>
+  liveStack(await platform.database.queries.liveChanges.versionIds(id)).map((version) => nameOf(version) ?? '')
 
 /** A record that contradicts itself is returned as it is, so that it equals no state of the model. */
 const observed = (record: Json, current: Json) => {

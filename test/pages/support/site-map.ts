@@ -205,6 +205,7 @@ export const siteMap: readonly Site[] = [
     paths: inConsole('/rollbacks/new', '/rollbacks/new?environment=development'),
   },
   { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
+  { pattern: '/console/:slug/live', who: 'user', paths: inConsole('/live') },
   { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },
   { pattern: '/console/:slug/webhooks', who: 'user', paths: inConsole('/webhooks') },
   {
