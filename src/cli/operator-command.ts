@@ -26,13 +26,14 @@ export type OperatorSession = readonly [platform: Platform, trace: Trace, actor:
 
 /**
  * Adds a command that works on the database, with the common flags. `usage` is its name and arguments. The caller
- * sets the action.
+ * sets the action. `fileOf` gives the file that the command works on instead of the database, by the arguments; then nothing
+ * matters but this file, whatever the settings say and whatever is installed on the machine.
  */
 export const databaseCommand = (
   parent: Command,
   usage: string,
   description: string,
-  options: CommandOptions = {},
+  { fileOf, ...options }: CommandOptions & { readonly fileOf?: (words: readonly string[]) => string | undefined } = {},
 ): Command =>
   parent
     .command(usage, options)
@@ -43,7 +44,9 @@ export const databaseCommand = (
     )
     .option('--json', 'print exactly one JSON value on stdout')
     // Before anything is opened: files created by root could not be opened by the server, which is another user.
-    .hook('preAction', (command) => {
+    .hook('preAction', (command, { args }) => {
+      const file = fileOf?.(args)
+      if (file !== undefined) return actAsOwnerOfFolder(file)
       const place = databaseOf(command.opts())
       if (place.kind === 'postgres') return
       assertNotTheService(place.path)

@@ -1,4 +1,5 @@
 import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
+import { isPostgresUrl } from '../../db/postgres/address.ts'
 import { stagedName } from '../../db/restore.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
@@ -6,16 +7,16 @@ import { CommandFailed } from './output.ts'
 
 /**
  * Runs the work on a backup that the acting user can read. A backup that only root can read is copied first, into a
- * private file beside the database, which is removed afterwards.
+ * private file beside `neighbour`, which is removed afterwards.
  */
 export const withReadableBackup = async <T>(
   backup: string,
-  database: string,
+  neighbour: string,
   work: (readable: string) => Promise<T>,
 ): Promise<T> => {
-  assertRegular(backup)
+  assertIsFile(backup)
   if (mayRead(backup)) return await work(backup)
-  const staged = stagedName(database)
+  const staged = stagedName(neighbour)
   try {
     if (!copyAsRoot(backup, staged)) {
       throw new CommandFailed([
@@ -29,10 +30,16 @@ export const withReadableBackup = async <T>(
   }
 }
 
-/** To open a pipe would wait for its writer. */
-const assertRegular = (path: string): void => {
-  if (lookAt(path)?.isFile() !== false) return
-  throw new CommandFailed([`${path} is a folder, a pipe or a device, not the file of a backup.`])
+const refused = (sentence: string) => new CommandFailed([sentence])
+
+/** To open a pipe would wait for its writer. A URL is not repeated, because it may have a password. */
+const assertIsFile = (path: string): void => {
+  if (path === '') throw refused('The name of the backup is empty: name its file.')
+  if (path === '-') throw refused('A backup is not read from standard input: write it to a file, and name the file.')
+  if (isPostgresUrl(path))
+    throw refused('The URL of a database is not the file of a backup. Name a database with --database or DATABASE_URL.')
+  const found = lookAt(path)
+  if (found?.isFile() === false) throw refused(`${path} is a folder, a pipe or a device, not the file of a backup.`)
 }
 
 /** Null when it is not there, or the folder may not be read by this user. */

@@ -47,6 +47,39 @@ onSqlite('place of the file')('check explains a lock that is a folder, and an em
   )
 })
 
+test('a backup is checked by itself: no setting and no database is needed, and what is no backup gets one sentence', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'copy.db')
+  await run(['migrate', '--database', join(folder, 'app-platform.db')])
+  await run(['backup', file, '--database', join(folder, 'app-platform.db')])
+  const unusable = [
+    {},
+    { DATABASE_URL: 'mysql://nobody@nowhere/x' },
+    { DATABASE_URL: 'postgres://nobody:secret-word@127.0.0.1:1/none', PORT: 'none' },
+  ]
+  for (const env of unusable) {
+    const { exitCode, stdout, stderr } = await run(['check', file, '--json'], { env, cwd: temporaryFolder() })
+    expect({ exitCode, stderr, found: JSON.parse(stdout) }).toEqual({
+      exitCode: 0,
+      stderr: '',
+      found: { ok: true, problems: [] },
+    })
+  }
+  for (const [given, sentence] of [
+    [join(folder, 'none.db'), `There is no database at ${join(folder, 'none.db')}.`],
+    [folder, `${folder} is a folder, a pipe or a device, not the file of a backup.`],
+    ['-', 'A backup is not read from standard input: write it to a file, and name the file.'],
+    ['', 'The name of the backup is empty: name its file.'],
+    [
+      'postgresql://127.0.0.1/none',
+      'The URL of a database is not the file of a backup. Name a database with --database or DATABASE_URL.',
+    ],
+  ] as const) {
+    const { exitCode, stdout, stderr } = await run(['check', given], { env: {}, cwd: temporaryFolder() })
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${sentence}\n` })
+  }
+})
+
 test('the refusal of an unknown user names the address', async () => {
   const desk = await openDesk()
   await addUser(desk)

@@ -6,7 +6,6 @@ import { purgeAll } from '../../operations/purge/purge.ts'
 import {
   type CommonFlags,
   databaseCommand,
-  databasePathOf,
   nameOfPlace,
   operatorCommands,
   type OperatorSession,
@@ -36,10 +35,12 @@ export const addCheckCommand = (program: Command): void => {
     program,
     'check [file]',
     'Check that the database, or a backup, is intact, private and of this version.',
+    { fileOf: ([file]) => file },
   )
     .addHelpText(
       'after',
       '\nWithout a file it checks the database (--database). A file is a backup: files that exist only beside a database may be missing.' +
+        '\nIt is checked by itself: no setting and no database is needed for that.' +
         '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and' +
         '\nexits 1; with --json that is the same and stdout stays empty. When nothing is wrong --json prints' +
         '\n{"ok":true,"problems":[]}.',
@@ -51,7 +52,7 @@ const check = async (backup: string | undefined, flags: CommonFlags): Promise<vo
   const problems =
     backup === undefined
       ? await checkDatabase(databaseOf(flags))
-      : await withReadableBackup(backup, databasePathOf(flags), async (file) => checkFile(file, migrations, 'backup'))
+      : await withReadableBackup(backup, backup, async (file) => checkFile(file, migrations, 'backup'))
   if (problems.length > 0) throw new CommandFailed(problems)
   answer(flags, {
     value: { ok: true, problems },
