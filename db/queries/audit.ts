@@ -34,6 +34,8 @@ export type AuditQuestion = {
   readonly actorId: string | null
   /** A whole action, or the part before its dot. */
   readonly action: string | null
+  /** The ID of what the event is about. */
+  readonly target: string | null
   readonly outcome: AuditEvent['outcome'] | null
   readonly requestId: string | null
 }
@@ -126,7 +128,8 @@ export const auditQueries = (db: DrizzleConnection) => {
   const searchIssued = async (
     table: typeof appTokens | typeof tokenPairs,
     find: FindIssued,
-    { appId, actorId, requestId }: AuditQuestion,
+    target: Column,
+    { appId, actorId, requestId, ...question }: AuditQuestion,
     stretch: AuditStretch,
   ): Promise<AuditFinds> => {
     const { key } = table
@@ -138,7 +141,12 @@ export const auditQueries = (db: DrizzleConnection) => {
       .where(and(...bounds))
       .orderBy(order)
     const last = only(await reads.limit(1).offset(stretch.rows - 1))
-    const asked = [equals(clients.appId, appId), equals(clients.id, actorId), equals(table.requestId, requestId)]
+    const asked = [
+      equals(clients.appId, appId),
+      equals(clients.id, actorId),
+      equals(target, question.target),
+      equals(table.requestId, requestId),
+    ]
     return {
       events: await find(and(upTo(key, last?.key ?? null, bounds, stretch), ...asked), order, stretch.limit),
       searchedTo: last === null ? null : issueId(last.key),
@@ -212,9 +220,9 @@ export const auditQueries = (db: DrizzleConnection) => {
       return await countAmong(db, auditEvents, and(matches(question), isInTime), scope, [desc(id)])
     },
     searchAppTokens: async (question: AuditQuestion, stretch: AuditStretch) =>
-      await searchIssued(appTokens, issuedAppTokens, question, stretch),
+      await searchIssued(appTokens, issuedAppTokens, credentials.id, question, stretch),
     searchTokenPairs: async (question: AuditQuestion, stretch: AuditStretch) =>
-      await searchIssued(tokenPairs, issuedTokenPairs, question, stretch),
+      await searchIssued(tokenPairs, issuedTokenPairs, grants.id, question, stretch),
   }
 }
 
@@ -231,11 +239,12 @@ const isAction = (action: string): SQL | undefined =>
 const orderOf = ({ order }: AuditStretch) => (order === 'newest' ? desc : asc)
 
 /** What an event must match besides its app and its time. */
-const matches = ({ actorKind, actorId, action, outcome, requestId }: AuditQuestion): SQL | undefined =>
+const matches = ({ actorKind, actorId, action, target, outcome, requestId }: AuditQuestion): SQL | undefined =>
   and(
     equals(auditEvents.actorKind, actorKind),
     equals(auditEvents.actorId, actorId),
     action === null ? undefined : isAction(action),
+    equals(auditEvents.target, target),
     equals(auditEvents.outcome, outcome),
     equals(auditEvents.requestId, requestId),
   )

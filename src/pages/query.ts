@@ -23,10 +23,18 @@ export const listPart = ({ call: { request } }: Pick<Visit, 'call'>, list: strin
 const backMark = '<'
 
 /** The address with these parameters; empty ones are left out. */
-export const listPath = (path: string, query: Readonly<Record<string, string>>): string => {
-  const filled = Object.entries(query).filter(([, value]) => value !== '')
+export const listPath = (path: string, query: Readonly<Record<string, string | undefined>>): string => {
+  const filled = Object.entries(query).flatMap(([name, value = '']): [string, string][] =>
+    value === '' ? [] : [[name, value]],
+  )
   return filled.length === 0 ? path : `${path}?${new URLSearchParams(filled).toString()}`
 }
+
+/** Writes addresses of a list. It has only filters that the list reads, so a link cannot have one that the list ignores. */
+export const addressWith =
+  <Name extends string>(path: string) =>
+  (filters: Readonly<Partial<Record<Name, string>>>): string =>
+    listPath(path, filters)
 
 /** The address of the next part; null at the end of the list. */
 export const olderPath = (path: string, list: string, position: string | null, param = 'cursor'): string | null => {

@@ -42,6 +42,7 @@ const everything: AuditSearch = {
   actorKind: null,
   actor: null,
   action: null,
+  target: null,
   outcome: null,
   requestId: null,
   since: null,

@@ -43,6 +43,20 @@ test('the audit log is filtered by actor, action, outcome and time', async () =>
   expect(actionsIn((await ask({ since: '2000-01-01 00:00', until: '2999-01-01T00:00:00Z' })).text)).toHaveLength(50)
 })
 
+test('the audit log has the events about one thing, issued tokens among them', async () => {
+  const [one, other] = [await addApp(world.platform, world.user), await addApp(world.platform, world.user)]
+  for (const { production } of [one, other]) await appToken(url, production)
+  const { platform } = world
+  const [credential] = await platform.database.queries.credentials.listByClient(one.production.clientId)
+  const { text } = await ask({ target: credential?.id ?? '' })
+  expect(actionsIn(text)).toEqual(['app_token.issued', 'credential.created'])
+  expect(text).toContain(`name="target" value="${credential?.id}"`)
+  const app = await ask({ target: other.id })
+  expect(actionsIn(app.text)).toContain('app.created')
+  expect(app.text).not.toContain(one.id)
+  expect(actionsIn((await ask({ target: 'nothing' })).text)).toEqual([])
+})
+
 test('the audit log lists the events of one request in order', async () => {
   const path = `/desk/apps/${world.app.slug}`
   const { headers } = await desk.submit(path, `${path}/suspend`)

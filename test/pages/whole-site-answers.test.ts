@@ -57,7 +57,65 @@ const promised: Readonly<Record<string, string>> = {
 const withoutFrame = (text: string, framed: string | null): string =>
   framed === null ? text : text.replace(`<iframe class="app" title="The app" src="${framed}/`, '<iframe src="/')
 
+/** Whether the page has a field with this name and value: a filter that is set, or a hidden field that keeps it. */
+const shows = (html: string, name: string, value: string): boolean => {
+  let isShown = false
+  let select = ''
+  new HTMLRewriter()
+    .on('input[name]', {
+      element: (input) => {
+        isShown ||= input.getAttribute('name') === name && input.getAttribute('value') === value
+      },
+    })
+    .on('select[name]', { element: (element) => void (select = element.getAttribute('name') ?? '') })
+    .on('option[selected]', {
+      element: (option) => {
+        isShown ||= select === name && option.getAttribute('value') === value
+      },
+    })
+    .on('a[aria-current]', {
+      element: (link) => {
+        isShown ||=
+          new URL((link.getAttribute('href') ?? '').replaceAll('&amp;', '&'), url).searchParams.get(name) === value
+      },
+    })
+    .transform(html)
+  return isShown
+}
+
+/** Parameters that are no filters: where a list goes on, what was done, and where a page leads back to. */
+const isNoFilter = /^(?:cursor|done|from|return_to|seen)$/
+
 describe('every page', () => {
+  test('links to lists only with filters that those lists have, and there they are set', async () => {
+    const links = new Map<string, { who: Who; href: string; asked: URLSearchParams }>()
+    for (const { who, paths, leadsOn, isDownload } of siteMap) {
+      if (leadsOn === true || isDownload === true) continue
+      for (const path of paths(world)) {
+        const { text } = await browserOf(who).get(path)
+        for (const [, quoted = ''] of text.matchAll(/<a [^>]*href="(\/[^"]*\?[^"]*)"/g)) {
+          const href = quoted.replaceAll('&amp;', '&')
+          const { pathname, searchParams } = new URL(href, url)
+          if (!/^\/(?:console|desk|account|installs)/.test(pathname)) continue
+          const names = [...searchParams.keys()].filter((name) => !isNoFilter.test(name)).toSorted()
+          const kind = `${who} ${pathname.replaceAll(/[a-z]+_[0-9a-f]{32}/g, ':id')} ${names.join(' ')}`
+          if (names.length > 0 && !links.has(kind)) links.set(kind, { who, href, asked: searchParams })
+        }
+      }
+    }
+    expect(links.size).toBeGreaterThan(5)
+    const ignored: string[] = []
+    for (const { who, href, asked } of links.values()) {
+      const { status, text } = await browserOf(who).get(href)
+      if (status !== 200) ignored.push(`${href}: ${status}`)
+      for (const [name, value] of asked) {
+        if (isNoFilter.test(name) || shows(text, name, value)) continue
+        ignored.push(`${href}: ${name}`)
+      }
+    }
+    expect(ignored).toEqual([])
+  })
+
   test('forbids caches, frames, type sniffing and plain HTTP', async () => {
     for (const { path, expected, status, headers } of await answers()) {
       const seen = Object.fromEntries(Object.keys(promised).map((name) => [name, headers.get(name)]))

@@ -45,7 +45,7 @@ export const searchEventsOfApp = async (
   { action, outcome, since, until, order = 'newest' }: AppEventSearch,
   page: PageRequest,
 ): Promise<ListPage<AuditEvent>> => {
-  const asked = { appId, actorKind: null, actorId: null, action, outcome, requestId: null }
+  const asked = { appId, actorKind: null, actorId: null, action, target: null, outcome, requestId: null }
   return await searchByTime(platform, { since, until, order, requestId: null }, asked, 'none', page)
 }
 
@@ -55,7 +55,7 @@ export const countEventsOfApp = async (
   appId: string,
   { action, outcome, since, until }: AppEventSearch,
 ): Promise<Counted> => {
-  const question = { appId, actorKind: null, actorId: null, action, outcome, requestId: null }
+  const question = { appId, actorKind: null, actorId: null, action, target: null, outcome, requestId: null }
   const bounds = boundsOf({ since, until, requestId: null }, random.aheadMs)
   return await database.queries.audit.countFound(question, { ...bounds, since, until })
 }

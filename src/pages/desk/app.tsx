@@ -23,6 +23,7 @@ import { installCountsInWords } from '../words.ts'
 import {
   auditPath,
   deskAppPath,
+  deskInstallsPath,
   DeskPage,
   deskPaths,
   mixedScriptsFact,
@@ -218,7 +219,7 @@ const AppFacts = ({ app, use }: AppFactsProps) => (
       'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
       Installs: (
         <>
-          <a href={`${deskPaths.installs}?app=${app.slug}&status=all`}>{installCountsInWords(app.installs)}</a>
+          <a href={deskInstallsPath({ app: app.slug, status: 'all' })}>{installCountsInWords(app.installs)}</a>
           {app.deletedAt === null ? (
             <>
               {' '}

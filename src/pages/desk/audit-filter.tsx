@@ -19,6 +19,7 @@ export const auditFieldsOf = (visit: Visit) => ({
   actor: parameterOf(visit, 'actor'),
   kind: parameterOf(visit, 'kind'),
   action: parameterOf(visit, 'action'),
+  target: parameterOf(visit, 'target'),
   outcome: parameterOf(visit, 'outcome'),
   request: parameterOf(visit, 'request'),
   since: parameterOf(visit, 'since'),
@@ -39,6 +40,7 @@ export const readSearch = (fields: AuditFields): AuditSearch => ({
   actorKind: oneOf(actorKinds, fields.kind, 'kind'),
   actor: given(fields.actor),
   action: given(fields.action),
+  target: given(fields.target),
   outcome: oneOf(outcomes, fields.outcome, 'outcome'),
   requestId: requestIdOf(fields.request),
 })
@@ -95,6 +97,7 @@ export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
         {text('actor', 'Actor', 'Email or ID', 254)}
         {choice('kind', 'Kind of actor', kindWords)}
         {choice('action', 'Event', groupsWith(fields.action, 'operators'))}
+        {text('target', 'About', 'ID', 100)}
         {choice('outcome', 'Outcome', outcomeWords)}
         {text('request', 'Request ID', 'req_…', 100)}
         {text('since', 'From (UTC)', '2026-08-01T12:00', 40)}

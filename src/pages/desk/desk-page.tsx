@@ -11,8 +11,11 @@ import { type Area, type FormChange, formPage } from '../change.tsx'
 import { Fields } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { page } from '../page.ts'
+import { addressWith } from '../query.ts'
 import { type AreaNavigation, type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
+import type { AuditFields } from './audit-filter.tsx'
+import type { InstallFields } from './installs.tsx'
 
 /** The addresses of the desk's pages. */
 export const deskPaths = {
@@ -41,8 +44,9 @@ export const userPath = (id: string, ...rest: readonly string[]): string => [des
 export const serviceKeyPath = (id: string, ...rest: readonly string[]): string =>
   [deskPaths.serviceKeys, id, ...rest].join('/')
 /** The audit log with these filters. */
-export const auditPath = (filters: Readonly<Record<string, string>>): string =>
-  `${deskPaths.audit}?${new URLSearchParams(filters).toString()}`
+export const auditPath = addressWith<keyof AuditFields>(deskPaths.audit)
+/** The installs with these filters. */
+export const deskInstallsPath = addressWith<keyof InstallFields>(deskPaths.installs)
 
 /**
  * What an operation needs to act for the operator who sent a form. In the transaction of the change they must still be an

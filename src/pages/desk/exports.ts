@@ -16,6 +16,7 @@ const eventForm = formOf({
   actor: optionalText,
   kind: optionalText,
   action: optionalText,
+  target: optionalText,
   outcome: optionalText,
   request: optionalText,
   since: optionalText,
@@ -36,9 +37,9 @@ export const deskExportRoutes = (door: Door) =>
   new Elysia()
     .post(`${deskPaths.audit}/export`, async ({ request }) => {
       const { visit, fields } = await receiveFromOperator(door, request, eventForm, 'none')
-      const { app = '', actor = '', kind = '', action = '', outcome = '', since = '', until = '', sort = '' } = fields
-      const asked = fields.request ?? ''
-      const search = readSearch({ app, actor, kind, action, outcome, request: asked, since, until, sort })
+      const { app = '', actor = '', kind = '', action = '', target = '', outcome = '', since = '', until = '' } = fields
+      const { request: asked = '', sort = '' } = fields
+      const search = readSearch({ app, actor, kind, action, target, outcome, request: asked, since, until, sort })
       const rows = eventRows(await exportEvents(...onTheDesk(visit), search))
       return csvDownload(visit, 'audit', eventColumns, rows, isOperator(visit.userId))
     })

@@ -87,7 +87,7 @@ export const readInstallSearch = (fields: InstallFields): InstallSearch => ({
   status: segmentStatus(fields.status),
 })
 
-type InstallFields = Readonly<Partial<Record<'app' | 'user' | 'q' | 'kind' | 'status', string | undefined>>>
+export type InstallFields = Readonly<Partial<Record<'app' | 'user' | 'q' | 'kind' | 'status', string | undefined>>>
 
 /** Who has waited longest is decided first; every other list begins with the newest. */
 export const usualInstallOrder = (status: string | undefined) => (status === 'waiting' ? 'oldest' : 'newest')

@@ -73,7 +73,15 @@ test("a page of an app's trail continues before an event, for one action or all,
 test.each(['newest', 'oldest'] as const)(
   'a search of any kind reads each row once, %s first, two at a time',
   async (order) => {
-    const question = { appId: null, actorKind: null, actorId: null, action: null, outcome: null, requestId: null }
+    const question = {
+      appId: null,
+      actorKind: null,
+      actorId: null,
+      action: null,
+      target: null,
+      outcome: null,
+      requestId: null,
+    }
     for (const look of [q.audit.searchEvents, q.audit.searchAppTokens, q.audit.searchTokenPairs]) {
       const found: string[] = []
       let [after, before, looks] = ['0'.repeat(32), 'f'.repeat(32), 0]
