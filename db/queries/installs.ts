@@ -227,6 +227,20 @@ export const installQueries = (db: DrizzleConnection) => {
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
         .where(and(eq(installs.appId, appId), eq(installs.userId, userId), isOpen)),
+    /** The installs of a user that are undecided or in use, of apps that are not deleted: which app in which environment, and where. */
+    openOfUser: async (userId: string) =>
+      await db
+        .select({
+          id: installs.id,
+          appId: installs.appId,
+          environment: installs.environment,
+          approval: installs.approval,
+          state: installs.state,
+        })
+        .from(installs)
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .where(and(eq(installs.userId, userId), isNull(apps.deletedAt), isOpen))
+        .orderBy(asc(installs.id)),
     /** Whether the user has an approved and active install of the app, on any website or store. */
     hasLive: (appId: string, userId: string) =>
       hasLive().has({ appId, userId, approval: 'approved', state: 'active', limit: 1 }),

@@ -1,9 +1,12 @@
-import type { Place, Queries } from '../../db/database.ts'
-import { refuse } from '../domain/errors.ts'
+import type { Client, Place, Queries } from '../../db/database.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
+import { type EndingStep, endingStep } from '../domain/install.ts'
 import { parseStoredScope, unionOf } from '../domain/scope.ts'
+import type { Actor } from './audit/event.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
-import { decideToEnd } from './decision.ts'
+import { decideToEnd, type OpenChange, type Operation } from './decision.ts'
+import { endOpenInstall } from './installs/move-install.ts'
 import { newestFirst, type PageRequest } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
 
@@ -99,15 +102,22 @@ export const authorizedAt = async (
 }
 
 /** One of the user's apps, in one environment, or all of them. */
-type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
+type ConnectedAppChoice =
+  | {
+      readonly kind: 'one'
+      readonly clientId: string
+      /** Whether the app is also uninstalled from every website and store of the user. */
+      readonly uninstalls?: boolean
+    }
+  | { readonly kind: 'all' }
 
 /** Grants that one transaction ends at most, so that a user with thousands of them does not block other writes. */
 const atOnce = 500
 
 /**
  * Revokes all grants of the caller to an app, or to all apps, with their codes and tokens. Each leaves its own audit event.
- * Up to 500 grants end in one transaction. Once this has returned, nothing of them works, not even a refresh that was under
- * way. Returns how many grants ended.
+ * Up to 500 grants end in one transaction, the first one together with the installs. Once this has returned, nothing of them works,
+ * not even a refresh that was under way. Returns how many grants ended.
  * @throws grant_not_found for an app that the caller has never authorized
  */
 export const revokeConnectedApps = async (
@@ -117,15 +127,63 @@ export const revokeConnectedApps = async (
   choice: ConnectedAppChoice,
 ): Promise<number> => {
   const clientId = choice.kind === 'one' ? choice.clientId : null
+  const of = { userId: caller.user.id, clientId }
+  return await revokeInParts(platform, trace, actorOf(caller), of, async (change) => {
+    const { grants, apps } = change.q
+    if (clientId === null) return null
+    if (!(await grants.wasGranted(of.userId, clientId))) return refuse('grant_not_found')
+    const client = choice.kind === 'one' && choice.uninstalls === true ? await apps.byClient(clientId) : null
+    return client === null ? null : await uninstallEverywhere(change, of.userId, client.client)
+  })
+}
+
+/**
+ * Ends an install for its owner, and all their grants to its app in the same environment. Returns the step that ended it.
+ * @throws version_not_eligible when the install has already ended
+ */
+export const endInstallAndAccess: Operation<string, EndingStep> = async (platform, trace, actor, id) => {
+  const { installs, apps } = platform.database.queries
+  const install = (await installs.find(id))?.install ?? null
+  const clients = install === null ? [] : await apps.clientsOf(install.appId)
+  const client = clients.find(({ environment }) => environment === install?.environment)
+  if (install === null || client === undefined) throw refuse('route_not_found')
+  const step = endingStep(install) ?? 'deactivate'
+  const of = { userId: install.userId, clientId: client.id }
+  await revokeInParts(platform, trace, actor, of, async (change) => await endOpenInstall(change, id))
+  return step
+}
+
+/** Ends every install of an app that the user has on a website or store, in one environment. */
+const uninstallEverywhere = async (
+  change: OpenChange,
+  userId: string,
+  { appId, environment }: Pick<Client, 'appId' | 'environment'>,
+): Promise<PlatformError | null> => {
+  for (const install of await change.q.installs.openOfUser(userId)) {
+    if (install.appId !== appId || install.environment !== environment) continue
+    const refused = await endOpenInstall(change, install.id)
+    if (refused !== null) return refused
+  }
+  return null
+}
+
+/** Runs `first` and revokes the first grants in one transaction, and the others in further ones. Returns how many ended. */
+const revokeInParts = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  { userId, clientId }: { readonly userId: string; readonly clientId: string | null },
+  first: (change: OpenChange) => Promise<PlatformError | null>,
+): Promise<number> => {
   let total = 0
   let after = ''
   for (;;) {
     const from = after
-    const ended = await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
-      const revoked = await q.grants.revokeOfUser(caller.user.id, clientId, now, { after: from, limit: atOnce })
-      if (revoked.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {
-        return refuse('grant_not_found')
-      }
+    const ended = await decideToEnd(platform, trace, actor, async (change) => {
+      const { q, now, record } = change
+      const refused = from === '' ? await first(change) : null
+      if (refused !== null) return refused
+      const revoked = await q.grants.revokeOfUser(userId, clientId, now, { after: from, limit: atOnce })
       for (const grant of revoked) {
         const environment = environmentOfClientId(grant.clientId)
         await record({ action: 'grant.revoked', appId: grant.appId, environment, target: grant.id })

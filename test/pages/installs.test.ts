@@ -11,7 +11,16 @@ import {
   installEmbedded,
 } from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, type AppInWorld, createWorld, endWorld, type Login, type World } from '../support/world.ts'
+import {
+  addApp,
+  addUser,
+  type AppInWorld,
+  createWorld,
+  endWorld,
+  grantTokens,
+  type Login,
+  type World,
+} from '../support/world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: World
@@ -284,4 +293,53 @@ test('only the developer of an app can install its development head, with its de
   const exchange = async (clientId: string) => await exchangeInstallCode(server.url, { clientId, code, origin })
   expect((await exchange(app.production.clientId)).status).toBe(401)
   expect((await exchange(app.development.clientId)).body.install.environment).toBe('development')
+})
+
+/** An owner who has installed the app, and has allowed it to act for them on two devices. */
+const connected = async () => {
+  const at = await scene(automatic)
+  await agree(at, automatic)
+  const { app, owner, browser } = at
+  const live = { ...app, development: app.production, redirectUri: app.liveRedirectUri }
+  const grant = async () => await grantTokens({ ...automatic, user: owner, app: live })
+  const grants = [await grant(), await grant()]
+  const { queries } = automatic.platform.database
+  const stateOf = async () => ({
+    installs: (await queries.installs.openOfUser(owner.id)).length,
+    grants: (await Promise.all(grants.map(({ grantId }) => queries.grants.byId(grantId)))).filter(
+      (one) => one?.revokedAt === null,
+    ).length,
+  })
+  const [install] = await queries.installs.openOfUser(owner.id)
+  const end = `/installs/${install?.id}/end`
+  const revoke = `/account/apps/${app.production.clientId}/revoke`
+  return { browser, stateOf, end, revoke, clientId: app.production.clientId }
+}
+
+test('uninstalling also ends the access to the account if the box is ticked, which it is, and counts what ends', async () => {
+  const kept = await connected()
+  const { text } = await kept.browser.get(kept.end)
+  expect(text).toMatch(/<input type="checkbox" [^>]*name="also" value="yes" checked/)
+  expect(text).toContain('2 authorizations end.')
+  await kept.browser.submit(kept.end, kept.end)
+  expect(await kept.stateOf()).toEqual({ installs: 0, grants: 2 })
+  const ended = await connected()
+  await ended.browser.submit(ended.end, ended.end, { also: 'yes' })
+  expect(await ended.stateOf()).toEqual({ installs: 0, grants: 0 })
+  expect((await ended.browser.get(kept.end)).status).toBe(404)
+})
+
+test('revoking access also uninstalls the app if the box is ticked, and each list leads to the other', async () => {
+  const kept = await connected()
+  const { text } = await kept.browser.get(kept.revoke)
+  expect(text).toMatch(/<input type="checkbox" [^>]*name="also" value="yes" checked/)
+  expect(text).toContain('1 install ends.')
+  expect((await kept.browser.get('/installs')).text).toContain(`href="/account/apps/${kept.clientId}"`)
+  expect((await kept.browser.get('/account/apps')).text).toContain('<a href="/installs">Installed by you</a>')
+  await kept.browser.submit(kept.revoke, kept.revoke)
+  expect(await kept.stateOf()).toEqual({ installs: 1, grants: 0 })
+  expect((await kept.browser.get(kept.end)).text).not.toContain('name="also"')
+  const ended = await connected()
+  await ended.browser.submit(ended.revoke, ended.revoke, { also: 'yes' })
+  expect(await ended.stateOf()).toEqual({ installs: 0, grants: 0 })
 })

@@ -166,3 +166,7 @@ export type OfferedApp = ReturnType<typeof offeredApp>
 type OfferedRow = Awaited<ReturnType<Queries['apps']['offered']>>['found'][number]
 
 const offeredApp = ({ scopes, ...app }: OfferedRow) => ({ ...app, scopes: parseStoredScope(scopes) })
+
+/** The installs of a user that wait or are in use. */
+export const listOpenInstalls = async ({ database }: Platform, userId: string) =>
+  await database.queries.installs.openOfUser(userId)

@@ -26,6 +26,15 @@ export const endInstall: Operation<string, EndingStep> = async (platform, trace,
     return taken instanceof PlatformError ? taken : step
   })
 
+/** The same as part of another change. Returns its refusal, or null. */
+export const endOpenInstall = async (change: OpenChange, id: string): Promise<PlatformError | null> => {
+  const found = await change.q.installs.find(id)
+  const step = found === null ? null : endingStep(found.install)
+  if (step === null) return refuse('version_not_eligible', { message: isOver })
+  const taken = await takeInstallStep(change, { id, step })
+  return taken instanceof PlatformError ? taken : null
+}
+
 const isOver = 'This install has already ended. Nothing was changed.'
 
 type InstallMove = { readonly id: string; readonly step: InstallStep }

@@ -6,11 +6,12 @@ import { forgetCookie } from '../../http/cookies.ts'
 import {
   authorizedAt,
   type ConnectedApp,
+  endInstallAndAccess,
   listConnectedApps,
   revokeConnectedApps,
 } from '../../operations/connected-apps.ts'
 import { ownsInstall } from '../../operations/installs/install-record.ts'
-import { describeInstall } from '../../operations/installs/lists.ts'
+import { describeInstall, listOpenInstalls } from '../../operations/installs/lists.ts'
 import { endInstall } from '../../operations/installs/move-install.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import { liveSessionsOf } from '../../operations/reach.ts'
@@ -21,8 +22,9 @@ import {
   findOwnSession,
 } from '../../operations/sessions/own-sessions.ts'
 import { confirmed } from '../confirmation.tsx'
+import { Choice } from '../design/field.tsx'
 import { ChosenName, Time } from '../design/values.tsx'
-import { asUser, emptyForm, onOwnAccount } from '../form.ts'
+import { asUser, emptyForm, formOf, onOwnAccount, optionalText } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
@@ -35,7 +37,7 @@ import {
   revokeAppPath,
   revokeAuthorizationPath,
 } from './account-page.tsx'
-import { findConnectedApp } from './connected-apps.tsx'
+import { findConnectedApp, isOf } from './connected-apps.tsx'
 
 const connectedApps = () => ({ href: accountPaths.apps, name: 'Connected apps' })
 const sessions = () => ({ href: accountPaths.sessions, name: 'Sessions' })
@@ -56,7 +58,7 @@ export const accountConfirmations = (door: Door) =>
       confirmed(door, revokeAppPath(':clientId'), {
         area: accountArea,
         proof: 'none',
-        form: emptyForm,
+        form: alsoForm,
         back: connectedApps,
         ask: async (visit, { clientId }) => {
           const app = await connectedApp(visit, clientId)
@@ -70,11 +72,15 @@ export const accountConfirmations = (door: Door) =>
             ),
             counts: [[app.authorizations, 'authorization ends', 'authorizations end']],
             button: 'Revoke access',
+            fields: (
+              <Also of={[await installsOf(visit, app), 'install ends', 'installs end']}>Also uninstall the app</Also>
+            ),
           }
         },
-        act: async ({ visit }, { clientId }, back) => {
-          await revokeConnectedApps(...onOwnAccount(visit), { kind: 'one', clientId })
-          return back('revoked')
+        act: async ({ visit, fields }, { clientId }, back) => {
+          const uninstalls = fields.also === 'yes'
+          await revokeConnectedApps(...onOwnAccount(visit), { kind: 'one', clientId, uninstalls })
+          return back(uninstalls ? 'revoked-uninstalled' : 'revoked')
         },
       }),
     )
@@ -210,7 +216,7 @@ export const accountConfirmations = (door: Door) =>
       confirmed(door, endInstallPath(':id'), {
         area: accountArea,
         proof: 'none',
-        form: emptyForm,
+        form: alsoForm,
         back: installs,
         ask: async (visit, { id }) => {
           const install = await describeInstall(door.platform, id)
@@ -227,10 +233,17 @@ export const accountConfirmations = (door: Door) =>
               </p>
             ),
             button: isPending ? 'Withdraw' : 'Uninstall',
+            fields: (
+              <Also of={[await authorizationsOf(visit, install), 'authorization ends', 'authorizations end']}>
+                Also end its access to your account
+              </Also>
+            ),
           }
         },
-        act: async ({ visit }, { id }, back) =>
-          back(await endInstall(...asUser(visit, ownsInstall(visit.userId, id)), id)),
+        act: async ({ visit, fields }, { id }, back) => {
+          const end = fields.also === 'yes' ? endInstallAndAccess : endInstall
+          return back(await end(...asUser(visit, ownsInstall(visit.userId, id)), id))
+        },
       }),
     )
 
@@ -239,3 +252,21 @@ const connectedApp = async (visit: Visit, clientId: string): Promise<ConnectedAp
   if (app === null) throw refuse('route_not_found')
   return app
 }
+
+/** A ticked box that ends what else the app has of this person; nothing if it has nothing else. */
+const alsoForm = formOf({ also: optionalText })
+type AlsoProps = { readonly of: readonly [count: number, one: string, many: string]; readonly children: string }
+const Also = ({ of: [count, one, many], children }: AlsoProps) =>
+  count === 0 ? null : (
+    <Choice type="checkbox" name="also" value="yes" checked about={`${count} ${count === 1 ? one : many}.`}>
+      {children}
+    </Choice>
+  )
+
+type InEnvironment = Parameters<typeof isOf>[0]
+
+const installsOf = async ({ door, userId }: Visit, app: InEnvironment): Promise<number> =>
+  (await listOpenInstalls(door.platform, userId)).filter(isOf(app)).length
+
+const authorizationsOf = async ({ door, session }: Visit, install: InEnvironment): Promise<number> =>
+  (await listConnectedApps(door.platform, session)).find(isOf(install))?.authorizations ?? 0

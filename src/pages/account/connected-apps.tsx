@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { type ConnectedApp, listConnectedApps } from '../../operations/connected-apps.ts'
+import { listOpenInstalls } from '../../operations/installs/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
@@ -15,6 +16,7 @@ import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './ac
 
 const notices = {
   revoked: 'Access revoked. All tokens of this app have stopped working.',
+  'revoked-uninstalled': 'Access revoked, and the app is uninstalled.',
   'revoked-all': 'Access revoked for every app. All their tokens have stopped working.',
 } as const
 
@@ -23,6 +25,7 @@ export const connectedAppsRoutes = (door: Door) =>
   new Elysia().get(accountPaths.apps, async ({ request }) => {
     const visit = await requireVisit(door, request)
     const apps = await listConnectedApps(door.platform, visit.session)
+    const installs = await listOpenInstalls(door.platform, visit.userId)
     const part = parameterOf(visit, 'q')
     const { order } = sortOf(request, orders, 'used')
     const found = apps.filter(({ name, publisher }) =>
@@ -54,7 +57,7 @@ export const connectedAppsRoutes = (door: Door) =>
         )}
         <RowList
           rows={found.toSorted(comparisons[order])}
-          row={(app) => <ConnectedAppRow app={app} />}
+          row={(app) => <ConnectedAppRow app={app} isInstalled={installs.some(isOf(app))} />}
           empty={
             part === '' ? (
               <EmptyState title="No app can act for you">
@@ -75,6 +78,12 @@ export const connectedAppsRoutes = (door: Door) =>
     )
   })
 
+/** Whether an install is of the same app, in the same environment. */
+export const isOf =
+  (one: Pick<ConnectedApp, 'appId' | 'environment'>) =>
+  (other: typeof one): boolean =>
+    one.appId === other.appId && one.environment === other.environment
+
 const orders = [['used', 'Last used'], ['name', 'Name'], ...timeOrders] as const
 
 /** The list is never long, so it is sorted in memory. It comes sorted by the last use. */
@@ -85,7 +94,9 @@ const comparisons = {
   oldest: (a: ConnectedApp, b: ConnectedApp) => a.since - b.since,
 } as const
 
-const ConnectedAppRow = ({ app }: { readonly app: ConnectedApp }) => (
+type ConnectedAppRowProps = { readonly app: ConnectedApp; readonly isInstalled: boolean }
+
+const ConnectedAppRow = ({ app, isInstalled }: ConnectedAppRowProps) => (
   <Row
     href={connectedAppPath(app.clientId)}
     avatar={<Avatar id={app.appId} name={app.name} />}
@@ -97,6 +108,7 @@ const ConnectedAppRow = ({ app }: { readonly app: ConnectedApp }) => (
       </>,
       lastFetched(app.lastFetchedAt),
       devicesInWords(app),
+      isInstalled ? <a href={accountPaths.installs}>Installed by you</a> : null,
     ]}
     actions={
       <a class="button small" href={revokeAppPath(app.clientId)}>

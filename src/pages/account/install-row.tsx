@@ -10,12 +10,17 @@ import { ScopeList } from '../design/scopes.tsx'
 import { Time } from '../design/values.tsx'
 import type { Visit } from '../visit.ts'
 import { resourceKindInSentence, resourceKindWords } from '../words.ts'
-import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
+import { agreePath, connectedAppPath, endInstallPath, openInstallPath } from './account-page.tsx'
 
-type InstallRowProps = { readonly visit: Visit; readonly install: OwnInstall }
+type InstallRowProps = {
+  readonly visit: Visit
+  readonly install: OwnInstall
+  /** The client ID with which the app can act for the person; null if it cannot. */
+  readonly connectedAs?: string | null
+}
 
 /** One install: its place, its permissions, its status, and what its owner can do with it. */
-export const InstallRow = ({ visit, install }: InstallRowProps) => (
+export const InstallRow = ({ visit, install, connectedAs = null }: InstallRowProps) => (
   <Row
     avatar={<Avatar id={install.appId} name={install.appName} />}
     title={<bdi>{install.appName}</bdi>}
@@ -30,6 +35,7 @@ export const InstallRow = ({ visit, install }: InstallRowProps) => (
       <>
         Since <Time at={install.createdAt} />
       </>,
+      connectedAs === null ? null : <a href={connectedAppPath(connectedAs)}>Connected to your account</a>,
     ]}
     actions={<Actions visit={visit} install={install} />}
   >

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
+import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { ownsInstall } from '../../operations/installs/install-record.ts'
 import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
 import { agreeToScopes } from '../../operations/installs/move-install.ts'
@@ -15,6 +16,7 @@ import { page, seeOther } from '../page.ts'
 import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, agreePath, installLivePath } from './account-page.tsx'
+import { isOf } from './connected-apps.tsx'
 import { InstallRow } from './install-row.tsx'
 
 const notices = {
@@ -63,6 +65,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   const installs = await readList(visit, { list: `own-installs-${order}`, path, query, param: 'installs' }, (window) =>
     listOwnInstalls(platform, visit.session, window, status, order),
   )
+  const connected = await listConnectedApps(platform, visit.session)
   const apps = await readList(visit, { list: 'offered-apps', path, query, param: 'apps' }, (window) =>
     listOfferedApps(platform, window, part),
   )
@@ -83,7 +86,9 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
       )}
       <RowList
         rows={installs.rows}
-        row={(install) => <InstallRow visit={visit} install={install} />}
+        row={(install) => (
+          <InstallRow visit={visit} install={install} connectedAs={connected.find(isOf(install))?.clientId ?? null} />
+        )}
         empty={noMatch(installs, status !== null, 'You have no installs. Choose an app below.')}
       />
       <Pager {...installs} shown={installs.rows.length} label="Pages of your installs" />
