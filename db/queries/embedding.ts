@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, lt } from 'drizzle-orm'
-import { apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
+import { appMembers, apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { oldestKey } from './keys.ts'
@@ -22,6 +22,8 @@ const foundation = {
   installApproval: installs.approval,
   installState: installs.state,
   appStatus: apps.status,
+  appOwnerId: apps.ownerId,
+  memberRole: appMembers.role,
   userId: installs.userId,
   userName: users.name,
   userEmail: users.email,
@@ -49,6 +51,14 @@ export const embeddingQueries = (db: DrizzleConnection) => {
           .innerJoin(apps, eq(apps.id, installs.appId))
           .innerJoin(users, eq(users.id, installs.userId))
           .innerJoin(sessions, and(eq(sessions.key, table.sessionKey), eq(sessions.userId, installs.userId)))
+          .leftJoin(
+            appMembers,
+            and(
+              eq(appMembers.appId, installs.appId),
+              eq(appMembers.userId, installs.userId),
+              isNull(appMembers.endedAt),
+            ),
+          )
           .leftJoin(live, isLiveOfApp)
           .leftJoin(head, isHeadOfApp)
           .where(eq(table.key, given('key'))),

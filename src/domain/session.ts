@@ -1,6 +1,7 @@
 import type { UserStatus } from './user.ts'
 import { isValidAt } from './lifetimes.ts'
 import type { AppStatus, Environment } from './app.ts'
+import type { MemberRole } from './member.ts'
 import { type InstallApproval, type installStates, isInstallLive } from './install.ts'
 import { commonTo, parseStoredScope, type ScopeName } from './scope.ts'
 
@@ -39,6 +40,11 @@ export const isUseUnrecorded = (
 
 /** What an embedded session depends on: the install, the app, the user, and the user's session in this browser. */
 type EmbeddingState = {
+  readonly environment: Environment
+  readonly userId: string
+  readonly appOwnerId: string
+  /** The role of the user in the app; null if they are no member, and for the publisher. */
+  readonly memberRole: MemberRole | null
   readonly installApproval: InstallApproval
   readonly installState: (typeof installStates)[number]
   readonly appStatus: AppStatus
@@ -86,6 +92,9 @@ export const embeddingFault = (
   }
   if (!isSessionLive(session, nowMs, idleSeconds)) return 'invalid_grant'
   if (state.appStatus !== 'active') return 'app_inactive'
+  if (state.environment === 'development' && state.userId !== state.appOwnerId && state.memberRole === null) {
+    return 'install_required' // only people of the app see what was not reviewed
+  }
   return isInstallLive({ approval: state.installApproval, state: state.installState }) ? null : 'install_required'
 }
 

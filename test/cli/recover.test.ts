@@ -45,7 +45,7 @@ const tokenStatus = async (url: string, client: { clientId: string; clientSecret
 
 const recovered = async (desk: Desk) => await desk.json(['recover', '--accept-loss'])
 
-test('after a loss the refusal names recover, which revives no token and suspends production secrets and operator passwords', async () => {
+test('after a loss the refusal names recover, which revives no token and suspends production secrets and operators', async () => {
   const world = await worldWithOperator()
   const { server, app, user, platform } = world
   const desk = deskAt(server.database, runHere)

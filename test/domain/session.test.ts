@@ -9,6 +9,10 @@ const alive = {
   installApproval: 'approved',
   installState: 'active',
   appStatus: 'active',
+  environment: 'production',
+  userId: 'usr_1',
+  appOwnerId: 'usr_2',
+  memberRole: null,
   userStatus: 'active',
   sessionCreatedAt: now - 10,
   sessionExpiresAt: now + 10,
@@ -26,6 +30,7 @@ test.each([
   ['install_required', { installApproval: 'pending' }],
   ['install_required', { installApproval: 'rejected' }],
   ['install_required', { installApproval: 'withdrawn' }],
+  ['install_required', { environment: 'development' }],
   ['app_inactive', { appStatus: 'suspended' }],
   ['invalid_grant', { userStatus: 'disabled' }],
   ['invalid_grant', { sessionEndedAt: now }],
@@ -36,6 +41,13 @@ test.each([
   expect(embeddingFault({ ...alive, ...change }, now, 5)).toBe(fault)
   expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
 })
+
+test.each([{ appOwnerId: 'usr_1' }, { memberRole: 'developer' }] as const)(
+  'an embedded session of what was not reviewed is live for people of the app, such as %p',
+  (change) => {
+    expect(isEmbeddedSessionLive({ ...alive, environment: 'development', ...change }, now, 5)).toBe(true)
+  },
+)
 
 test.each([{ endedAt: now }, { expiresAt: now }] as const)(
   'an embedded session has ended with its own %p',

@@ -137,7 +137,7 @@ describe('a passkey', () => {
     expect(await refusalOf(prove(answer({ verified: false })))).toBe('invalid_login')
   })
 
-  test('does not sign in while the password of the person is suspended, as it is after a restore that lost what had ended', async () => {
+  test('does not sign in while the person is suspended, as operators are after a recovery that accepted a loss', async () => {
     await register()
     const { queries } = platform.database
     const [person, [passkey]] = [await queries.users.byId(user.id), await queries.passkeys.ofUser(user.id)]
