@@ -19,8 +19,8 @@ import type { Door } from './door.ts'
 import { hold, leave, takeShare } from './limits.ts'
 import { sessionCookie } from './session-cookie.ts'
 
-/** Sign-ins of one address that may be checked at the same time: hashing is slow, and all callers share its line. */
-const signInsAtOnce = 4
+/** Calls of one address that may wait for a hash at the same time: hashing is slow, and all callers share its line. */
+const hashingAtOnce = 4
 
 type SignInCaller = {
   /** Whose account it is, in the form in which accounts are found. */
@@ -34,9 +34,7 @@ const accountAt = (email: string): string => normalizeEmail(email) ?? ''
 
 /**
  * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The try is
- * counted before and given back on success, so that parallel guesses cannot pass together. One address has few places in the
- * line for hashing, so that it cannot fill the line for others. The work gets a platform that checks passwords at this
- * caller's place in that line.
+ * counted before and given back on success, so that parallel guesses cannot pass together.
  * @throws rate_limited, and what the work throws
  */
 export const withSignInLimit = async <T>(
@@ -49,16 +47,8 @@ export const withSignInLimit = async <T>(
   const addressKey = `sign-in ${call.addressKey}`
   hold(call, door.limiter.peek('failed', addressKey)) // first, so that a try refused here does not count against the account
   takeShare(door, call, 'sign_in', key)
-  const waiting = door.signingIn.get(call.addressKey) ?? 0
-  if (waiting >= signInsAtOnce) {
-    door.limiter.giveBack('sign_in', key)
-    throw refuse('rate_limited', { retryAfterSeconds: 1 })
-  }
-  door.signingIn.set(call.addressKey, waiting + 1)
   try {
-    const { platform } = door
-    const place = { network: networkKeyOf(call.address), account, knownAs: await knownAs() }
-    const result = await work({ ...platform, passwords: platform.passwords.inLineAs(place) })
+    const result = await inLineForHashing(door, call, { account, knownAs }, work)
     door.limiter.giveBack('sign_in', key)
     return result
   } catch (error) {
@@ -69,6 +59,26 @@ export const withSignInLimit = async <T>(
       door.limiter.giveBack('sign_in', key)
     }
     throw error
+  }
+}
+
+/**
+ * Runs work that hashes a password, at this caller's place in the line for it. One address has few places.
+ * @throws rate_limited, and what the work throws
+ */
+export const inLineForHashing = async <T>(
+  door: Door,
+  call: Call,
+  { account, knownAs }: SignInCaller,
+  work: (platform: Platform) => Promise<T>,
+): Promise<T> => {
+  const waiting = door.signingIn.get(call.addressKey) ?? 0
+  if (waiting >= hashingAtOnce) throw refuse('rate_limited', { retryAfterSeconds: 1 })
+  door.signingIn.set(call.addressKey, waiting + 1)
+  try {
+    const { platform } = door
+    const place = { network: networkKeyOf(call.address), account, knownAs: await knownAs() }
+    return await work({ ...platform, passwords: platform.passwords.inLineAs(place) })
   } finally {
     leave(door.signingIn, call.addressKey)
   }

@@ -53,7 +53,7 @@ export type Platform = {
   readonly observe: TokenObserver
   /** Decides which refusals get an audit event of their own. */
   readonly refusals: RefusalLog
-  /** Idempotent requests that are running. A crash loses them together with their effect. */
+  /** Idempotent requests and uses of links that are running. A crash loses them together with their effect. */
   readonly running: Set<string>
 }
 

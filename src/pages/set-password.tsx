@@ -1,8 +1,10 @@
 import { PlatformError } from '../domain/errors.ts'
 import { noPassword } from '../domain/password.ts'
 import { passwordLinkPath } from '../domain/password-link.ts'
+import { parseSecret } from '../domain/secret.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
+import { inLineForHashing } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/password-links.ts'
 import { Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
@@ -33,7 +35,14 @@ const receive = async (door: Door, request: Request): Promise<Response> => {
   const again = async (error: PlatformError) => await showForm(door, request, link, error)
   const ticket = ticketKey(door, call, visitorOf(door, request).tickets, setPasswordForm, values)
   if (ticket instanceof PlatformError) return await again(ticket)
-  return await answerForm(usePasswordLink(door.platform, call, { link, password, repeated }), {
+  const place = { account: `link ${parseSecret('passwordLink', link)?.key ?? ''}`, knownAs: async () => null }
+  const use = inLineForHashing(
+    door,
+    call,
+    place,
+    async (platform) => await usePasswordLink(platform, call, { link, password, repeated }),
+  )
+  return await answerForm(use, {
     done: () => seeOther(`${passwordLinkPath}?done=set`),
     refused: async (error) => (error.code === 'version_not_eligible' ? showDead(door, error) : await again(error)),
   })

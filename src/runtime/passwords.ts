@@ -12,7 +12,7 @@ export type Passwords = {
   hash(password: string): Promise<string>
   /** Null stands for an unknown user, `noPassword` for one who has none: false, after as long as a real hash takes. */
   matches(password: string, hash: string | null): Promise<boolean>
-  /** The same for a caller from outside, who waits at this place in line. Without it the caller is an operator. */
+  /** The same for a caller who waits at this place in line. Without it, all callers together have the place of one stranger. */
   inLineAs(place: PlaceInLine): Passwords
 }
 
@@ -72,7 +72,7 @@ export const createPasswords = ({ cost, longestWaitMs = patienceMs }: PasswordOp
   const nobody = hashOfNobody(cost)
   const line = createFairLine({ longestWaitMs, monotonicMs: () => performance.now() })
 
-  const forCaller = (place: PlaceInLine | null): Passwords => {
+  const forCaller = (place: PlaceInLine): Passwords => {
     const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
       const leave = await line.enter(place)
       try {
@@ -92,12 +92,12 @@ export const createPasswords = ({ cost, longestWaitMs = patienceMs }: PasswordOp
         return await inTurn(async () => {
           const known = storedHash === null || storedHash === noPassword ? null : storedHash
           const isRight = (await bcrypt.verify(normalPassword(password), known ?? nobody)) && known !== null
-          if (!isRight && place !== null) line.failed(place) // before the turn ends, which chooses the next caller
+          if (!isRight) line.failed(place) // before the turn ends, which chooses the next caller
           return isRight
         })
       },
       inLineAs: forCaller,
     }
   }
-  return forCaller(null)
+  return forCaller({ network: 'unnamed', account: 'unnamed', knownAs: null })
 }

@@ -99,27 +99,30 @@ const lanes = ['known', 'clean', 'rest'] as const
 type Lane = (typeof lanes)[number]
 /** Which lane has the next turn, in rotation. An empty lane leaves its turn to the first other one with callers. */
 const turns: readonly Lane[] = ['known', 'clean', 'known', 'clean', 'known', 'clean', 'known', 'rest']
+/** So many places of a full line nobody takes from a lane: as large a part as it has of the turns. */
+const placesOf = (lane: Lane): number =>
+  Math.floor((longestLine * turns.filter((turn) => turn === lane).length) / turns.length)
 
-type InLine = Waiting<PlaceInLine | null>
+type InLine = Waiting<PlaceInLine>
 /** Within a lane the smaller number comes first, compared from left to right. */
 type Rank = { readonly lane: Lane; readonly order: readonly number[]; readonly waiting: InLine }
 
 /**
  * A line for one turn at a time, in which no caller keeps others from their turn by coming often. Known callers have half of
- * the turns, one of each at a time; networks without a recent failure have most of the rest. Within a lane every network and
+ * the turns, one of each at a time; networks without a recent failure have most of the rest. A full line is shared like the turns:
+ * the lane that is the furthest above its share loses its last caller. Within a lane every network and
  * every account has one turn after the other, and networks that were never turned away come before those that were. Among
  * equals the newest comes first: when there are more than can be served, the oldest are about to give up.
  */
 export const createFairLine = ({ longestWaitMs, monotonicMs }: Omit<LineOptions, 'retryAfterSeconds'>) => {
   const [networks, accounts, knowns] = [createMemory(), createMemory(), createMemory()]
-  let inTurn: { readonly place: PlaceInLine | null } | null = null
+  let inTurn: PlaceInLine | null = null
   let turn = 0
 
   const ranks = (line: readonly InLine[]): Rank[] => {
     const [ofNetwork, ofAccount, ofKnown] = [createCount(), createCount(), createCount()]
     return line.map((waiting, arrival) => {
       const { place, since } = waiting
-      if (place === null) return { lane: 'known', order: [0, 0, 0, -arrival], waiting }
       const [network, account] = [networks.get(place.network), accounts.get(place.account)]
       const before = Math.max(ofNetwork(place.network), ofAccount(place.account))
       if (isKnown(place, since) && ofKnown(place.knownAs ?? '') === 0) {
@@ -130,17 +133,15 @@ export const createFairLine = ({ longestWaitMs, monotonicMs }: Omit<LineOptions,
     })
   }
   const isKnown = ({ knownAs }: PlaceInLine, since: number): boolean =>
-    knownAs !== null && knownAs !== inTurn?.place?.knownAs && since > knowns.get(knownAs).failedAt
+    knownAs !== null && knownAs !== inTurn?.knownAs && since > knowns.get(knownAs).failedAt
 
-  /** Null is the place of an operator. */
-  const line = createWaitingLine<PlaceInLine | null>(
+  const line = createWaitingLine<PlaceInLine>(
     { longestWaitMs, retryAfterSeconds: 10, monotonicMs },
     {
       begin: (place) => {
         if (inTurn !== null) return false
-        inTurn = { place }
+        inTurn = place
         turn += 1
-        if (place === null) return true
         networks.set(place.network, { lastTurn: turn, turnedAway: 0 })
         accounts.set(place.account, { lastTurn: turn })
         return true
@@ -157,7 +158,6 @@ export const createFairLine = ({ longestWaitMs, monotonicMs }: Omit<LineOptions,
       },
       crowdedOut: (waiting) => (waiting.length > longestLine ? lastOf(ranks(waiting)) : null),
       turnedAway: (place) => {
-        if (place === null) return
         networks.set(place.network, { turnedAway: networks.get(place.network).turnedAway + 1 })
       },
     },
@@ -174,17 +174,24 @@ export const createFairLine = ({ longestWaitMs, monotonicMs }: Omit<LineOptions,
 
 const byRank =
   (laneOrder: readonly Lane[]) =>
-  (one: Rank, other: Rank): number => {
-    if (one.lane !== other.lane) return laneOrder.indexOf(one.lane) - laneOrder.indexOf(other.lane)
-    const differing = one.order.findIndex((value, index) => value !== other.order[index])
-    return (one.order[differing] ?? 0) - (other.order[differing] ?? 0)
-  }
-const inPlainOrder = byRank(lanes)
+  (one: Rank, other: Rank): number =>
+    laneOrder.indexOf(one.lane) - laneOrder.indexOf(other.lane) || inLane(one, other)
+const inLane = (one: Rank, other: Rank): number => {
+  const differing = one.order.findIndex((value, index) => value !== other.order[index])
+  return (one.order[differing] ?? 0) - (other.order[differing] ?? 0)
+}
 
-/** Without sorting them all: in a flood of callers this runs for each of them. */
-const lastOf = (ranks: readonly Rank[]): InLine | null =>
-  ranks.reduce<Rank | null>((last, rank) => (last === null || inPlainOrder(last, rank) < 0 ? rank : last), null)
-    ?.waiting ?? null
+/** The last of the lane that is the furthest above its share. Without sorting them all: this runs for every caller of a flood. */
+const lastOf = (ranks: readonly Rank[]): InLine | null => {
+  const above = (lane: Lane) => ranks.filter((rank) => rank.lane === lane).length - placesOf(lane)
+  const fullest = lanes.reduce((most, lane) => (above(lane) >= above(most) ? lane : most))
+  return (
+    ranks
+      .filter(({ lane }) => lane === fullest)
+      .reduce<Rank | null>((last, rank) => (last === null || inLane(last, rank) < 0 ? rank : last), null)?.waiting ??
+    null
+  )
+}
 
 /** Returns how often it was called with the name before. */
 const createCount = () => {

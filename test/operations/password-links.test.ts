@@ -1,3 +1,4 @@
+import { refuse } from '../../src/domain/errors.ts'
 import { endUserAccess } from '../../src/operations/end-access.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import type { Platform } from '../../src/operations/platform.ts'
@@ -61,6 +62,32 @@ test('of many uses at once one sets the password', async () => {
   const link = await newLink()
   const tries = Array.from({ length: 6 }, async (_, index) => await use(link, `${next} ${index}`))
   expect((await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+test('while a use of a link waits for its hash, another one is refused without a hash', async () => {
+  const [link, other] = [await newLink(), await newLink((await addUser(platform)).id)]
+  const waiting: (() => void)[] = []
+  const hash = async (password: string) => {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return await platform.passwords.hash(password)
+  }
+  const slow = { ...platform, passwords: { ...platform.passwords, hash } }
+  const uses = [use(link, next, slow), use(other, next, slow)]
+  while (waiting.length < 2) await Bun.sleep(1)
+  for (let count = 0; count < 3; count += 1) expect(await refusalOf(use(link, next, slow))).toBe('rate_limited')
+  expect(waiting).toHaveLength(2)
+  for (const resume of waiting) resume()
+  await Promise.all(uses)
+  expect(await refusalOf(use(link, next, slow))).toBe(dead)
+})
+
+const fullLine = async () => await Promise.reject(refuse('unavailable'))
+
+test('a use whose hash was not computed leaves the link to the next one', async () => {
+  const link = await newLink()
+  const full = { ...platform, passwords: { ...platform.passwords, hash: fullLine } }
+  expect(await refusalOf(use(link, next, full))).toBe('unavailable')
+  await use(link)
 })
 
 test('a link is stored only as a hash', async () => {

@@ -6,7 +6,7 @@ import { operator as commandLine, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
-import { plainBrowser, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { hiddenFields, plainBrowser, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: OperatorWorld
 let url: string
@@ -38,6 +38,25 @@ const setPassword = async (link: string, password = next) => {
   const secret = new URL(link).searchParams.get('link') ?? ''
   return await browser.submit(pathname + search, pathname, { link: secret, password, repeated: password })
 }
+
+test('one link that is sent 75 times at once sets one password, and keeps nobody from signing in', async () => {
+  const made = await desk.submit(newUser, newUser, somebody())
+  const { pathname, search, searchParams } = new URL(
+    shownLink((await desk.get(made.headers.get('location') ?? '')).text),
+  )
+  const browser = plainBrowser(url)
+  const hidden = hiddenFields((await browser.get(pathname + search)).text, pathname)
+  const link = searchParams.get('link') ?? ''
+  const uses = Array.from(
+    { length: 75 },
+    async () => (await browser.post(pathname, { ...hidden, link, password: next, repeated: next })).status,
+  )
+  const { email, password } = world.colleague
+  const known = await call(url, 'POST', '~/api/session', { body: { email, password } })
+  const statuses = await Promise.all(uses)
+  expect([known.status, statuses.filter((status) => status === 303).length]).toEqual([200, 1])
+  expect(statuses.filter((status) => ![303, 410, 429].includes(status))).toEqual([])
+})
 
 test('the link of an invitation is shown once and stored nowhere, and with it the user sets a password', async () => {
   const typed = somebody()

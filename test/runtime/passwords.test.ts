@@ -46,6 +46,19 @@ test('a caller who joins a full line is turned away, and the line still moves', 
   expect(await narrow.hash('x')).toStartWith('$2')
 })
 
+test('callers without a place of their own, however many, take none from a caller who has one', async () => {
+  const crowded = createPasswords({ cost: 4 })
+  const crowd = Array.from({ length: 200 }, async () => await crowded.hash('x').catch(() => null))
+  const places = [
+    { network: 'home/24', account: 'ada', knownAs: 'her browser' },
+    { network: 'office/24', account: 'bob', knownAs: null },
+  ]
+  const named = places.map(async (place) => await crowded.inLineAs(place).hash('y'))
+  const late = Array.from({ length: 200 }, async () => await crowded.hash('x').catch(() => null))
+  for (const hash of await Promise.all(named)) expect(hash).toStartWith('$2')
+  await Promise.all([...crowd, ...late])
+})
+
 test('a caller who has waited too long is turned away without a hash, and does not delay later ones', async () => {
   const impatient = createPasswords({ cost: 8, longestWaitMs: 0 })
   const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await impatient.hash('x')))

@@ -132,6 +132,30 @@ test('a network that failed is treated like the others again after five minutes'
   expect(await order(301_000)).toEqual(['failed before', 'clean'])
 })
 
+test('no lane of a full line takes the places of another, whichever comes first', async () => {
+  const crowds = {
+    known: (index: number) => known(`known ${index}`, networkOf(index)),
+    clean: (index: number) => stranger(`stranger ${index}`),
+    rest: (index: number) => ({ ...attacker(0), account: `guess ${index}` }),
+  }
+  for (const first of ['known', 'clean', 'rest'] as const) {
+    const { come, served, refused, turn } = openLine()
+    come(attacker(0), 'fails')
+    await turn()
+    come(stranger('in turn'))
+    for (let index = 0; index < 100; index += 1) come(crowds[first](index), first)
+    for (const [lane, caller] of Object.entries(crowds)) {
+      if (lane !== first) for (let index = 100; index < 105; index += 1) come(caller(index), lane)
+    }
+    await settled()
+    expect(new Set(refused)).toEqual(new Set([first]))
+    for (let turns = 0; turns < 62; turns += 1) await turn()
+    for (const lane of Object.keys(crowds)) {
+      if (lane !== first) expect(served.filter((name) => name === lane)).toHaveLength(5)
+    }
+  }
+})
+
 test('a full line turns away the caller who would come last, and everyone who has waited too long', async () => {
   const { come, served, refused, turn } = openLine(50)
   come(attacker(0))

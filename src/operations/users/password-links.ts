@@ -188,21 +188,32 @@ type ChosenPassword = { readonly link: string; readonly password: string; readon
 
 /**
  * Sets the password of the person of a link. All links of the person end, and so do all sessions. No session is made, and second
- * factors stay. The slow hash is computed before the transaction, only for a link that works.
- * @throws version_not_eligible for a link that does not work, invalid_request for a password that cannot be used
+ * factors stay. The slow hash is computed before the transaction, only for a link that works, and one at a time for each link.
+ * @throws version_not_eligible for a link that does not work, invalid_request for a password that cannot be used, rate_limited while
+ *   another use of the link waits for its hash
  */
 export const usePasswordLink = async (platform: Platform, trace: Trace, input: ChosenPassword): Promise<User> => {
-  await openPasswordLink(platform, trace, input.link)
+  const { row } = await openPasswordLink(platform, trace, input.link)
   const fault = refusalOfFaults({
     password: newPasswordFault(input.password),
     repeated: normalPassword(input.password) === normalPassword(input.repeated) ? null : 'The two passwords differ.',
   })
   if (fault !== null) throw fault
-  const hash = await platform.passwords.hash(input.password)
+  const hash = await hashOnceAtATime(platform, row.id, input.password)
   const now = platform.clock.now()
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await platform.database.transaction(async (q) => await setPassword(open(q), input.link, hash))
   return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+const hashOnceAtATime = async ({ running, passwords }: Platform, linkId: string, password: string) => {
+  if (running.has(linkId)) throw refuse('rate_limited', { retryAfterSeconds: 1 })
+  running.add(linkId)
+  try {
+    return await passwords.hash(password)
+  } finally {
+    running.delete(linkId)
+  }
 }
 
 const setPassword = async (change: OpenChange, link: string, hash: string) => {
