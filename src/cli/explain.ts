@@ -11,15 +11,34 @@ import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 import { remoteSentence, statusSentence } from './remote.ts'
 
-type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
+type Explanation = {
+  readonly exitCode: 1 | 2
+  readonly sentences: readonly string[]
+  /** A word for programs: the code that the platform refused with, or one of the command line's own. */
+  readonly code: string
+  /** Of the server that refused. */
+  readonly requestId: string | null
+}
 
 /** An error as sentences for the person at the terminal: never a stack, never SQL with its values. */
 export const explain = (error: unknown): Explanation => {
-  if (error instanceof ConfigError) return { exitCode: 2, sentences: error.faults.map(oneLine) }
-  if (error instanceof UsageError) return { exitCode: 2, sentences: [oneLine(error.message)] }
-  if (error instanceof CommandFailed) return { exitCode: 1, sentences: error.sentences.map(oneLine) }
-  return { exitCode: 1, sentences: [oneLine(sentenceOf(error))] }
+  const local = { requestId: null }
+  if (error instanceof ConfigError)
+    return { ...local, exitCode: 2, code: 'invalid_settings', sentences: error.faults.map(oneLine) }
+  if (error instanceof UsageError)
+    return { ...local, exitCode: 2, code: usageCode, sentences: [oneLine(error.message)] }
+  if (error instanceof CommandFailed)
+    return { ...local, exitCode: 1, code: failedCode, sentences: error.sentences.map(oneLine) }
+  const sentences = [oneLine(sentenceOf(error))]
+  if (error instanceof AppPlatformError) return { exitCode: 1, code: error.code, requestId: error.requestId, sentences }
+  const code =
+    error instanceof PlatformError ? error.code : error instanceof DatabaseUnusable ? 'database_unusable' : failedCode
+  return { ...local, exitCode: 1, code, sentences }
 }
+
+/** The command line is wrong, and any other failure of a command. */
+export const usageCode = 'usage'
+const failedCode = 'command_failed'
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + statusSentence(error.facts.details)

@@ -8,6 +8,14 @@ export const answer = ({ json }: { readonly json?: boolean }, { value, text }: A
   process.stdout.write(json === true ? `${printableJson(value)}\n` : `${printableLines(text)}\n`)
 }
 
+type Failure = { readonly code: string; readonly sentences: readonly string[]; readonly requestId: string | null }
+
+/** Prints why a command failed as its one JSON value (contract section 7). People read the same on stderr. */
+export const failure = ({ code, sentences, requestId }: Failure): void => {
+  const error = { code, message: sentences.join(' '), ...(requestId === null ? {} : { requestId }) }
+  answer({ json: true }, { value: { error }, text: '' })
+}
+
 /** The answer that is a record, with sentences that say what to do next. */
 export const recordAnswer = (record: Fields, advice?: readonly string[]): Answer => {
   const value = wireRecord(record)

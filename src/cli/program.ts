@@ -31,11 +31,12 @@ import { addVersionsCommands } from './commands/versions.ts'
 import { addWebhookCommands } from './commands/webhook.ts'
 import { addWebhooksCommands } from './commands/webhooks.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
-import { explain } from './explain.ts'
+import { explain, usageCode } from './explain.ts'
+import { failure } from './output.ts'
 
 const notes = `
 Every command takes --help. Operator commands work on the database itself, whether a server is running or not.
-With --json they print one JSON value. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
+With --json they print one JSON value, on failure {"error":{"code","message"}}. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
 
 Settings come from flags, then from the environment; app-platform help settings describes all of them:
   DATABASE_URL    --database     file:./data/app-platform.db, or a postgres:// URL
@@ -111,12 +112,35 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
     await createProgram().parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed the message already
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
     if (error instanceof Interrupted) return await endBy(error)
-    const { exitCode, sentences } = explain(error)
-    for (const sentence of sentences) process.stderr.write(`error: ${sentence}\n`)
+    const { exitCode, ...reason } = error instanceof CommanderError ? usageFault(error) : explain(error)
+    // Commander has printed its message already.
+    if (!(error instanceof CommanderError))
+      for (const sentence of reason.sentences) process.stderr.write(`error: ${sentence}\n`)
+    if (asksForJson(words)) failure(reason)
     return exitCode
   }
+}
+
+/** What the parser of the command line refused. The help of a group that was called without a command is no message. */
+const usageFault = ({ code, message }: CommanderError) => ({
+  exitCode: 2 as const,
+  code: usageCode,
+  requestId: null,
+  sentences: [
+    code === 'commander.help'
+      ? 'Name a command. Add --help to see all.'
+      : withoutValues(message)
+          .trim()
+          .replace(/^error: /, ''),
+  ],
+})
+
+/** Looked for in the words, because a command line that cannot be parsed has no flags. */
+const asksForJson = (words: readonly string[]): boolean => {
+  const end = words.indexOf('--')
+  return words.slice(0, end === -1 ? words.length : end).includes('--json')
 }
 
 const withPassword = /^(--[a-z]+=)?postgres(ql)?:\/\/[^:@/?]*:[^@/?]+@/

@@ -8,7 +8,17 @@ import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addCredential, addUser, deskAt, isoTime, openDesk, urlOfDesk, runHere } from './support/run.ts'
+import {
+  addApp,
+  addCredential,
+  addUser,
+  deskAt,
+  failureIn,
+  isoTime,
+  openDesk,
+  urlOfDesk,
+  runHere,
+} from './support/run.ts'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
@@ -137,7 +147,7 @@ onSqlite('restore of a file')('backup replaces a file only with --force, and nev
   const to = join(desk.folder, 'copy.db')
   writeFileSync(to, 'something else')
   const refused = await desk.run(['backup', to, '--json'])
-  expect({ ...refused, stderr: '' }).toEqual({ exitCode: 1, stdout: '', stderr: '' })
+  expect([refused.exitCode, failureIn(refused)]).toEqual([1, 'database_unusable'])
   expect(readFileSync(to, 'utf8')).toBe('something else')
   expect((await desk.run(['backup', to, '--force'])).exitCode).toBe(0)
   expect(readFileSync(to, 'latin1')).toStartWith('SQLite format 3')
@@ -177,7 +187,8 @@ onSqlite('place of the file')('check explains on stderr what is wrong, in plain 
   for (const [desk, says] of cases) {
     for (const words of [['check'], ['check', '--json']]) {
       const { exitCode, stdout, stderr } = await desk.run(words)
-      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+      if (words.length === 1) expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+      else expect([exitCode, failureIn({ stdout, stderr })]).toEqual([1, 'command_failed'])
       expect(stderr).toMatch(says)
       expect(stderr).toMatch(/^(error: [^\n]+\.\n)+$/)
     }

@@ -11,6 +11,7 @@ import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp } from '../support/world.ts'
 import { asVariables, newDeveloper } from './support/developer.ts'
 import { atTerminal } from './support/terminal.ts'
+import { failureIn } from './support/run.ts'
 
 const world = await worldOfFile()
 
@@ -110,7 +111,7 @@ test('refused credentials are not saved, and one line says what to do and names 
   const { clientId, clientSecret } = world.app.development
   const wrong = asVariables({ clientId, clientSecret: `${clientSecret.slice(0, -1)}_` })
   const { exitCode, stdout, stderr } = await developer.run(['login', ...at(), '--json'], wrong)
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'invalid_client' })
   expect(stderr).toMatch(
     /^error: The client credentials are not valid\. Check the client ID .+ Request ID: req_[0-9a-f]{32}\n$/,
   )

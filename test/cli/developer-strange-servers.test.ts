@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { appFolder, asVariables, pipeline } from './support/developer.ts'
+import { failureIn } from './support/run.ts'
 import { atTerminal } from './support/terminal.ts'
 
 const world = await worldOfFile()
@@ -112,13 +113,9 @@ test('an answer with a missing or mistyped field is reported in one plain line',
     const server = serve({ ...good, ...wrong })
     const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
     const { exitCode, stdout, stderr } = await developer.run(words.split(' '))
-    expect({ words, wrong, exitCode, stdout, stderr }).toEqual({
-      words,
-      wrong,
-      exitCode: 1,
-      stdout: '',
-      stderr: sentence,
-    })
+    expect({ words, wrong, exitCode, stderr }).toEqual({ words, wrong, exitCode: 1, stderr: sentence })
+    if (words.endsWith('--json')) expect(failureIn({ stdout, stderr })).toBe('unexpected_answer')
+    else expect(stdout).toBe('')
     await server.stop(true)
   }
 })

@@ -7,6 +7,7 @@ import { countRows } from '../support/expired-rows.ts'
 import { moveThrough } from '../support/version.ts'
 import { appFolder, asVariables, type Developer, newDeveloper, pipeline } from './support/developer.ts'
 import { atTerminal } from './support/terminal.ts'
+import { failureIn } from './support/run.ts'
 
 let world: World
 let app: AppInWorld
@@ -142,7 +143,7 @@ test('create says when it is unknown whether the version was created', async () 
   const lost = Array.from({ length: 8 }, () => 'answer lost' as const)
   proxy.next('POST /versions', ...lost)
   const { exitCode, stdout, stderr } = await developer.run([...create('1.0.0'), '--url', proxy.url, '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'unreachable' })
   expect(stderr).toContain('It is not known whether 1.0.0 was created')
   expect(stderr).toEndWith(
     'error: The server cannot be reached. Check the URL and the network, and run the command again.\n',
@@ -153,7 +154,7 @@ test('replacing a submitted version is refused in one line with advice and the r
   await developer.json(create('1.0.0'))
   await moveThrough(world.platform, app, '1.0.0', 'submit')
   const { exitCode, stdout, stderr } = await developer.run([...create('1.0.0'), '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'version_locked' })
   expect(stderr).toMatch(
     /^error: The version was submitted and its content cannot change\. Its status is submitted\. Upload the change under a higher version\. Request ID: req_[0-9a-f]{32}\n$/,
   )

@@ -6,12 +6,15 @@ import { ConfigError } from '../../src/config.ts'
 import { refuse } from '../../src/domain/errors.ts'
 
 test('wrong calls and wrong settings exit 2, everything else 1', () => {
-  expect(explain(new UsageError('Not so.'))).toEqual({ exitCode: 2, sentences: ['Not so.'] })
-  expect(explain(new ConfigError(['One.', 'Two.']))).toEqual({ exitCode: 2, sentences: ['One.', 'Two.'] })
-  expect(explain(new CommandFailed(['One.', 'Two.']))).toEqual({ exitCode: 1, sentences: ['One.', 'Two.'] })
-  expect(explain(new DatabaseUnusable('busy', 'Busy.'))).toEqual({ exitCode: 1, sentences: ['Busy.'] })
-  expect(explain(refuse('version_not_found')).exitCode).toBe(1)
-  expect(explain('thrown text').exitCode).toBe(1)
+  const requestId = null
+  const two = { sentences: ['One.', 'Two.'], requestId }
+  expect(explain(new UsageError('No.'))).toEqual({ exitCode: 2, code: 'usage', sentences: ['No.'], requestId })
+  expect(explain(new ConfigError(['One.', 'Two.']))).toEqual({ exitCode: 2, code: 'invalid_settings', ...two })
+  expect(explain(new CommandFailed(['One.', 'Two.']))).toEqual({ exitCode: 1, code: 'command_failed', ...two })
+  const busy = { exitCode: 1, code: 'database_unusable', sentences: ['Busy.'], requestId } as const
+  expect(explain(new DatabaseUnusable('busy', 'Busy.'))).toEqual(busy)
+  expect(explain(refuse('version_not_found'))).toMatchObject({ exitCode: 1, code: 'version_not_found' })
+  expect(explain('thrown text')).toMatchObject({ exitCode: 1, code: 'command_failed' })
 })
 
 test('a refusal names the status that caused it', () => {

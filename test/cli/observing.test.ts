@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { startServer } from '../support/running-server.ts'
-import { openDesk, runHere } from './support/run.ts'
+import { failureIn, openDesk, runHere } from './support/run.ts'
 
 const metricsUrlOf = (output: string): string => JSON.parse(output.split('\n')[0] ?? '').metricsUrl
 
@@ -29,7 +29,7 @@ test('a METRICS_LISTEN port that is in use ends the start with one plain line', 
     env: { METRICS_LISTEN: `127.0.0.1:${port}` },
   })
   await other.stop(true)
-  expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+  expect([result.exitCode, failureIn(result)]).toEqual([1, 'command_failed'])
   expect(result.stderr.split('\n').filter((line) => !line.includes('config.warning'))).toEqual([
     `error: The address in METRICS_LISTEN cannot be used. Port ${port} is in use: another program listens there. Stop that program, or choose another port.`,
     '',

@@ -4,6 +4,7 @@ import {
   addCredential,
   addUser,
   type Desk,
+  failureIn,
   importLines,
   isoTime,
   openDesk,
@@ -85,7 +86,8 @@ describe('user', () => {
     ]
     for (const [email, name, stdin] of refused) {
       const { exitCode, stdout, stderr } = await desk.run(createUser(email, name), { stdin })
-      expect({ email, name, exitCode, stdout }).toEqual({ email, name, exitCode: 1, stdout: '' })
+      expect({ email, name, exitCode }).toEqual({ email, name, exitCode: 1 })
+      failureIn({ stdout, stderr })
       expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
     }
     expect((await desk.run(['user', 'disable', 'new@example.com'])).exitCode).toBe(1)
@@ -141,7 +143,8 @@ describe('app', () => {
       createApp('gone@example.com', 'fresh', 'site:read'),
     ]) {
       const { exitCode, stdout, stderr } = await desk.run(words)
-      expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
+      expect({ words, exitCode }).toEqual({ words, exitCode: 1 })
+      failureIn({ stdout, stderr })
       expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
     }
     const { data } = await desk.json(['app', 'list'])
@@ -197,9 +200,8 @@ describe('credential', () => {
     expect(second.clientSecret).toMatch(/^aps_dev_/)
     expect(second.clientSecret).not.toBe(first.clientSecret)
     const third = await desk.run(['credential', 'rotate', first.clientId, '--json'])
-    expect(third).toEqual({
-      exitCode: 1,
-      stdout: '',
+    expect([third.exitCode, failureIn(third)]).toEqual([1, 'too_many_secrets'])
+    expect(third).toMatchObject({
       stderr: 'error: This environment already has two live secrets.\n',
     })
     const [old] = (await desk.json(['credential', 'list', 'rotate'])).data
@@ -243,7 +245,7 @@ describe('redirect', () => {
       'myapp:/cb',
       'https://taken.example/cb',
     ]) {
-      const { exitCode, stdout } = await desk.run([
+      const { exitCode, stdout, stderr } = await desk.run([
         'redirect',
         'add',
         'newsletter',
@@ -252,7 +254,8 @@ describe('redirect', () => {
         uri,
         '--json',
       ])
-      expect({ uri, exitCode, stdout }).toEqual({ uri, exitCode: 1, stdout: '' })
+      expect({ uri, exitCode }).toEqual({ uri, exitCode: 1 })
+      failureIn({ stdout, stderr })
     }
   })
 })
@@ -269,9 +272,8 @@ describe('install', () => {
     expect((await desk.run(['install', 'deactivate', made.id])).exitCode).toBe(1)
     expect(await desk.json(['install', 'approve', made.id])).toMatchObject({ approval: 'approved', state: 'active' })
     const refused = await desk.run(['install', 'reject', made.id, '--json'])
-    expect(refused).toEqual({
-      exitCode: 1,
-      stdout: '',
+    expect([refused.exitCode, failureIn(refused)]).toEqual([1, 'invalid_request'])
+    expect(refused).toMatchObject({
       stderr: 'error: Only an install that is pending and inactive can do this.\n',
     })
     expect(await desk.json(['install', 'deactivate', made.id])).toMatchObject({

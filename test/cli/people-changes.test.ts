@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Json } from '../support/call.ts'
 import { startServer } from '../support/running-server.ts'
-import { addApp, addUser, type Desk, openDesk, password, runHere } from './support/run.ts'
+import { addApp, addUser, type Desk, failureIn, openDesk, password, runHere } from './support/run.ts'
 
 let desk: Desk
 beforeAll(async () => {
@@ -11,7 +11,8 @@ beforeAll(async () => {
 
 const refusedWith = async (words: readonly string[], exitCode: 1 | 2, options = {}): Promise<string> => {
   const { stdout, stderr, ...found } = await desk.run([...words, '--json'], options)
-  expect({ words, exitCode: found.exitCode, stdout }).toEqual({ words, exitCode, stdout: '' })
+  expect({ words, ...found }).toEqual({ words, exitCode })
+  failureIn({ stdout, stderr })
   return stderr
 }
 const fresh = async (stem: string) => {

@@ -4,7 +4,7 @@ import { onSqlite } from '../support/engines.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { deskAt, openDesk, run } from './support/run.ts'
+import { deskAt, failureIn, openDesk, run, runHere } from './support/run.ts'
 
 const commands = [
   'serve', 'dev', 'dev-certificate', 'health', 'print', 'print systemd', 'print container', 'print caddy', 'print nginx', 'completion',
@@ -46,8 +46,8 @@ test('--version prints the version, the commit and the version of SQLite', async
   expect(await run(['-V'])).toEqual({ exitCode, stdout, stderr })
 })
 
-test('a wrong call exits 2, explains on stderr and prints nothing on stdout', async () => {
-  const desk = await openDesk()
+test('a wrong call exits 2, explains on stderr and prints nothing on stdout, or with --json the error', async () => {
+  const desk = await openDesk(runHere)
   const wrong: readonly (readonly [words: string[], says: RegExp])[] = [
     [[], /Usage/],
     [['user'], /Usage/],
@@ -80,9 +80,11 @@ test('a wrong call exits 2, explains on stderr and prints nothing on stdout', as
     ],
   ]
   for (const [words, says] of wrong) {
-    const { exitCode, stdout, stderr } = await desk.run(words.length > 2 ? [...words, '--json'] : words)
+    const { exitCode, stdout, stderr } = await desk.run(words)
     expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 2, stdout: '' })
     expect(stderr).toMatch(says)
+    const asJson = await desk.run([...words, '--json'])
+    expect({ words, exitCode: asJson.exitCode, code: failureIn(asJson) }).toEqual({ words, exitCode: 2, code: 'usage' })
   }
 }, 60_000)
 
@@ -123,8 +125,9 @@ onSqlite('place of the file')('a command on a missing database exits 1 with one 
     ['purge'],
   ]) {
     const { exitCode, stdout, stderr } = await desk.run([...words, '--json'])
-    expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
+    expect({ words, exitCode }).toEqual({ words, exitCode: 1 })
     expect(stderr).toMatch(/^error: There is no database at [^\n]+\n$/)
+    failureIn({ stdout, stderr })
   }
   expect([...new Bun.Glob('**').scanSync(join(desk.folder, '..'))]).toEqual([])
 })

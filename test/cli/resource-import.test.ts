@@ -5,7 +5,7 @@ import { openAsOperator } from '../support/operator.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { addApp, addCredential, addUser, type Desk, importLines, openDesk, runHere } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, failureIn, importLines, openDesk, runHere } from './support/run.ts'
 
 let desk: Desk
 let ownerId: string
@@ -113,7 +113,8 @@ for (const [name, line, says] of wrongLines) {
       Buffer.from('\n'),
     ])
     const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', '-', '--json'], { stdin })
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 1, stdout: '', stderr: `error: Line 3: ${says}\n` })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: `error: Line 3: ${says}\n` })
+    failureIn({ stdout, stderr })
     expect(await countStored()).toBe(before)
   })
 }
@@ -125,7 +126,7 @@ test('an empty file changes nothing and exits 0', async () => {
 test('a missing file and a folder are refused by name', async () => {
   for (const path of [join(desk.folder, 'none.jsonl'), desk.folder]) {
     const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', path, '--json'])
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'command_failed' })
     expect(stderr).toContain(path)
   }
 })

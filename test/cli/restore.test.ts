@@ -25,7 +25,7 @@ import {
 } from '../support/world.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { restoreAt } from './support/restore-at.ts'
-import { deskAt, isoTime } from './support/run.ts'
+import { deskAt, failureIn, isoTime } from './support/run.ts'
 import { backUp } from '../support/database-file.ts'
 
 const test = onSqlite('restore of a file')
@@ -220,7 +220,7 @@ test('a restore is refused while a server uses the database, and changes nothing
   const server = await startServer({ database: file })
   const desk = deskAt(file)
   const { exitCode, stdout, stderr } = await desk.run(['restore', backup, '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'database_unusable' })
   expect(stderr).toMatch(/^error: A server is running on [^\n]+: stop it first\.\n$/)
   expect(emailsIn(file)).toEqual(newEmails)
 
@@ -239,7 +239,7 @@ test('a damaged backup is refused in one line', async () => {
   const { file, backup } = await oldAndNew()
   writeFileSync(backup, readFileSync(backup).fill(0x5a, 20_000, 60_000))
   const { exitCode, stdout, stderr } = await deskAt(file).run(['restore', backup, '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'database_unusable' })
   expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
   expect(emailsIn(file)).toEqual(newEmails)
 })
@@ -276,7 +276,7 @@ test.each(Object.entries(additions))(
       ].map((words) => at([...words, '--database', backup])),
     ])
     for (const { exitCode, stdout, stderr } of refused) {
-      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+      expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'database_unusable' })
       expect(stderr).toMatch(/^error: [^\n]+\n$/)
       expect(stderr).toContain(`${named} in ${backup} was not made by this program`)
     }

@@ -4,7 +4,7 @@ import { onSqlite } from '../support/engines.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { addUser, openDesk, run } from './support/run.ts'
+import { addUser, failureIn, openDesk, run } from './support/run.ts'
 
 test('a server that gets SIGTERM right after it prints its address exits 0', async () => {
   const { file } = await openDesk()
@@ -18,7 +18,7 @@ onSqlite('one server')('a second server on the same database exits 1 with one pl
   const desk = await openDesk()
   const server = await startServer({ database: desk.file })
   const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', '0', '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'database_unusable' })
   expect(stderr).toMatch(/^error: Another server is running on [^\n]+\.\n$/)
   expect(await server.stop()).toBe(0)
 })
@@ -28,7 +28,7 @@ test('a port in use exits 1 with one plain line', async () => {
   const desk = await openDesk()
   const { port } = new URL(server.url)
   const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', port, '--json'])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, code: failureIn({ stdout, stderr }) }).toEqual({ exitCode: 1, code: 'command_failed' })
   expect(stderr.split('\n').filter((line) => !line.includes('config.warning'))).toEqual([
     `error: Port ${port} is in use: another program listens there. Stop that program, or choose another port.`,
     '',

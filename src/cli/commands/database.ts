@@ -42,8 +42,7 @@ export const addCheckCommand = (program: Command): void => {
       '\nWithout a file it checks the database (--database). A file is a backup: files that exist only beside a database may be missing.' +
         '\nIt is checked by itself: no setting and no database is needed for that.' +
         '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and' +
-        '\nexits 1; with --json that is the same and stdout stays empty. When nothing is wrong --json prints' +
-        '\n{"ok":true,"problems":[]}.',
+        '\nexits 1. When nothing is wrong --json prints {"ok":true,"problems":[]}.',
     )
     .action(check)
 }

@@ -73,6 +73,18 @@ const runInProcess = async (words: readonly string[], { stdin = '', env = {} }: 
   }
 }
 
+/** The code of a failed command with --json. Throws unless it printed its error, and people read the same on stderr. */
+export const failureIn = ({ stdout, stderr }: Omit<Run, 'exitCode'>): string => {
+  const { error, ...others }: Json = JSON.parse(stdout)
+  const { code, message, requestId, ...more } = error
+  if (Object.keys({ ...others, ...more }).length > 0) throw new Error(`more than an error: ${stdout}`)
+  const told = stderr.split('\n').flatMap((line) => (line.startsWith('error: ') ? [line.slice('error: '.length)] : []))
+  if (!stdout.endsWith('\n') || (message !== told.join(' ') && code !== 'usage'))
+    throw new Error(`${stdout} is not ${stderr}`)
+  if (requestId !== undefined && !message.includes(requestId)) throw new Error(`another request: ${stdout}`)
+  return code
+}
+
 /** An operator at one database. */
 export type Desk = {
   readonly folder: string
