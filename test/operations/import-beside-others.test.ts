@@ -176,6 +176,42 @@ test('nothing comes to a user who is erased after the lines were compared', asyn
   expect((await found('handed'))?.ownerId).toBe((await queries.users.byExternalId('heir'))?.id)
 })
 
+test('the erasure of an owner in the middle of a merge takes what it brings, too, and neither has to begin again', async () => {
+  await newUser('leaving')
+  await put(site('leaving', 'changed', { name: 'Other name' }))
+  const runs = { merge: 0, erasure: 0 }
+  const { database } = platform
+  const transaction: Database['transaction'] = async (work, options) => {
+    let attempts = 0
+    return await database.transaction((q) => {
+      attempts += 1
+      runs.erasure = Math.max(runs.erasure, attempts)
+      return work(q)
+    }, options)
+  }
+  const counting = { ...platform, database: Object.create(database, { transaction: { value: transaction } }) }
+  let erasing: Promise<unknown> | null = null
+  const paused = mergingBy(
+    async (work, run) =>
+      await run(async (q) => {
+        runs.merge += 1
+        const create: Queries['stagedResources']['create'] = async (...given) => {
+          erasing ??= eraseUser(counting, trace, operator, { externalId: 'leaving' })
+          if (onPostgres) await Bun.sleep(1_000) // until it waits for the merge, or is over
+          return await q.stagedResources.create(...given)
+        }
+        return await work({ ...q, stagedResources: { ...q.stagedResources, create } })
+      }),
+  )
+  const { id } = (await queries.users.byExternalId('leaving')) ?? {}
+  expect(await importLines(paused, [site('leaving', 'changed'), site('leaving', 'created')])).toMatchObject({
+    created: 1,
+  })
+  expect(await erasing).toMatchObject({ resources: 2 })
+  expect(runs).toEqual({ merge: 1, erasure: 1 })
+  expect(await queries.resources.ofOwner(id ?? '')).toEqual([])
+})
+
 test('an import is right after another one that was merged while its lines were compared', async () => {
   await newUser('twice')
   await put(site('twice', 'both'))

@@ -11,11 +11,15 @@ export type ErasedUser = { readonly id: string; readonly resources: number; read
 
 type Whom = { readonly externalId: string } | { readonly email: string }
 
+/** How often websites and stores are removed, where other calls bring new ones. */
+const mostRemovals = 4
+
 /**
  * Erases a person: ends everything that was issued for them, ends their installs, removes their websites and stores, and
- * removes name, address, picture and the names of their browsers. What stays is an ID without a person, with times.
+ * removes name, address, picture and the names of their browsers. What stays is an ID without a person, with times. If it was
+ * interrupted, repeat it to remove the rest.
  * @throws record_not_found or invalid_request for an unknown user; owns_apps; operator_protected for an operator, whose rights
- *   must be withdrawn first
+ *   must be withdrawn first; unavailable if other calls bring websites or stores again and again
  */
 export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, actor, whom) => {
   const { queries } = platform.database
@@ -25,28 +29,62 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
   if (blocked !== null) throw blocked
   // Grants end in parts, so that other writes need not wait. The last transaction ends what was issued meanwhile.
   await endIssued(sparingOperators(platform, found.id), trace, actor, { kind: 'user', userId: found.id })
-  return await decideToEnd(platform, trace, actor, async (change) => {
-    const { q, now, record } = change
-    const refusal = await whyNot(change, found.id)
-    if (refusal !== null) return refusal
-    await endSignIns(change, found.id)
-    await q.users.erase(found.id, now)
-    await q.mails.forget(found.id, found.email)
-    await q.sessions.forgetOrigins(found.id)
-    await q.grants.revokeOfUser(found.id, null, now, { after: '', limit: 10_000 })
-    await q.identities.forget(found.id)
-    await q.totpKeys.forget(found.id)
-    await q.passkeys.forget(found.id)
-    await q.recoveryCodes.forget(found.id)
-    await q.passwordLinks.forget(found.id)
-    await q.appInvitations.forget(found.id, found.email)
-    await q.appMembers.forget(found.id)
-    await q.auditReading.forgetPerson(found.id)
-    const places = await q.resources.ofOwner(found.id)
-    const counts = { resources: places.length, installs: await removeResources(change, places) }
-    await record({ action: 'user.erased', target: found.id, detail: counts })
-    return { id: found.id, ...counts }
-  })
+  let removed: Removed = { resources: 0, installs: 0 }
+  for (let removals = 1; removals <= mostRemovals; removals += 1) {
+    removed = await decideToEnd(platform, trace, actor, async (change) => await removePlaces(change, found.id, removed))
+    const erase = async (change: OpenChange) => await erasePerson(change, found, removed)
+    const erased = await decideToEnd(platform, trace, actor, erase).catch(unlessPlacesCame)
+    if (erased !== null) return erased
+  }
+  throw refuse('unavailable', { retryAfterSeconds: 1 })
+}
+
+type Removed = Omit<ErasedUser, 'id'>
+
+/**
+ * Removes the websites and stores, before the transaction that removes the address: that one has to wait for every import which brings
+ * the person something, and such an import may wait for what is removed here.
+ */
+const removePlaces = async (change: OpenChange, userId: string, before: Removed): Promise<Removed | PlatformError> => {
+  const refusal = await whyNot(change, userId)
+  if (refusal !== null) return refusal
+  const places = await change.q.resources.ofOwner(userId)
+  const installs = await removeResources(change, places)
+  return { resources: before.resources + places.length, installs: before.installs + installs }
+}
+
+/** Thrown in the transaction, to undo it: the person has got a website or store that has to be removed first. */
+class PlacesCame extends Error {}
+
+const unlessPlacesCame = (error: unknown): null => {
+  if (error instanceof PlacesCame) return null
+  throw error
+}
+
+const erasePerson = async (
+  change: OpenChange,
+  { id, email }: User,
+  removed: Removed,
+): Promise<ErasedUser | PlatformError> => {
+  const { q, now, record } = change
+  const refusal = await whyNot(change, id)
+  if (refusal !== null) return refusal
+  await endSignIns(change, id)
+  await q.users.erase(id, now)
+  if ((await q.resources.ofOwner(id)).length > 0) throw new PlacesCame()
+  await q.mails.forget(id, email)
+  await q.sessions.forgetOrigins(id)
+  await q.grants.revokeOfUser(id, null, now, { after: '', limit: 10_000 })
+  await q.identities.forget(id)
+  await q.totpKeys.forget(id)
+  await q.passkeys.forget(id)
+  await q.recoveryCodes.forget(id)
+  await q.passwordLinks.forget(id)
+  await q.appInvitations.forget(id, email)
+  await q.appMembers.forget(id)
+  await q.auditReading.forgetPerson(id)
+  await record({ action: 'user.erased', target: id, detail: removed })
+  return { id, ...removed }
 }
 
 const userOf = async (q: OpenChange['q'], address: string): Promise<User | PlatformError> => {
