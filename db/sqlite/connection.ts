@@ -67,6 +67,7 @@ export const connect = (
     }
     connection.run(`PRAGMA synchronous = ${synchronous}`)
     connection.run('PRAGMA foreign_keys = ON')
+    connection.run('PRAGMA secure_delete = ON') // what was deleted must not stay in free pages
     connection.run('PRAGMA trusted_schema = OFF')
     connection.run('PRAGMA cell_size_check = ON')
     connection.run('PRAGMA cache_size = -16384')

@@ -15,6 +15,9 @@ export const mailKinds = [
   'email_changed',
   'factor_added',
   'factor_removed',
+  'recovery_code_used',
+  'recovery_codes_created',
+  'identity_changed',
   'secret_made',
   'app_invitation',
 ] as const
@@ -23,23 +26,65 @@ export type MailKind = (typeof mailKinds)[number]
 /** Those with a link of their own. They are dropped when such links end. */
 export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked', 'email_asked']
 
-/** The actions of the audit that are also told by mail. */
-const kindsOfActions: Partial<Record<AuditAction, MailKind>> = {
+/** The actions that concern how somebody gets in. Each of them decides here whether a mail tells it. */
+type AccessAction = Extract<
+  AuditAction,
+  `${'user' | 'factor' | 'session' | 'sessions' | 'device' | 'credential'}.${string}`
+>
+
+/**
+ * The mail that tells an action. Null is for what is told in another way or takes access away only, for refusals, and for what only the
+ * operation can tell: a new device, and a new address.
+ */
+const kindsOfActions: Readonly<Record<AccessAction, MailKind | null>> = {
   'user.invited': 'invitation',
   'user.reset_link_created': 'reset',
   'user.password_changed': 'password_changed',
   'user.password_reset': 'password_changed',
   'user.password_set': 'password_changed',
+  'user.factors_reset': 'factor_removed',
+  'user.linked': 'identity_changed',
+  'user.unlinked': 'identity_changed',
   'factor.added': 'factor_added',
   'factor.removed': 'factor_removed',
-  'user.factors_reset': 'factor_removed',
+  'factor.recovery_code_used': 'recovery_code_used',
+  'factor.recovery_codes_created': 'recovery_codes_created',
   'credential.created': 'secret_made',
   'credential.rotated': 'secret_made',
+  'credential.confirmed': null,
+  'credential.revoked': null,
+  'credential.suspended': null,
+  'device.ended': null,
+  'factor.asked': null,
+  'session.create': null,
+  'session.created': null,
+  'session.ended': null,
+  'session.prove': null,
+  'session.proved': null,
+  'sessions.ended': null,
+  'user.access_ended': null,
+  'user.change_password': null,
+  'user.changed': null,
+  'user.confirmed': null,
+  'user.created': null,
+  'user.disabled': null,
+  'user.email_asked': null,
+  'user.email_changed': null,
+  'user.enabled': null,
+  'user.erased': null,
+  'user.operator_granted': null,
+  'user.operator_withdrawn': null,
+  'user.reset_link_mailed': null,
+  'user.sessions_ended': null,
+  'user.suspended': null,
+  'user.use_link': null,
 }
+
+const concernsAccess = (action: AuditAction): action is AccessAction => Object.hasOwn(kindsOfActions, action)
 
 /** The mail about an action; null for most. Of secrets, those in production are told. */
 export const mailToldBy = (action: AuditAction, environment: Environment | null): MailKind | null => {
-  const kind = kindsOfActions[action] ?? null
+  const kind = concernsAccess(action) ? kindsOfActions[action] : null
   return kind === 'secret_made' && environment !== 'production' ? null : kind
 }
 

@@ -24,7 +24,7 @@ export type OpenChange = {
    * change unless the facts name another.
    */
   readonly record: (
-    facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'> & { readonly mail?: AskedMail },
+    facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'> & { readonly mail?: AskedMail | null },
   ) => Promise<void>
 }
 

@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
@@ -140,6 +141,42 @@ describe('the erasure of a person', () => {
     expect([...placesOf(own)]).toEqual([])
     expect([...placesOf([id])]).toContain('users.id')
   })
+
+  onSqlite('restore of a file')(
+    'leaves none of their words in free pages of the file, nor in what a checkpoint leaves of its WAL',
+    async () => {
+      const others = Array.from({ length: 40 }, (_, index) => `${mail}-many${index}@example.com`)
+      const waiting = {
+        kind: 'reset',
+        userId: null,
+        state: 'pending',
+        attempts: 0,
+        nextAttemptAt: 1,
+        fault: null,
+      } as const
+      await addPerson('wiped')
+      await platform.database.transaction(async (q) => {
+        for (const [index, address] of others.entries()) {
+          await q.mails.insert({ id: `mail_many${index}`, ...waiting, address, createdAt: 1 })
+        }
+      })
+      const files = [server.database, `${server.database}-wal`]
+      const bytes = () => {
+        using file = new Database(server.database)
+        file.run('PRAGMA busy_timeout = 5000')
+        file.query('PRAGMA wal_checkpoint(TRUNCATE)').all()
+        return files.map((path) => readFileSync(path).toString('latin1')).join('')
+      }
+      const words = [`${mail}-wiped`, `${name} wiped`, `${picture}-wiped`, `${subject}-wiped`, `${browser}-wiped`]
+      for (const word of [...words, others[7] ?? '']) expect(bytes()).toContain(word)
+      await ask('DELETE', '/users/wiped')
+      await platform.database.transaction(async (q) => {
+        for (const address of others) await q.mails.forget('nobody', address)
+      })
+      const left = bytes()
+      expect([...words, ...others].filter((word) => left.includes(word))).toEqual([])
+    },
+  )
 
   onSqlite('restore of a file')('knows every column that can hold a text', () => {
     using file = new Database(server.database, { readonly: true })

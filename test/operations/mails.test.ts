@@ -1,5 +1,7 @@
 import type { OfferedRole } from '../../src/domain/member.ts'
-import { mailTimeoutMs, pauseAfterMail } from '../../src/domain/mail.ts'
+import { auditActions } from '../../src/domain/audit-action.ts'
+import { mailTimeoutMs, mailToldBy, pauseAfterMail } from '../../src/domain/mail.ts'
+import { decide } from '../../src/operations/decision.ts'
 import { readConditions } from '../../src/operations/health/conditions.ts'
 import { readHealth } from '../../src/operations/health/figures.ts'
 import { noticeMailTrouble, sendNextMail } from '../../src/operations/mails/send-mails.ts'
@@ -25,9 +27,12 @@ import {
   revokeInvitation,
 } from '../../src/operations/apps/invitations.ts'
 import { addMember } from '../../src/operations/apps/members.ts'
+import { authenticateSession } from '../../src/operations/authenticate.ts'
+import { finishSignIn, signIn as startSignIn } from '../../src/operations/sessions/sign-in.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import { createCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
-import { resetFactors } from '../../src/operations/factors/change-factors.ts'
+import { replaceRecoveryCodes, resetFactors } from '../../src/operations/factors/change-factors.ts'
+import { linkIdentity, unlinkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addTotp } from '../support/factors.ts'
@@ -344,6 +349,40 @@ describe('an announcement', () => {
     expect(mail?.to).toEqual([user.email])
     expect(mail?.text).not.toContain(to)
     expect((await mailsOf()).every(({ address }) => address === null)).toBe(true)
+  })
+
+  test('tells a used recovery code, new recovery codes, and an account at another service', async () => {
+    const { codes } = await addTotp(platform, user)
+    const browser = { agent: null, device: null }
+    const pending = await startSignIn(platform, trace, user, browser)
+    if (pending.kind !== 'pending') throw new Error('No second factor was asked for.')
+    const proof = { kind: 'code', code: codes?.[0] ?? '' } as const
+    const { sessionToken } = await finishSignIn(platform, trace, pending, proof, browser)
+    const caller = await authenticateSession(platform, sessionToken)
+    if (caller === null) throw new Error('There is no session.')
+    expect(await subjects()).toContainEqual([user.email, 'A recovery code was used at App Platform'])
+    await replaceRecoveryCodes(platform, trace, caller)
+    expect(await subjects()).toEqual([[user.email, 'New recovery codes were created at App Platform']])
+    const there = { email: user.email, issuer: 'https://id.example' }
+    await linkIdentity(platform, trace, operator, { ...there, subject: user.email })
+    expect(await subjects()).toEqual([[user.email, 'How you sign in to App Platform was changed']])
+    await unlinkIdentity(platform, trace, operator, there)
+    expect(await subjects()).toEqual([[user.email, 'How you sign in to App Platform was changed']])
+  })
+
+  test('tells every action about factors, passwords and links to the person; the others are named', async () => {
+    const told = auditActions.filter((action) => mailToldBy(action, 'production') !== null)
+    const appId = (await addApp(platform, user)).id
+    await deliverAll()
+    for (const action of told) {
+      const recorded = { action, appId, environment: 'production', target: user.id } as const
+      await decide(platform, trace, operator, async ({ record }) => await record(recorded))
+      const kind = mailToldBy(action, 'production')
+      const mails = await deliverAll()
+      if (kind !== 'invitation') expect(mails.map(({ to }) => to)).toEqual([[user.email]]) // they have a password
+    }
+    const silent = auditActions.filter((action) => /factor|password|link/.test(action) && !told.includes(action))
+    expect(silent).toEqual(['factor.asked', 'user.change_password', 'user.reset_link_mailed', 'user.use_link'])
   })
 
   test('goes to the address that the person had then, also if it is sent later: a thief may change it next', async () => {

@@ -124,6 +124,24 @@ const contents: Readonly<Record<Exclude<MailKind, 'app_invitation'>, (of: Told) 
     link: { words: 'See your second factors', url: '/account/factors' },
     after: [notYou(platform)],
   }),
+  recovery_code_used: ({ platform, email, circumstances }) => ({
+    subject: `A recovery code was used at ${platform}`,
+    says: `A recovery code of ${email} was used to sign in on ${circumstances}. It does not work a second time.`,
+    link: { words: 'See your second factors', url: '/account/factors' },
+    after: ['If it was not you, end all your sessions, create new recovery codes, and change your password.'],
+  }),
+  recovery_codes_created: ({ platform, email, circumstances }) => ({
+    subject: `New recovery codes were created at ${platform}`,
+    says: `New recovery codes of ${email} were created on ${circumstances}. Earlier ones no longer work.`,
+    link: { words: 'See your second factors', url: '/account/factors' },
+    after: ['If it was not you, create new ones there, and change your password.'],
+  }),
+  identity_changed: ({ platform, email, circumstances }) => ({
+    subject: `How you sign in to ${platform} was changed`,
+    says: `The account ${email} was linked to an account at another service, or unlinked from one, on ${circumstances}. Whoever has a linked account can sign in with it.`,
+    link: null,
+    after: [notYou(platform)],
+  }),
   secret_made: ({ platform, app, isRotation, circumstances }) => ({
     subject: `${isRotation ? 'Rotated' : 'New'} production secret for an app at ${platform}`,
     says: `A new production secret was created for the app ${app.name} at ${platform} on ${circumstances}.`,

@@ -2,7 +2,7 @@ import type { Queries } from '../../../db/database.ts'
 import { linkMails, type MailKind, mailToldBy } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
 
-/** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. */
+/** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. It asks for none with null. */
 export type AskedMail = { readonly kind: MailKind; readonly to: string | null }
 
 /**
@@ -14,11 +14,11 @@ export const tellByMail = async (
   q: Queries,
   { id, at }: AuditStamp,
   facts: AuditFacts,
-  asked: AskedMail | undefined,
+  asked: AskedMail | null | undefined,
 ): Promise<void> => {
   if (facts.refusedWith !== undefined) return
-  const kind = asked?.kind ?? mailToldBy(facts.action, facts.environment ?? null)
-  if (kind === null) return
+  const kind = asked === undefined ? mailToldBy(facts.action, facts.environment ?? null) : asked?.kind
+  if (kind === null || kind === undefined) return
   const userId = await recipientId(q, kind, facts)
   const user = userId === null || linkMails.includes(kind) ? null : await q.users.byId(userId)
   await q.mails.insert({

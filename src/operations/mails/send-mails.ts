@@ -139,6 +139,9 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     case 'email_changed':
     case 'factor_added':
     case 'factor_removed':
+    case 'recovery_code_used':
+    case 'recovery_codes_created':
+    case 'identity_changed':
     case 'secret_made':
       return user
     case 'new_device':

@@ -109,6 +109,7 @@ const firstSignIn = async (
   await q.identities.insert({ issuer, subject, userId: id, createdAt: now })
   const actor = { kind: 'user', id } as const
   await record({ actor, action: 'user.created', target: id, detail: { operator: false } })
-  await record({ actor, action: 'user.linked', target: id }) // of the same time as the row: a restore finds it by that
+  // Of the same time as the row: a restore finds it by that. The account is new, so there is nobody to warn.
+  await record({ actor, action: 'user.linked', target: id, mail: null })
   return user
 }
