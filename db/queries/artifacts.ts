@@ -69,12 +69,21 @@ export const artifactQueries = (db: DrizzleConnection) => {
         .innerJoin(apps, eq(apps.id, largest.appId))
         .orderBy(desc(largest.bytes), asc(apps.slug))
     },
-    /** Removes this artifact if no version uses it. Whoever is just about to use it finds it missing and asks for a repetition. */
-    removeUnused: async (sha256: Uint8Array) => {
+    /**
+     * Removes this artifact if no version uses it, and only as it was stored at that time, if one is given. An upload that is just
+     * about to use it finds it missing and asks for a repetition.
+     */
+    removeUnused: async (sha256: Uint8Array, storedAt?: number) => {
       const used = db.select({ id: versions.id }).from(versions).where(eq(versions.artifactSha256, sha256))
       const removed = await db
         .delete(artifacts)
-        .where(and(eq(artifacts.sha256, sha256), notExists(used)))
+        .where(
+          and(
+            eq(artifacts.sha256, sha256),
+            storedAt === undefined ? undefined : eq(artifacts.createdAt, storedAt),
+            notExists(used),
+          ),
+        )
         .returning({ sha256: artifacts.sha256 })
       if (removed.length > 0) await db.delete(artifactChunks).where(eq(artifactChunks.sha256, sha256))
     },

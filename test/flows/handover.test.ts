@@ -222,7 +222,7 @@ describe('confirming at the builder that it is still the person', () => {
 })
 
 /** A step that needs a proof no older than ten minutes. */
-const step = '/account/factors/passkeys/new'
+const step = '/account/factors/totp/remove'
 
 test('a sign-in counts as a proof for ten minutes only if the builder has asked the person for it', async () => {
   const visit = await signedIn()

@@ -81,9 +81,11 @@ test('a slug that is the path of a console page is refused', async () => {
 })
 
 test('a form that is sent twice creates one app', async () => {
-  const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })
+  const [session, ticket] = [await sessionOf(platform, owner), unspentTicket(platform)]
   const actor = { kind: 'user', id: owner.id } as const
-  const twice = ['once-a', 'once-b'].map((slug) => refusalOf(createApp(acting, trace, actor, newApp(owner, slug))))
+  const twice = ['once-a', 'once-b'].map((slug) =>
+    refusalOf(createApp(actingAs(platform, trace, session, { ticket }), trace, actor, newApp(owner, slug))),
+  )
   expect((await Promise.all(twice)).toSorted()).toEqual(['done', 'idempotency_key_reused'])
   const made = (await listOwnApps(platform, owner.id)).filter(({ slug }) => slug.startsWith('once-'))
   expect(made).toHaveLength(1)

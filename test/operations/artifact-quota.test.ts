@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { artifactUse } from '../../src/operations/artifacts/store-artifact.ts'
+import { artifactUse, keepingIfUsed, storeArtifact } from '../../src/operations/artifacts/store-artifact.ts'
 import { readHealth } from '../../src/operations/health/figures.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { countRows } from '../support/expired-rows.ts'
@@ -97,6 +97,18 @@ test('the file of an upload that is refused is not stored', async () => {
   expect(await upload('2.0.0', randomBytes(600))).toBe('quota_exceeded')
   expect(await upload('1.0.0', randomBytes(10))).toBe('version_locked')
   expect(await rows()).toEqual(before)
+})
+
+test('an upload that is refused removes no file that another upload has stored since', async () => {
+  const artifact = receivedArtifact(randomBytes(100))
+  const refused = keepingIfUsed(platform, async (store) => {
+    await store(artifact)
+    const later = { ...platform, clock: { ...platform.clock, now: () => platform.clock.now() + 1 } }
+    await storeArtifact(later, artifact)
+    throw new Error('refused')
+  })
+  await expect(refused).rejects.toThrow('refused')
+  expect(await rows()).toEqual({ artifacts: 1, artifact_chunks: 1 })
 })
 
 test('health reports how much space all artifacts take and how much one app may use', async () => {

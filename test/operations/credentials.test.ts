@@ -183,9 +183,10 @@ test('the last use of a secret is recorded to the minute', async () => {
 
 test('a form that is sent twice, even at the same moment, creates one secret', async () => {
   const app = await addApp(platform, owner)
-  const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })
+  const [session, ticket] = [await sessionOf(platform, owner), unspentTicket(platform)]
   const input = { slug: app.slug, environment: 'production', label: null } as const
-  const create = async () => await refusalOf(createCredential(acting, trace, operator, input))
+  const create = async () =>
+    await refusalOf(createCredential(actingAs(platform, trace, session, { ticket }), trace, operator, input))
   expect((await Promise.all([create(), create(), create()])).toSorted()).toEqual([
     'done',
     'idempotency_key_reused',

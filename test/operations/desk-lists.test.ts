@@ -79,8 +79,8 @@ test('a list of users contains no password hash', async () => {
     'id',
     'isOperator',
     'name',
-    'suspendedAt',
     'status',
+    'suspendedAt',
   ])
 })
 

@@ -54,35 +54,42 @@ export const artifactIntake = () => {
 const tooLarge = () =>
   refuse('payload_too_large', { param: 'artifact.contentBase64', details: { maximumBytes: artifactLimits.bytes } })
 
+/** Stores the file of an upload before the transaction that uses it. */
+export type StoreArtifact = (artifact: ReceivedArtifact) => Promise<void>
+
 /**
- * Stores an artifact once per SHA-256, one piece per transaction so that other writes do not wait for a large upload. Until
- * a version refers to it, it is unused: `keepIfUsed` around this call removes it, and after a crash the purge does, a day later.
- * Storing it again renews that day and repairs damaged pieces.
+ * Stores an artifact once per SHA-256, one piece per transaction so that other writes do not wait for a large upload. Until a
+ * version refers to it, it is unused: `keepingIfUsed` removes it, and after a crash the purge does, a day later. Storing it again
+ * renews that day and repairs damaged pieces. Returns the time under which it is stored.
  */
-export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifact): Promise<void> => {
+export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifact): Promise<number> => {
   const { pieces, sizeBytes, sha256 } = artifact
   const createdAt = platform.clock.now()
   await platform.database.transaction(async (q) => await q.artifacts.insert({ sha256, sizeBytes, createdAt }))
   for (const [position, data] of pieces.entries()) {
     await platform.database.transaction(async (q) => await q.artifacts.insertChunk({ sha256, position, data }))
   }
+  return createdAt
 }
 
 /**
- * Runs the work that stores this file and the version that uses it. If it ends without such a version, whether refused or failed,
- * the file is removed. So what an app has stored is what its versions use, and the quota bounds it. Null: the work stores no file.
+ * Runs work that stores a file and then the version that uses it. If it ends without such a version, whether refused or failed,
+ * the file is removed, unless another upload has stored the same bytes since: then that upload decides. So what an app has
+ * stored is what its versions use, and the quota bounds it.
  */
-export const keepIfUsed = async <T>(
-  { database }: Platform,
-  artifact: Pick<ReceivedArtifact, 'sha256'> | null,
-  work: () => Promise<T>,
-): Promise<T> => {
+export const keepingIfUsed = async <T>(platform: Platform, work: (store: StoreArtifact) => Promise<T>): Promise<T> => {
+  const stored: { sha256: Uint8Array; createdAt: number }[] = []
   try {
-    return await work()
+    return await work(async (artifact) => {
+      const createdAt = await storeArtifact(platform, artifact)
+      stored.push({ sha256: artifact.sha256, createdAt })
+    })
   } catch (error) {
     // The purge removes what cannot be removed now. The caller learns of the first error.
-    if (artifact !== null)
-      await database.transaction(async (q) => await q.artifacts.removeUnused(artifact.sha256)).catch(() => undefined)
+    for (const { sha256, createdAt } of stored)
+      await platform.database
+        .transaction(async (q) => await q.artifacts.removeUnused(sha256, createdAt))
+        .catch(() => {})
     throw error
   }
 }

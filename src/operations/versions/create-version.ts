@@ -6,7 +6,12 @@ import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, type ParsedScope, parseScope, parseStoredScope, refuseBeyond } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { keepIfUsed, type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
+import {
+  keepingIfUsed,
+  type ReceivedArtifact,
+  refusalIfOverQuota,
+  type StoreArtifact,
+} from '../artifacts/store-artifact.ts'
 import { badInput, decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -51,7 +56,6 @@ export const createVersion = async (
   const id = recordId('ver_', platform.random.uuid(now))
   const open = prepareChange(platform, trace, actorOf(caller), now)
 
-  const prepare = async () => await storeFile(platform, caller.app.id, upload, checked)
   const work = async (q: Queries): Promise<CreatedVersion | PlatformError> => {
     const change = open(q)
     const ended = await refusalIfEnded(platform, change, caller)
@@ -59,8 +63,10 @@ export const createVersion = async (
     if (forbidden !== null) return forbidden
     return await writeDraft(change, platform.quotas, caller.app.id, id, checked)
   }
-  const file = upload.artifact?.content ?? null
-  return await keepIfUsed(platform, file, async () => await once(platform, { request, now, prepare, work }))
+  return await keepingIfUsed(platform, async (store) => {
+    const prepare = async () => await storeFile(platform, caller.app.id, upload, checked, store)
+    return await once(platform, { request, now, prepare, work })
+  })
 }
 
 /** The upload of an owner, on a page. */
@@ -82,9 +88,10 @@ export const storeOwnFile = async (
   appId: string,
   upload: VersionUpload,
   ticket: RowKey,
+  store: StoreArtifact,
 ): Promise<void> => {
   if (await platform.database.queries.formTickets.isSpent(ticket)) return
-  await storeFile(platform, appId, upload, checkUpload(upload))
+  await storeFile(platform, appId, upload, checkUpload(upload), store)
 }
 
 /**
@@ -124,10 +131,16 @@ const changedFault = (existing: Version | null, seen: SeenDraft): PlatformError 
 const replacedSince = 'This draft has been replaced since it was shown. Nothing was changed. Load the page again.'
 
 /** Stores no file for an upload that will be refused. The transaction decides again. */
-const storeFile = async (platform: Platform, appId: string, { artifact }: VersionUpload, checked: CheckedUpload) => {
+const storeFile = async (
+  platform: Platform,
+  appId: string,
+  { artifact }: VersionUpload,
+  checked: CheckedUpload,
+  store: StoreArtifact,
+) => {
   if (checked.forbidden !== null || artifact === null) return
   const place = await placeOf(platform.database.queries, platform.quotas, appId, checked)
-  if (!(place instanceof PlatformError)) await storeArtifact(platform, artifact.content)
+  if (!(place instanceof PlatformError)) await store(artifact.content)
 }
 
 /** A well-formed upload in the form in which it is stored. */

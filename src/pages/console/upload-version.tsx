@@ -4,7 +4,7 @@ import { scopeCatalogue } from '../../domain/scope.ts'
 import { visibleText } from '../../domain/text.ts'
 import { artifactLimits, versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
-import { keepIfUsed } from '../../operations/artifacts/store-artifact.ts'
+import { keepingIfUsed } from '../../operations/artifacts/store-artifact.ts'
 import { badInput } from '../../operations/decision.ts'
 import {
   createOwnVersion,
@@ -96,10 +96,9 @@ const store = async (
   hasFile: boolean,
   ticket: SentVersion['ticket'],
 ) => {
-  const file = hasFile ? (sent.artifact?.content ?? null) : null
   const { platform } = visit.door
-  return await keepIfUsed(platform, file, async () => {
-    if (file !== null) await storeOwnFile(platform, app.id, sent, ticket)
+  return await keepingIfUsed(platform, async (keep) => {
+    if (hasFile) await storeOwnFile(platform, app.id, sent, ticket, keep)
     const input = { slug: app.slug, upload: sent, replaces }
     return await createOwnVersion(...asMember(visit, app.slug, 'release', ticket), input)
   })
