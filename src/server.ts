@@ -59,7 +59,7 @@ type ServerParts = {
 /** A refusal in the format of the caller, a standard client or a person; null for everyone else. */
 const refusalFor = (platformName: string): RefusalPage => {
   const forPeople = refusalPage(platformName)
-  return (error, call) => standardRefusal(error, call) ?? forPeople(error, call)
+  return (error, call, withoutSlash) => standardRefusal(error, call) ?? forPeople(error, call, withoutSlash)
 }
 
 /** Why the store took nothing, if that is what failed: which one, and what to do. */

@@ -2,8 +2,11 @@ import type { PlatformError } from '../domain/errors.ts'
 import type { Call } from './call.ts'
 import { checkPath } from './paths.ts'
 
-/** A refusal in another format than the envelope, for people and standard clients; null for everyone else. */
-export type RefusalPage = (error: PlatformError, call: Call) => Response | null
+/**
+ * A refusal in another format than the envelope, for people and standard clients; null for everyone else. `withoutSlash` is the path without the
+ * slashes at its end, if something can be read there.
+ */
+export type RefusalPage = (error: PlatformError, call: Call, withoutSlash?: string | null) => Response | null
 
 /** The one shape of an error on every route (contract section 1). */
 export const errorResponse = (error: PlatformError, call: Call): Response => {

@@ -141,10 +141,17 @@ export const createShell = (options: ShellOptions): Shell => {
     )
   }
 
+  const withoutSlash = ({ path, request: { method } }: Call): string | null => {
+    const shorter = path.replace(/\/+$/, '')
+    const isRead = (method === 'GET' || method === 'HEAD') && shorter !== path
+    return isRead && router.find(method, shorter).kind === 'found' ? shorter : null
+  }
+
   const refusalOf = (error: unknown, call: Call): Response => {
     const refusal = error instanceof PlatformError ? error : refuse('internal_error')
     if (refusal.code === 'internal_error') log.error('http.failed', { requestId: call.requestId, cause: error })
-    return options.refusalPage?.(refusal, call) ?? errorResponse(refusal, call)
+    const near = refusal.code === 'route_not_found' ? withoutSlash(call) : null
+    return options.refusalPage?.(refusal, call, near) ?? errorResponse(refusal, call)
   }
 
   const responseOf = (value: unknown, call: Call, route: BoundRoute): Response => {

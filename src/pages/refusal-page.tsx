@@ -15,10 +15,22 @@ const isForPeople = ({ route, path, request }: Call): boolean =>
   isPageRoute(route) ||
   (route === 'unmatched' && !programPaths.test(path) && request.headers.get('accept')?.includes('text/html') === true)
 
-/** A refusal as a page with the request ID. People who are not signed in go to the sign-in page and come back. */
+/** The API reference lies between the paths of programs. */
+const isPageAddress = (path: string): boolean => isPageRoute(path) || path === '/docs' || path.startsWith('/docs/')
+
+/** With its question mark, cut from the text: some Host headers give no valid URL. */
+const queryOf = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
+
+/**
+ * A refusal as a page with the request ID. People who are not signed in go to the sign-in page and come back. People type a slash after the
+ * address of a page; for programs that stays another address.
+ */
 export const refusalPage =
   (platformName: string): RefusalPage =>
-  (error, call) => {
+  (error, call, withoutSlash = null) => {
+    if (withoutSlash !== null && isPageAddress(withoutSlash)) {
+      return seeOther(withoutSlash + queryOf(call.request.url))
+    }
     if (!isForPeople(call)) return null
     call.notes.errorCode = logCodeOf(error)
     if (error.code === 'login_required' && error.facts.details?.['prove'] === true) {
