@@ -151,7 +151,8 @@ export const Problem = ({ error }: { readonly error: FormErrors }) => {
   if (others.length === 0) {
     return (
       <p class="problem" role="alert" tabIndex={-1} autofocus={isAboutNoField(first) || undefined}>
-        {refusalInWords(first)} <RightAddress error={first} />
+        {refusalInWords(first)}
+        <RightAddress error={first} />
       </p>
     )
   }
@@ -167,10 +168,15 @@ export const Problem = ({ error }: { readonly error: FormErrors }) => {
   )
 }
 
-/** Where to open a page that was opened at another address of this server. */
+/** Where to open a page that was opened at another address of this server: follows a sentence. */
 export const RightAddress = ({ error: { facts } }: { readonly error: PlatformError }) => {
   const openAt = facts.details?.['openAt']
-  return typeof openAt === 'string' ? <a href={openAt}>Open it at {new URL(openAt).origin}</a> : null
+  return typeof openAt === 'string' ? (
+    <>
+      {' '}
+      <a href={openAt}>Open it at {new URL(openAt).origin}</a>
+    </>
+  ) : null
 }
 
 /** Without a field, the focus goes to the sentence itself. */

@@ -121,7 +121,8 @@ export const lostDecisionPage = (platformName: string, call: Call, { error, star
       ) : (
         <>
           <p>
-            {error.message} <RightAddress error={error} />
+            {error.message}
+            <RightAddress error={error} />
           </p>
           <p>No app was given access.</p>
         </>
