@@ -442,9 +442,11 @@ CREATE TABLE identities (
   subject TEXT NOT NULL,
   user_id TEXT NOT NULL REFERENCES users (id),
   created_at INTEGER NOT NULL,
+  address_holder_id TEXT REFERENCES users (id),
   PRIMARY KEY (issuer, subject)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX identities_by_user ON identities (user_id);
+CREATE INDEX identities_by_address_holder ON identities (address_holder_id) WHERE address_holder_id IS NOT NULL;
 
 CREATE TABLE totp_keys (
   id TEXT PRIMARY KEY NOT NULL,

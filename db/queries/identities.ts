@@ -15,6 +15,15 @@ export const identityQueries = (db: DrizzleConnection) => {
       await db.select().from(identities).where(eq(identities.userId, userId)).orderBy(asc(identities.createdAt)),
     remove: async (issuer: string, subject: string) =>
       void (await db.delete(identities).where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
+    /** Notes who has the address that the provider says this person has; null if nobody else has it. */
+    noteHolder: async (issuer: string, subject: string, addressHolderId: string | null) =>
+      void (await db
+        .update(identities)
+        .set({ addressHolderId })
+        .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
+    /** A user has given up their address: it is in nobody's way any more. */
+    freeAddressOf: async (userId: string) =>
+      void (await db.update(identities).set({ addressHolderId: null }).where(eq(identities.addressHolderId, userId))),
     /** Forgets all accounts of a user. */
     forget: async (userId: string) => void (await db.delete(identities).where(eq(identities.userId, userId))),
   }

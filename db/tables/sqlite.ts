@@ -86,7 +86,7 @@ export const signInRequests = sqliteTable('sign_in_requests', {
   completedAt: integer('completed_at'),
 })
 
-/** Accounts of people at identity providers. */
+/** Accounts of people at identity providers. `addressHolderId` is the user who has the address that the provider says this person has. */
 export const identities = sqliteTable(
   'identities',
   {
@@ -94,6 +94,7 @@ export const identities = sqliteTable(
     subject: text().notNull(),
     userId: text('user_id').notNull(),
     createdAt: integer('created_at').notNull(),
+    addressHolderId: text('address_holder_id'),
   },
   (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
 )

@@ -3,7 +3,7 @@ import { type SignInCause, sentenceOf, signInCauses } from '../../src/domain/sig
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { createIdentityProvider, ProviderFault } from '../../src/runtime/identity-provider.ts'
-import { plainBrowser } from '../pages/support/plain-browser.ts'
+import { plainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import type { World } from '../support/world.ts'
@@ -272,6 +272,29 @@ test('a person who is known needs no address, and the log says why it could not 
   expect(seen.status).toBe(303)
   expect(await lastLine(open, 'provider_unreachable')).toMatchObject({ endpoint: `${provider.issuer}/userinfo` })
 })
+
+test('a changed address and name arrive with the next sign-in, and of two people with one address, operators read', async () => {
+  const said = { ...personOf('wanderer'), name: 'Before' }
+  await signIn(open, saying(said))
+  const email = 'wanderer.moved@id.example'
+  const { browser } = await signIn(open, saying({ ...said, email, given_name: 'Ngọc', family_name: 'Trần', name: '' }))
+  const page = (await browser.get('/account/email')).text
+  expect([page.includes(email), page.includes('Ngọc Trần')]).toEqual([true, true])
+  const holder = await addUser(open, 'taken@id.example')
+  const kept = await signIn(open, saying({ ...said, email: 'taken@id.example' }))
+  expect((await kept.browser.get('/account/email')).text).toContain(email)
+  const { id, email: chief } = await createUser(open.platform, trace, operator, { ...chiefOperator })
+  const desk = await signedInBrowser(open.server.url, { email: chief, password: chiefOperator.password })
+  expect(id).not.toBe(holder.id)
+  const users = (await open.platform.database.queries.users.byEmail(email))?.id ?? ''
+  expect((await desk.get(`/desk/users/${users}`)).text).toContain(`href="/desk/users/${holder.id}"`)
+})
+const chiefOperator = {
+  email: 'chief@example.com',
+  name: 'Chief Operator',
+  password: 'correct horse battery',
+  isOperator: true,
+}
 
 const now = () => Math.floor(Date.now() / 1000)
 const signedIn = async (world: World, sub: string) => (await signIn(world, saying(personOf(sub)))).browser

@@ -3,6 +3,7 @@ import { signInRequest } from '../../src/domain/sign-in-request.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { answerSignIn, completeSignIn } from '../../src/operations/sessions/handover.ts'
+import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { linkUser, putBuilderUser } from '../../src/operations/users/builder-users.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import {
@@ -11,11 +12,13 @@ import {
   openPasswordLink,
   useEmailLink,
 } from '../../src/operations/users/password-links.ts'
+import { linkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { sendNextMail } from '../../src/operations/mails/send-mails.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { auditEvents } from '../support/audit-events.ts'
+import { claimsOf } from '../support/claims.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { operator, trace } from '../support/operator.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
@@ -63,6 +66,15 @@ describe.each<[door: string, change: (to: string) => Promise<unknown>]>([
   [
     'the builder',
     async (email) => await putBuilderUser(platform, trace, builder, { ...(await stated(user.id)), email }),
+  ],
+  [
+    'the identity provider',
+    async (to) => {
+      const claims = claimsOf({ subject: user.id, email: to })
+      await linkIdentity(platform, trace, operator, { ...claims, email: user.email })
+      const rules = { createsUsers: false, linksByEmail: false }
+      await signInWithIdentity(platform, trace, claims, rules, { agent: null, begunAt: platform.clock.now() })
+    },
   ],
 ])('another address, set by %s,', (_, change) => {
   test('ends the links of the person, is told at the old address, and leaves the sessions', async () => {

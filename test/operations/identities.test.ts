@@ -1,5 +1,10 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { linkUser } from '../../src/operations/users/builder-users.ts'
+import { setOperator, setUserEmail } from '../../src/operations/users/change-user.ts'
+import { eraseUser } from '../../src/operations/users/erase-user.ts'
+import { inspectUser } from '../../src/operations/users/find-user.ts'
 import { linkIdentity, unlinkIdentity } from '../../src/operations/users/identities.ts'
+import type { Claims } from '../../src/runtime/identity-provider.ts'
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { claimsOf } from '../support/claims.ts'
@@ -84,4 +89,111 @@ test('an unknown address, and an issuer or a subject that is malformed, is refus
   ]) {
     await expect(link(email, 'a', place)).rejects.toMatchObject({ facts: { param: 'issuer' } })
   }
+})
+
+/** A user who is linked to the person of their own ID. */
+const addLinked = async () => {
+  const user = await addUser(platform)
+  await link(user.email, user.id)
+  return user
+}
+const comeAs = async ({ id }: { readonly id: string }, said: Partial<Claims>) =>
+  await signInWithIdentity(platform, trace, claimsOf({ issuer, subject: id, ...said }), rules, browser())
+const shownOf = async ({ id }: { readonly id: string }) => {
+  const { email, name, addressHolders } = await inspectUser(platform, id)
+  return { email, name, holders: addressHolders.map((holder) => holder.id) }
+}
+let addresses = 0
+const newAddress = () => `zoe.moved-${(addresses += 1)}@id.example`
+
+test('a sign-in brings a changed address and name, once, in the spelling of this server', async () => {
+  const user = await addLinked()
+  const email = newAddress()
+  const entry = await comeAs(user, { email: email.toUpperCase(), name: '  Zoë\u00a0O’Hara-Nguyễn\u200e ' })
+  const now = { email, name: 'Zoë O’Hara-Nguyễn', holders: [] }
+  expect(await shownOf(user)).toEqual(now)
+  expect(entry).toMatchObject({ user: { email, name: now.name } })
+  await comeAs(user, { email, name: now.name })
+  const events = (await auditEvents(platform)).filter(({ target }) => target === user.id)
+  for (const action of ['user.email_changed', 'user.changed'] as const) {
+    expect(events.filter((each) => each.action === action)).toMatchObject([{ actorKind: 'user', actorId: user.id }])
+  }
+})
+
+test.each<readonly [title: string, said: Partial<Claims>]>([
+  ['an address that is not verified', { email: newAddress(), isEmailVerified: false, name: 'Mallory' }],
+  ['no address', { name: 'Mallory' }],
+  ['a text that is no address', { email: 'mallory at home', name: 'Mallory' }],
+])('an account follows nobody with %s', async (_, said) => {
+  const user = await addLinked()
+  const before = await shownOf(user)
+  await comeAs(user, said)
+  expect(await shownOf(user)).toEqual(before)
+})
+
+test.each(['', ' \u200b\u2800 '])(
+  'without a name that can be shown (%j), the name stays and the address follows',
+  async (name) => {
+    const user = await addLinked()
+    const before = await shownOf(user)
+    const email = newAddress()
+    await comeAs(user, { email, name })
+    expect(await shownOf(user)).toEqual({ ...before, email })
+  },
+)
+
+test('operators and people whom the builder keeps follow no identity provider', async () => {
+  const [chief, kept] = [await addLinked(), await addLinked()]
+  await setOperator(platform, trace, operator, { userId: chief.id, isOperator: true })
+  await linkUser(platform, trace, operator, { email: kept.email, externalId: kept.id })
+  for (const user of [chief, kept]) {
+    const before = await shownOf(user)
+    await comeAs(user, { email: newAddress(), name: 'Somebody Else' })
+    expect(await shownOf(user)).toEqual(before)
+  }
+})
+
+describe('an address that somebody else has here', () => {
+  const contested = async () => {
+    const [user, holder] = [await addLinked(), await addUser(platform)]
+    const before = await shownOf(user)
+    const said = { email: holder.email, name: 'New Name' }
+    await comeAs(user, said)
+    expect(await shownOf(user)).toEqual({ ...before, holders: [holder.id] })
+    expect((await shownOf(holder)).email).toBe(holder.email)
+    return { user, holder, said, before }
+  }
+
+  test('joins nobody, and is told to operators until it is free', async () => {
+    const { user, holder, said, before } = await contested()
+    await comeAs(user, said)
+    expect(await shownOf(user)).toEqual({ ...before, holders: [holder.id] })
+    await setUserEmail(platform, trace, operator, { email: holder.email, to: newAddress() })
+    expect(await shownOf(user)).toEqual(before)
+    await comeAs(user, said)
+    expect(await shownOf(user)).toEqual({ ...said, holders: [] })
+  })
+
+  test('is told no more once the provider says another one', async () => {
+    const { user, before } = await contested()
+    await comeAs(user, { email: before.email })
+    expect(await shownOf(user)).toEqual(before)
+  })
+
+  test('is free when its holder is erased', async () => {
+    const { user, holder, said, before } = await contested()
+    await eraseUser(platform, trace, operator, { email: holder.email })
+    expect(await shownOf(user)).toEqual(before)
+    await comeAs(user, said)
+    expect(await shownOf(user)).toEqual({ ...said, holders: [] })
+  })
+
+  test('is told no more once the person is unlinked, or an operator', async () => {
+    const [one, other] = [await contested(), await contested()]
+    await unlink(one.user.email)
+    expect(await shownOf(one.user)).toEqual(one.before)
+    await setOperator(platform, trace, operator, { userId: other.user.id, isOperator: true })
+    await comeAs(other.user, other.said)
+    expect(await shownOf(other.user)).toEqual(other.before)
+  })
 })

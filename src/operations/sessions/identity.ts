@@ -1,4 +1,4 @@
-import type { User } from '../../../db/database.ts'
+import type { Identity, User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedPersonName } from '../../domain/entered-name.ts'
@@ -10,6 +10,7 @@ import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from '../users/builder-users.ts'
+import { changeUser } from '../users/change-user.ts'
 import { admit, type Entry, prepareEntry } from './entry.ts'
 import { mintSession } from './sign-in.ts'
 
@@ -41,9 +42,9 @@ const refusalFor = ({ signIn }: Platform, fault: SignInFault) =>
 type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }
 
 /**
- * Signs in the person whom an identity provider has named, by issuer and subject. The browser left for it at `begunAt`. A first sign-in joins the account of the same
- * verified address or creates one, if the settings allow it. An operator's account is never joined by its address, and no claim
- * gives operator rights.
+ * Signs in the person whom an identity provider has named, by issuer and subject. The browser left for it at `begunAt`. A first sign-in
+ * joins the account of the same verified address or creates one, if the settings allow it; later ones follow what the provider says.
+ * An operator's account is never joined by its address, and no claim gives operator rights.
  * @throws invalid_login
  */
 export const signInWithIdentity = async (
@@ -74,9 +75,27 @@ export const signInWithIdentity = async (
       const isOpen = user.status === 'active' && user.suspendedAt === null
       return refused(isOpen ? 'not_begun_here' : 'disabled', { kind: 'user', id: user.id })
     }
-    return await admit(change, entry, user)
+    return await admit(change, entry, known === null ? user : await follow(change, known, user, claims))
   })
   return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)
+}
+
+/**
+ * The account gets the address and the name that the provider says its person has now. The provider must say that the address is
+ * theirs. If somebody else has it here, the account stays as it is, and operators read who has it. An operator's account follows
+ * nobody, nor does one that the builder keeps.
+ */
+const follow = async (change: OpenChange, known: Identity, user: User, claims: Claims): Promise<User> => {
+  const { q } = change
+  const isKeptElsewhere = user.isOperator || user.externalId !== null
+  const email = claims.isEmailVerified && claims.email !== null ? normalizeEmail(claims.email) : null
+  const isFollowed = email !== null && !isKeptElsewhere
+  const found = isFollowed && email !== user.email ? await q.users.byEmail(email) : null
+  const holderId = found?.id ?? null
+  if (known.addressHolderId !== holderId) await q.identities.noteHolder(known.issuer, known.subject, holderId)
+  if (!isFollowed || found !== null) return user
+  const name = statedPersonName(claims.name ?? '', user.name)
+  return (await changeUser(change, user, { email, name }, { by: { kind: 'user', id: user.id } })).user
 }
 
 /** The account of somebody who comes for the first time, or why they have none and none may be made. */
@@ -97,7 +116,7 @@ const firstSignIn = async (
     // The provider has given the address to somebody else.
     const others = await q.identities.ofUser(holder.id)
     if (others.some((known) => known.issuer === issuer)) return 'account_of_other_subject'
-    await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now })
+    await q.identities.insert({ issuer, subject, userId: holder.id, createdAt: now, addressHolderId: null })
     const actor = { kind: 'user', id: holder.id } as const
     await record({ actor, action: 'user.linked', target: holder.id, detail: { way: 'oidc' } })
     return holder
@@ -106,7 +125,7 @@ const firstSignIn = async (
   const name = statedPersonName(claims.name ?? '', localPartOf(email))
   const user = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
   await q.users.insert(user)
-  await q.identities.insert({ issuer, subject, userId: id, createdAt: now })
+  await q.identities.insert({ issuer, subject, userId: id, createdAt: now, addressHolderId: null })
   const actor = { kind: 'user', id } as const
   await record({ actor, action: 'user.created', target: id, detail: { operator: false } })
   // Of the same time as the row: a restore finds it by that. The account is new, so there is nobody to warn.

@@ -51,6 +51,7 @@ export const changeUser = async (
   } else if (fields.includes('status')) await record({ action: 'user.enabled', target })
   if (fields.includes('email')) {
     await q.passwordLinks.endAll(target, now)
+    await q.identities.freeAddressOf(target)
     await record({ action: 'user.email_changed', target, mail: { kind: 'email_changed', to: before.email } })
   }
   const others = fields.filter((field) => field === 'name' || field === 'pictureUrl')

@@ -76,6 +76,7 @@ const erasePerson = async (
   await q.sessions.forgetOrigins(id)
   await q.grants.revokeOfUser(id, null, now, { after: '', limit: 10_000 })
   await q.identities.forget(id)
+  await q.identities.freeAddressOf(id)
   await q.totpKeys.forget(id)
   await q.passkeys.forget(id)
   await q.recoveryCodes.forget(id)

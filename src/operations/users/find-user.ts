@@ -82,6 +82,18 @@ export const inspectUser = async (platform: Platform, id: string) => {
     name,
     status,
   }))
-  const issuers = (await q.identities.ofUser(id)).map(({ issuer }) => issuer)
-  return { ...userSummary(user), apps, issuers, factors: await factorsOf(platform, id) }
+  const identities = await q.identities.ofUser(id)
+  const holders = await Promise.all(
+    identities.map(async ({ addressHolderId }) =>
+      addressHolderId === null ? null : await q.users.byId(addressHolderId),
+    ),
+  )
+  return {
+    ...userSummary(user),
+    apps,
+    issuers: identities.map(({ issuer }) => issuer),
+    /** Who has an address that an identity provider says this user has. */
+    addressHolders: holders.flatMap((holder) => (holder === null ? [] : [{ id: holder.id, name: holder.name }])),
+    factors: await factorsOf(platform, id),
+  }
 }

@@ -36,7 +36,7 @@ export const linkIdentity: Operation<Place & { readonly subject: string }, Linke
     if (holder !== null && holder.userId !== user.id) return badInput('subject', otherAccount)
     const replaced = await unlink(change, user, issuer, subject)
     if (holder === null) {
-      await q.identities.insert({ issuer, subject, userId: user.id, createdAt: now })
+      await q.identities.insert({ issuer, subject, userId: user.id, createdAt: now, addressHolderId: null })
       await record({ action: 'user.linked', target: user.id, detail: { way: 'oidc' } }) // the subject may tell who it is
     }
     return { user, issuer, replaced }

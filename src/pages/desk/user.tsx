@@ -106,6 +106,16 @@ const show = async (visit: Visit, { id }: Id): Promise<Response> => {
         </a>
       }
     >
+      {user.addressHolders.map((holder) => (
+        <p class="notice">
+          The identity provider says that the address of{' '}
+          <a href={userPath(holder.id)}>
+            <bdi>{holder.name}</bdi>
+          </a>{' '}
+          belongs to this user now. Both accounts stay as they are. Once that account has another address or is erased,
+          this one gets the address when the user signs in again.
+        </p>
+      ))}
       <UserFacts user={user} ways={waysOf(visit.door.platform.signIn, user)} />
       <OwnApps user={user} mostApps={visit.door.platform.quotas.apps} />
       <h2>Access and rights</h2>
