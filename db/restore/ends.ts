@@ -45,6 +45,7 @@ const userErased: End = {
     ...['identities', 'totp_keys', 'passkeys', 'recovery_codes', 'password_links', 'app_members'].map(
       (table) => `DELETE FROM main.${table} WHERE user_id IN ${erasedUsers}`,
     ),
+    `UPDATE main.identities SET address_holder_id = NULL WHERE address_holder_id IN ${erasedUsers}`,
     `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,
   ],
 }

@@ -119,6 +119,7 @@ const ofOthers = new Set([
   'artifacts',
   'artifactChunks',
   'rollbacks',
+  'liveChanges',
   'idempotencyKeys',
   'auditEvents',
   'auditPositions',
