@@ -153,17 +153,16 @@ test('operators and people whom the builder keeps follow no identity provider', 
   }
 })
 
+const contested = async () => {
+  const [user, holder] = [await addLinked(), await addUser(platform)]
+  const before = await shownOf(user)
+  const said = { email: holder.email, name: 'New Name' }
+  await comeAs(user, said)
+  expect(await shownOf(user)).toEqual({ ...before, holders: [holder.id] })
+  expect((await shownOf(holder)).email).toBe(holder.email)
+  return { user, holder, said, before }
+}
 describe('an address that somebody else has here', () => {
-  const contested = async () => {
-    const [user, holder] = [await addLinked(), await addUser(platform)]
-    const before = await shownOf(user)
-    const said = { email: holder.email, name: 'New Name' }
-    await comeAs(user, said)
-    expect(await shownOf(user)).toEqual({ ...before, holders: [holder.id] })
-    expect((await shownOf(holder)).email).toBe(holder.email)
-    return { user, holder, said, before }
-  }
-
   test('joins nobody, and is told to operators until it is free', async () => {
     const { user, holder, said, before } = await contested()
     await comeAs(user, said)
