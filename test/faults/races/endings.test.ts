@@ -67,7 +67,13 @@ const newApp = async (): Promise<AppInWorld> => {
 const newSubject = async (app: AppInWorld): Promise<Subject> => {
   const user = await addUser(platform)
   await linkUser(platform, trace, operator, { email: user.email, externalId: user.id })
-  const identity = { issuer: 'https://id.example', subject: user.id, userId: user.id, createdAt: platform.clock.now() }
+  const identity = {
+    issuer: 'https://id.example',
+    subject: user.id,
+    userId: user.id,
+    createdAt: platform.clock.now(),
+    addressHolderId: null,
+  }
   await platform.database.transaction((q) => q.identities.insert(identity))
   await addMember(platform, trace, operator, { slug: app.slug, email: user.email, role: 'developer' })
   const install = await installEmbedded(platform, app, user, { environment: 'development' })
