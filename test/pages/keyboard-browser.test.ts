@@ -84,7 +84,7 @@ test('the front door by keyboard: a person signs in and allows an app', async ()
   await signInByKeys(page, world.user)
   expect(pathOf(page)).toBe('/oauth/authorize')
   await follow(page, 'Allow')
-  expect(page.url()).toStartWith(`${app.redirectUri}?code=`)
+  await page.waitForURL(`${app.redirectUri}?code=**`) // over the page that leads there
 })
 
 test('the console by keyboard: a developer creates an app, uploads a version, submits it, and adds a webhook endpoint', async () => {
