@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { signedInBrowser } from '../pages/support/plain-browser.ts'
+import { leadsTo, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { exchangeInstallCode } from '../support/embedding.ts'
 import { eventually } from '../support/crash.ts'
 import { programCommand } from '../support/program.ts'
@@ -67,8 +67,7 @@ test('the consent of the demo ends at a page that shows what the app received', 
     code_challenge_method: 'S256',
   }
   const page = `/oauth/authorize?${new URLSearchParams(asked).toString()}`
-  const allowed = await browser.submit(page, '/oauth/authorize', { decision: 'allow' })
-  const location = allowed.headers.get('location') ?? ''
+  const location = leadsTo(await browser.submit(page, '/oauth/authorize', { decision: 'allow' })) ?? ''
   expect(location).toStartWith(`${callback}?code=apco_`)
   const { status, text } = await browser.get(location.slice(url.length))
   expect(status).toBe(200)

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { call } from '../support/call.ts'
+import { cookieNamed } from '../support/cookie.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -140,7 +141,9 @@ describe('sessions', () => {
     await page.goto('/account/sessions')
     await press(page, 'Sign out here')
     expect(pathOf(page)).toBe('/sign-in')
-    expect((await page.context().cookies()).map(({ name }) => name)).not.toContain('session')
+    expect((await page.context().cookies()).map(({ name }) => name)).not.toContain(
+      cookieNamed(world.server.url, 'session'),
+    )
     await page.goBack()
     expect(pathOf(page)).toBe('/sign-in')
   })

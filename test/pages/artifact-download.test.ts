@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
+import { sessionCookieOf } from '../support/cookie.ts'
 import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
 import { onPostgres } from '../support/postgres.ts'
@@ -40,7 +41,7 @@ const upload = async (app: AppInWorld, bytes: Buffer, filename = 'app.tar.gz') =
   expect([200, 201]).toContain(status)
 }
 
-const cookiesOf = ({ cookies }: PlainBrowser) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+const cookiesOf = ({ cookies }: PlainBrowser) => sessionCookieOf(world.server.url, cookies.get('session') ?? '')
 
 /** Requests as the browser does, and reads the body as bytes. */
 const ask = async (browser: PlainBrowser, path: string, init: RequestInit = {}): Promise<Response> => {

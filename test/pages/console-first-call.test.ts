@@ -6,7 +6,7 @@ import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
-import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { leadsTo, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 // Runs the lines of the page "First call" exactly as a developer pastes them.
 
@@ -42,8 +42,7 @@ const allow = async (link: string): Promise<URLSearchParams> => {
   const { pathname, search, origin } = new URL(link)
   expect(origin).toBe(publicUrl())
   const browser = await signedInBrowser(world.server.url, await addUser(world.platform, 'Grace Example'))
-  const { headers } = await browser.submit(pathname + search, '/oauth/authorize', { decision: 'allow' })
-  const location = headers.get('location') ?? ''
+  const location = leadsTo(await browser.submit(pathname + search, '/oauth/authorize', { decision: 'allow' })) ?? ''
   expect(location).toStartWith(`${unkind}?`)
   return new URL(location).searchParams
 }
