@@ -111,6 +111,7 @@ const noTimes = new Set([
   'token_pairs.grant_key',
   'token_pairs.key',
   'token_pairs.previous_key',
+  'live_changes.position',
   'schema_migrations.id',
   'users.is_operator',
   'devices.failures',
