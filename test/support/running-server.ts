@@ -92,7 +92,8 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     const decoder = new TextDecoder()
     for await (const chunk of child.stdout) {
       output += decoder.decode(chunk, { stream: true })
-      if (output.includes('\n')) listening.resolve(output.slice(0, output.indexOf('\n')))
+      const [line = '', ...rest] = output.split('\n')
+      if (rest.length > 0 && line.includes('"url"')) listening.resolve(line) // else it is the reason why it did not start
     }
     await logged
     listening.reject(new Error(`The server did not start: ${log}`))
