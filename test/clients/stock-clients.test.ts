@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
-import { plainBrowser, type PlainBrowser, type Seen } from '../pages/support/plain-browser.ts'
+import { leadsTo, plainBrowser, type PlainBrowser, type Seen } from '../pages/support/plain-browser.ts'
 import { call, type Json } from '../support/call.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -60,8 +60,7 @@ const decide = async (browser: PlainBrowser, authorizationUrl: string, user: Log
   const { email, password } = user
   const back = await browser.submit(signIn, '/sign-in', { email, password })
   const request = back.headers.get('location') ?? ''
-  const answered = await browser.submit(request, '/oauth/authorize', { decision })
-  return answered.headers.get('location') ?? ''
+  return leadsTo(await browser.submit(request, '/oauth/authorize', { decision })) ?? ''
 }
 
 for (const [runtime, node] of [
