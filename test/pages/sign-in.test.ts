@@ -166,7 +166,7 @@ test('scripts and other sites cannot use the cookies', async () => {
   const browser = plainBrowser(url)
   const { headers } = await browser.get('/sign-in')
   expect(headers.getSetCookie()).toEqual([
-    expect.stringMatching(/^visit=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/),
+    expect.stringMatching(/^app-platform-\d+-visit=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/),
   ])
 })
 

@@ -111,8 +111,8 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
         <Preview visit={visit} app={app} asked={asked} preview={found.value} />
       )}
       {changes === null || changes.data.length === 0 ? null : (
-        <section aria-labelledby="live">
-          <h2 id="live">What was live</h2>
+        <section>
+          <h2>What was live</h2>
           <LiveVersions app={app} changes={changes.data} />
           {changes.nextCursor === null ? null : (
             <p>

@@ -27,7 +27,9 @@ type FileFields = Readonly<Record<string, string | File | readonly string[]>>
 export const plainBrowser = (url: string): PlainBrowser => {
   const cookies = new Map<string, string>()
   let prefix = cookieNamed(url, 'session').replace(/session$/, '')
-  const fullName = (name: string) => (name.startsWith('__Host-') ? name : prefix + name)
+  /** Names that other programs, such as an app, have set as they are. */
+  const foreign = new Set<string>()
+  const fullName = (name: string) => (name.startsWith('__Host-') || foreign.has(name) ? name : prefix + name)
   const send = async (
     method: string,
     path: string,
@@ -43,6 +45,7 @@ export const plainBrowser = (url: string): PlainBrowser => {
     })
     for (const set of response.headers.getSetCookie()) {
       prefix = /^app-platform-\d+-/.exec(set)?.[0] ?? prefix // of the public address, which can have another port
+      if (!set.startsWith(prefix)) foreign.add(set.slice(0, set.indexOf('=')))
       keep(cookies, set.replace(prefix, ''))
     }
     return { status: response.status, headers: response.headers, text: await response.text() }

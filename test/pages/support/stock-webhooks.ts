@@ -1,6 +1,7 @@
 import type { Platform } from '../../../src/operations/platform.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
 import { listAttempts, pingEndpoint } from '../../../src/operations/webhooks/deliveries.ts'
+import { setEndpointStatus } from '../../../src/operations/webhooks/endpoints.ts'
 import { rotateWebhookSecret } from '../../../src/operations/webhooks/secrets.ts'
 import type { WebhookAnswer } from '../../../src/runtime/webhook-sender.ts'
 import { operator, trace } from '../../support/operator.ts'
@@ -12,7 +13,7 @@ export const attemptPathsOf = async (platform: Platform, id: string): Promise<re
   return data.map((attempt) => `/webhooks/${id}/attempts/${attempt.id}`)
 }
 
-/** Answers of receivers, one after the other. The last one disables its endpoint. */
+/** Answers of receivers, one after the other. */
 const answers: readonly Omit<WebhookAnswer, 'retryAfter' | 'headers'>[] = [
   { status: 204, error: null, answer: '', durationMs: 12 },
   { status: null, error: 'timed_out', answer: '', durationMs: 15_000 },
@@ -39,5 +40,6 @@ export const stockWebhooks = async (platform: Platform, { slug }: AppInWorld): P
   await rotateWebhookSecret(stocked, trace, operator, { id: working, graceHours: 24 })
   const disabled = await add(`https://127.0.0.1/${'long/'.repeat(60)}`)
   await pingEndpoint(stocked, trace, operator, disabled)
+  await setEndpointStatus(stocked, trace, operator, { id: disabled, status: 'disabled' })
   return [working, disabled]
 }
