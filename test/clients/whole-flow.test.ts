@@ -76,7 +76,8 @@ for (const { client, command, programs } of clients) {
 const expectTokens = ({ exchanged, refreshed, alsoRefreshed, appToken, replaced }: Json): void => {
   const sorted = scope.split(' ').toSorted()
   for (const answer of [exchanged, refreshed]) {
-    expect(answer).toMatchObject({ token_type: expect.stringMatching(/^bearer$/i), expires_in: 3600 })
+    expect(answer).toMatchObject({ token_type: expect.stringMatching(/^bearer$/i) })
+    expect(3600 - answer.expires_in).toBeWithin(0, 10) // of two workers that refresh at once, one may get the tokens a second later
     expect([answer.scope].flat().join(' ').split(' ').toSorted()).toEqual(sorted)
     expect(answer.access_token).toStartWith('apua_')
     expect(answer.refresh_token).toStartWith('apur_')

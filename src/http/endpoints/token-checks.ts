@@ -14,7 +14,7 @@ import { checkPath, userInfoPath } from '../paths.ts'
 /** A live token of an app, or of a user who granted it to an app. */
 const tokenOfApp: Guard<BearerCaller> = {
   callers: ['appToken', 'userToken'],
-  errors: ['invalid_token', 'token_type_not_allowed'],
+  errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed'],
   admit: (door, call) =>
     andThen(requireBearer(door, call, 'invalid_token'), (caller) => {
       if (caller.kind !== 'app' && caller.kind !== 'user') throw refuse('token_type_not_allowed')

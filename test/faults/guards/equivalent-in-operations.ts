@@ -159,9 +159,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'never: id > latest': 'what has ended is not among what is still to end: the store is spared looking at it again',
     '>=: id > latest': 'the latest ID is the latest either way',
   },
-  'if (revoked.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {': {
-    'left out: revoked.length === 0': 'what has just ended was granted: the store is spared the question',
-  },
   'return taken instanceof PlatformError ? taken : step': {
     'never: taken instanceof PlatformError': 'an install that was found in use in this very transaction still is',
   },

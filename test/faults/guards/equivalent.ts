@@ -217,9 +217,6 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "method === 'POST' && isPageRoute(pattern)": {
     "left out: method === 'POST'": 'what comes with another method is never looked at',
   },
-  'known !== null && visitorSyntax.test(known)': {
-    'left out: known !== null': 'null has not the form of a secret',
-  },
   "return url !== null && url.origin === publicUrl && !url.pathname.startsWith('//') ? url.pathname + url.search : '/'":
     {
       'left out: url !== null': 'a path by the rule above can be read',
