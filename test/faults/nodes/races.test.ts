@@ -181,7 +181,7 @@ const submitAll = async (
   const servers = serversOf(round)
   const sessions = await Promise.all(servers.map(async ({ server }) => await signIn(server.url, user)))
   const browserAt = (url: string, index: number): PlainBrowser => {
-    const browser = plainBrowser(url)
+    const browser = plainBrowser(url, 'http://localhost')
     browser.cookies.set('session', sessions[index % sessions.length] ?? '')
     return browser
   }

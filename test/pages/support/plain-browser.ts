@@ -24,9 +24,10 @@ export type PlainBrowser = {
 type Fields = Readonly<Record<string, string | readonly string[]>>
 type FileFields = Readonly<Record<string, string | File | readonly string[]>>
 
-export const plainBrowser = (url: string): PlainBrowser => {
+/** `publicUrl`: the address that the server says it has, whose port is in the names of its cookies. */
+export const plainBrowser = (url: string, publicUrl = url): PlainBrowser => {
   const cookies = new Map<string, string>()
-  let prefix = cookieNamed(url, 'session').replace(/session$/, '')
+  let prefix = cookieNamed(publicUrl, 'session').replace(/session$/, '')
   /** Names that other programs, such as an app, have set as they are. */
   const foreign = new Set<string>()
   const fullName = (name: string) => (name.startsWith('__Host-') || foreign.has(name) ? name : prefix + name)
