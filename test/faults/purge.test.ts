@@ -228,7 +228,7 @@ describe('a purge', () => {
       install_session_codes: 0,
       embedded_sessions: 0,
       grants: 120 * 4 + 600,
-      retry_salts: 0,
+      retry_salts: 120,
       idempotency_keys: 700,
       artifacts: 3,
       webhook_attempts: 0,
