@@ -1,4 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
+import { type PathFault, pathFaults } from './archive-path.ts'
+import { visibleText } from './text.ts'
 
 /**
  * Reads one file of a ZIP archive that somebody sent (APPNOTE.TXT 6.3.10). Nothing else is unpacked. Sizes in an archive may
@@ -19,25 +21,39 @@ const unpackedLimitBytes = 512 * 1024 * 1024
  * folder, as those of GitHub and macOS have, that is the outermost one.
  */
 export const readArchivedFile = (archive: Uint8Array, name: string, limitBytes: number): ArchivedFile => {
-  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength)
+  const view = viewOf(archive)
   const end = findEnd(view)
   if (end === null) return startsLikeArchive(view) ? refused(broken) : { kind: 'no archive' }
-  const entries = entriesOf(archive, view, end)
+  const entries = soundEntries(archive, view, end)
   if (typeof entries === 'string') return refused(entries)
   const paths = entries.map(({ path }) => path)
-  const found = entries.filter(({ path }) => path === outermost(paths, name))
-  if (found.length > 1) return refused(`The archive has ${name} twice.`)
-  const [entry] = found
+  const place = outermost(paths, name)
+  const entry = entries.find(({ path }) => path === place)
   if (entry === undefined) return { kind: 'missing', paths }
   const bytes = unpack(archive, view, entry, limitBytes)
   return typeof bytes === 'string' ? refused(`${name} ${bytes}`) : { kind: 'file', bytes, paths }
 }
 
+/** Why a file is an archive that nobody should unpack; null if it may be unpacked or is no archive. */
+export const archiveFault = (file: Uint8Array): string | null => {
+  const view = viewOf(file)
+  const end = findEnd(view)
+  const entries = end === null ? [] : soundEntries(file, view, end)
+  return typeof entries === 'string' ? entries : null
+}
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 const refused = (sentence: string): ArchivedFile => ({ kind: 'refused', sentence })
 const broken = 'The archive is incomplete or damaged. Pack it again.'
 
 type Entry = {
+  /** With slashes, also where Windows PowerShell wrote backslashes. That of a folder ends with one. */
   readonly path: string
+  /** The path for programs that know the Unicode Path Extra Field (APPNOTE section 4.6.9). */
+  readonly otherPath: string | null
+  /** Neither a file nor a folder. */
+  readonly isSpecial: boolean
   readonly isEncrypted: boolean
   readonly method: number
   readonly crc: number
@@ -62,7 +78,38 @@ const findEnd = (view: DataView): number | null => {
   return null
 }
 
-/** What the central directory lists, without folders; a sentence if it cannot be trusted. */
+/** What the central directory lists, without folders; a sentence if it cannot be trusted or unpacked on every system. */
+const soundEntries = (archive: Uint8Array, view: DataView, end: number): readonly Entry[] | string => {
+  const entries = entriesOf(archive, view, end)
+  if (typeof entries === 'string') return entries
+  const special = entries.find(({ isSpecial }) => isSpecial)
+  if (special !== undefined)
+    return `The archive has a link or a special file: ${shown(special.path)}. Pack what it leads to instead.`
+  const folders = entries.filter(({ path }) => path.endsWith('/'))
+  const files = entries.filter(({ path }) => !path.endsWith('/'))
+  const paths = [...files.map(({ path }) => path), ...new Set(folders.map(({ path }) => path))]
+  const otherNames = entries.flatMap(({ otherPath }) => (otherPath === null ? [] : [otherPath]))
+  const [fault] = [...pathFaults(paths), ...otherNames.flatMap((path) => pathFaults([path]))]
+  return fault === undefined ? files : faultSentence(fault)
+}
+
+const faultSentence = (fault: PathFault): string => {
+  switch (fault.kind) {
+    case 'outside':
+      return `The archive has a file that would be unpacked outside of its folder: ${shown(fault.path)}. Pack relative paths.`
+    case 'odd':
+      return `The archive has a name that does not work on every system: ${shown(fault.path)}. Rename it.`
+    case 'same':
+      return `The archive has two files that are one on some systems: ${shown(fault.path)} and ${shown(fault.other)}. Rename one.`
+    default:
+      return fault satisfies never
+  }
+}
+
+/** A path in a sentence, not longer than a line or two. */
+const shown = (path: string): string => visibleText(path.length > 200 ? `${path.slice(0, 200)}…` : path)
+
+/** What the central directory lists, folders too; a sentence if it cannot be trusted. */
 const entriesOf = (archive: Uint8Array, view: DataView, end: number): readonly Entry[] | string => {
   const count = view.getUint16(end + 10, true)
   const size = view.getUint32(end + 12, true)
@@ -77,9 +124,14 @@ const entriesOf = (archive: Uint8Array, view: DataView, end: number): readonly E
     const nameBytes = view.getUint16(at + 28, true)
     const next = at + headerBytes.entry + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
     if (next > end) return broken
+    const nameEnd = at + headerBytes.entry + nameBytes
+    const name = archive.subarray(at + headerBytes.entry, nameEnd)
+    const flags = view.getUint16(at + 8, true)
     const entry: Entry = {
-      path: new TextDecoder().decode(archive.subarray(at + headerBytes.entry, at + headerBytes.entry + nameBytes)),
-      isEncrypted: (view.getUint16(at + 8, true) & 1) === 1,
+      path: pathOf(name, (flags & 0x800) !== 0),
+      otherPath: otherPathIn(archive.subarray(nameEnd, nameEnd + view.getUint16(at + 30, true))),
+      isSpecial: !usualTypes.has(view.getUint32(at + 38, true) >>> 28),
+      isEncrypted: (flags & 1) === 1,
       method: view.getUint16(at + 10, true),
       crc: view.getUint32(at + 16, true),
       packedBytes: view.getUint32(at + 20, true),
@@ -88,12 +140,49 @@ const entriesOf = (archive: Uint8Array, view: DataView, end: number): readonly E
     }
     packed += entry.packedBytes
     unpacked += entry.unpackedBytes
-    if (!entry.path.endsWith('/')) entries.push(entry)
+    if (!isNamedAgain(archive, view, entry.offset, name)) return broken
+    entries.push(entry)
     at = next
   }
   // Files that share their packed bytes would take more than there are.
   if (packed > archive.length) return broken
   return unpacked > unpackedLimitBytes ? 'The archive unpacks to more than 512 MiB.' : entries
+}
+
+/** The types of Unix that an entry may have: none, folder and regular file. */
+const usualTypes: ReadonlySet<number> = new Set([0x0, 0x4, 0x8])
+
+/** Programs that unpack while they read know only the name before the content. */
+const isNamedAgain = (archive: Uint8Array, view: DataView, offset: number, name: Uint8Array): boolean => {
+  const start = offset + headerBytes.file
+  if (start > archive.length || view.getUint32(offset, true) !== signatures.file) return false
+  const again = archive.subarray(start, start + view.getUint16(offset + 26, true))
+  return Buffer.compare(again, name) === 0
+}
+
+const pathOf = (name: Uint8Array, isUtf8: boolean): string => {
+  const text = Buffer.from(name).toString()
+  // macOS writes UTF-8 without saying so.
+  const read = isUtf8 || !text.includes('\ufffd') ? text : Array.from(name, ibm437).join('')
+  return read.replaceAll('\\', '/')
+}
+
+/** The code page of the format, from 0x80 on. */
+const upperHalf =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
+  '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
+const ibm437 = (byte: number): string => (byte < 0x80 ? String.fromCharCode(byte) : upperHalf.charAt(byte - 0x80))
+
+const unicodePath = { id: 0x7075, headerBytes: 5 } as const
+
+const otherPathIn = (extra: Uint8Array): string | null => {
+  const view = viewOf(extra)
+  for (let at = 0; at + 4 <= extra.length; at += 4 + view.getUint16(at + 2, true)) {
+    if (view.getUint16(at, true) !== unicodePath.id) continue
+    const start = at + 4
+    return pathOf(extra.subarray(start + unicodePath.headerBytes, start + view.getUint16(at + 2, true)), true)
+  }
+  return null
 }
 
 /** What macOS adds to archives. */

@@ -1,7 +1,7 @@
 /** Not allowed in file names on some system: control and direction characters, path separators, shell and Windows syntax. */
 const unsafe = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]/gu
 /** The longest name that every common file system accepts, in bytes of UTF-8. */
-const longestBytes = 255
+export const longestBytes = 255
 /** A longer ending is not an extension. */
 const longestExtension = 20
 
@@ -16,7 +16,8 @@ export const downloadName = (filename: string): string => {
 }
 
 /** Windows treats these as devices, with any extension. */
-const isDevice = (name: string): boolean => /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name)
+export const isDevice = (name: string): boolean =>
+  /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i.test(name)
 
 /** Cuts the stem, since the extension decides how a file is opened. */
 const shortened = (name: string): string => {

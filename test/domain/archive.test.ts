@@ -64,3 +64,46 @@ test('every cut and every changed byte of an archive gives an answer and no erro
     for (const value of [0, 0xff]) read(archive.map((byte, index) => (index === at ? value : byte)))
   }
 })
+
+test('paths that leave the folder, work on some systems only, or are one path on some, are refused by name', () => {
+  for (const path of [
+    '../x',
+    'a/../../x',
+    '/etc/x',
+    'C:/x',
+    'c:x',
+    '..\\x',
+    'a\\..\\..\\x',
+    '\\\\server\\share\\x',
+    '//server/x',
+    'CON',
+    'a/NUL.txt',
+    'com1',
+    'lpt9.tar.gz',
+    'a:b.js',
+    'a?.js',
+    'dot.',
+    'space /x',
+    'a\u0007b',
+    './x',
+    'a//x',
+  ]) {
+    const refused = read(zipSync({ 'app.json': manifest, [path]: manifest }))
+    expect({ path, kind: refused.kind }).toEqual({ path, kind: 'refused' })
+  }
+  for (const pair of [
+    ['A/x', 'a/x'],
+    ['a', 'A/x'],
+    ['caf\u00e9', 'cafe\u0301'],
+    ['b', 'b\\x'],
+  ] as const) {
+    const refused = read(zipSync({ 'app.json': manifest, [pair[0]]: manifest, [pair[1]]: manifest }))
+    expect({ pair, kind: refused.kind }).toEqual({ pair, kind: 'refused' })
+  }
+  expect(textIn({ 'app\\app.json': manifest, 'app\\lib\\index.js': manifest })).not.toBeNull()
+  const folder = new Uint8Array()
+  expect(
+    textIn({ 'app/': folder, 'app/app.json': manifest, 'app/lib/': folder, 'app/lib/a.js': manifest }),
+  ).not.toBeNull()
+  expect(read(zipSync({ 'app.json': [manifest, { os: 3, attrs: (0o120777 << 16) >>> 0 }] })).kind).toBe('refused')
+})

@@ -1,4 +1,5 @@
 import type { Queries, Version } from '../../../db/database.ts'
+import { archiveFault } from '../../domain/archive.ts'
 import { embedUrlFault } from '../../domain/registered-url.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
@@ -251,10 +252,12 @@ const manifestText = (manifest: VersionUpload['manifest']): string => {
   throw refuse('payload_too_large', { param: 'manifest', details: { maximumBytes: manifestLimitBytes } })
 }
 
-/** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one */
+/** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one; invalid_request for a bad archive */
 const checkedSum = ({ content, sha256 }: NonNullable<VersionUpload['artifact']>): Uint8Array => {
   if (sha256 !== null && sha256 !== Buffer.from(content.sha256).toString('hex')) {
     throw refuse('checksum_mismatch', { param: 'artifact.sha256' })
   }
+  const fault = archiveFault(Buffer.concat(content.pieces))
+  if (fault !== null) throw badInput('artifact.contentBase64', fault)
   return content.sha256
 }

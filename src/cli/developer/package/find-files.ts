@@ -1,6 +1,7 @@
 import createIgnore, { type Ignore } from 'ignore'
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { pathFaults } from '../../../domain/archive-path.ts'
 import { isSecretName } from '../../../domain/secret-name.ts'
 import { hasCode } from '../../../runtime/cause.ts'
 import { CommandFailed } from '../../output.ts'
@@ -47,7 +48,7 @@ export const findFiles = (folder: string) => {
     const source = realPath(join(root, path))
     const stats = source === null ? undefined : statSync(source, { throwIfNoEntry: false })
     if (ignored.ignores(stats?.isDirectory() === true ? `${path}/` : path)) return
-    if (source === null || stats === undefined || hasOddName(path)) unpackable.push(path)
+    if (source === null || stats === undefined || pathFaults([path]).length > 0) unpackable.push(path)
     else if (!isInside(root, source)) linksOut.push(path)
     else if (above.includes(source))
       unpackable.push(path) // a link to a folder that contains it
@@ -57,12 +58,15 @@ export const findFiles = (folder: string) => {
     else files.push({ path, source, ...factsOf(stats) })
   }
   for (const name of namesIn(root, folder)) visit(name, [root])
+  const paths = files.map(({ path }) => path)
   return {
     files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
     secrets: secrets.toSorted(),
     linksOut: linksOut.toSorted(),
     /** Pipes, devices, broken and circular links, and names that do not work on every system. */
     unpackable: unpackable.toSorted(),
+    /** Pairs of paths that are one path on systems where the case of letters or their Unicode form does not count. */
+    alike: pathFaults(paths).flatMap((fault) => (fault.kind === 'same' ? [`${fault.path} and ${fault.other}`] : [])),
     /** What this user may not read. */
     unreadable: unreadable.toSorted(),
   }
@@ -92,6 +96,3 @@ const realPath = (path: string): string | null => {
 
 const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
-
-/** Control characters and backslashes are not portable; U+FFFD stands for bytes that are not UTF-8. */
-const hasOddName = (path: string): boolean => /[\p{Cc}\\\ufffd]/u.test(path)

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { archiveFault } from '../../../domain/archive.ts'
 import { isSecretName } from '../../../domain/secret-name.ts'
 import { bytesInWords } from '../../../domain/text.ts'
 import { artifactLimits } from '../../../domain/version.ts'
@@ -61,7 +62,7 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
 /** A ZIP archive counts its files in 16 bits. */
 const mostFiles = 65_535
 
-const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unreadable }: FoundFiles): void => {
+const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, alike, unreadable }: FoundFiles): void => {
   const sentences = [
     ...about(linksOut, `links lead out of ${folder}`, 'Replace them by what they lead to, or list'),
     ...about(secrets, 'files hold secrets, which must not leave this machine', 'Move them away, or list'),
@@ -70,6 +71,7 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unr
       'cannot be packed',
       'They are not regular files, are broken or circular links, or have names that do not work on every system. List',
     ),
+    ...about(alike, 'are one file on some systems', 'Rename one of each pair, or list one of'),
     ...about(unreadable, 'folders cannot be read', 'Check their permissions, or list'),
     ...(files.length > mostFiles ? [tooMany(folder, files.length)] : []),
   ]
@@ -113,6 +115,8 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   if (/[\p{Cc}\\]/u.test(filename) || filename.length > 255) {
     throw new CommandFailed([`${path} has a name that an artifact cannot have. Rename it.`])
   }
+  const fault = archiveFault(bytes)
+  if (fault !== null) throw new CommandFailed([`${path} cannot be uploaded. ${fault}`])
   return { filename, bytes, files: null }
 }
 
