@@ -4,10 +4,6 @@
 export const clockLeewaySeconds = 60
 export const clockLeewayMs = clockLeewaySeconds * 1000
 
-/** 1 to 255 visible ASCII characters (OpenID Connect Core section 2). Other texts can look alike or become one text when stored. */
-export const isSubject = (value: unknown): value is string =>
-  typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value)
-
 /** An issuer as identities are kept: a slash at its end makes no difference. Null for a text that is no address of the web. */
 export const issuerKey = (text: string): string | null => {
   const url = URL.parse(text)

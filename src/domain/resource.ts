@@ -1,5 +1,5 @@
 import { statedName } from './entered-name.ts'
-import { isExternalId } from './external-id.ts'
+import { isForeignId } from './foreign-id.ts'
 import { isSlug } from './name.ts'
 import { parseTimestamp } from './timestamp.ts'
 
@@ -45,7 +45,7 @@ const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
   const owner = isOfBuilder ? ownerById(record) : ownerOf(record)
   const hasId = isOfBuilder || fieldOf(record, 'externalId') !== undefined
   const externalId = hasId ? textOf(record, 'externalId') : null
-  if (externalId !== null && !isExternalId(externalId)) {
+  if (externalId !== null && !isForeignId('external ID', externalId)) {
     throw new FieldFault('externalId', 'This must be 1 to 128 visible ASCII characters.')
   }
   const kind = oneOf(record, 'kind', resourceKinds)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../domain/errors.ts'
+import { isForeignId } from '../domain/foreign-id.ts'
 import type { RepeatableRequest } from '../operations/once.ts'
 import type { Call } from './call.ts'
 
@@ -10,7 +11,7 @@ import type { Call } from './call.ts'
 export const idempotencyKeyOf = ({ request }: Call): string | null => {
   const key = request.headers.get('idempotency-key')
   if (key === null) return null
-  if (!/^[\x21-\x2b\x2d-\x7e](?:[\x20-\x2b\x2d-\x7e]{0,253}[\x21-\x2b\x2d-\x7e])?$/.test(key)) {
+  if (!isForeignId('idempotency key', key)) {
     throw refuse('invalid_request', { param: 'Idempotency-Key' })
   }
   return key

@@ -4,12 +4,12 @@ import {
   clockLeewaySeconds,
   errorCode,
   isEmailVerified,
-  isSubject,
   issuerKey,
   nameClaim,
   textClaim,
   foreignText,
 } from '../domain/identity-claims.ts'
+import { isForeignId } from '../domain/foreign-id.ts'
 import { causeOfAnswer, causeOfRefusal, type SignInCause, type SignInFault } from '../domain/sign-in-cause.ts'
 
 /** What an identity provider says about a person. */
@@ -143,7 +143,7 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
         })
       const claims = tokens.claims()
       if (claims === undefined) throw new ProviderFault('answer_invalid')
-      if (!isSubject(claims.sub)) throw new ProviderFault('subject_invalid')
+      if (!isForeignId('subject', claims.sub)) throw new ProviderFault('subject_invalid')
       const latest = Date.now() + clockLeewayMs
       const askedAt = claims.auth_time === undefined ? null : claims.auth_time * 1000
       if (claims.iat * 1000 > latest || (askedAt ?? 0) > latest) throw new ProviderFault('clock_differs')
@@ -309,7 +309,7 @@ const faultOf = (thrown: unknown): ProviderFault => {
   const kind =
     code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'
       ? 'clock_differs'
-      : claims !== undefined && claim === undefined && !isSubject(said['sub'])
+      : claims !== undefined && claim === undefined && !isForeignId('subject', said['sub'])
         ? 'subject_invalid'
         : 'answer_invalid'
   return new ProviderFault(kind, {}, null, thrown)

@@ -2,7 +2,7 @@
 
 import type { Queries, Resource } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { isExternalId } from '../../domain/external-id.ts'
+import { isForeignId } from '../../domain/foreign-id.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedName } from '../../domain/entered-name.ts'
 import { isSlug } from '../../domain/name.ts'
@@ -55,7 +55,7 @@ export const putBuilderResource: Operation<
   StatedResource,
   { readonly resource: BuilderResource; readonly created: boolean }
 > = async (platform, trace, actor, stated) => {
-  if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
+  if (!isForeignId('external ID', stated.externalId)) throw badInput('externalId', externalIdRule)
   refuseFault('slug', isSlug(stated.slug) ? null : 'A slug has 1 to 63 characters: a-z, 0-9, and hyphens inside.')
   const { createdAt, updatedAt } = stated
   if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {

@@ -2,7 +2,7 @@
 
 import type { Queries, User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { isExternalId } from '../../domain/external-id.ts'
+import { isForeignId } from '../../domain/foreign-id.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedPersonName } from '../../domain/entered-name.ts'
 import { noPassword } from '../../domain/password.ts'
@@ -50,7 +50,7 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   actor,
   stated,
 ) => {
-  if (!isExternalId(stated.externalId)) throw badInput('externalId', externalIdRule)
+  if (!isForeignId('external ID', stated.externalId)) throw badInput('externalId', externalIdRule)
   const email = normalizeEmail(stated.email)
   if (email === null) throw badInput('email', emailFault(stated.email))
   refuseFault('pictureUrl', stated.pictureUrl === null ? null : pictureFault(stated.pictureUrl))
@@ -154,7 +154,7 @@ type Link = { readonly email: string; readonly externalId: string }
  * @throws invalid_request for an unknown address, and an ID that is malformed or belongs to another account
  */
 export const linkUser: Operation<Link, BuilderUser> = async (platform, trace, actor, input) => {
-  if (!isExternalId(input.externalId)) throw badInput('externalId', externalIdRule)
+  if (!isForeignId('external ID', input.externalId)) throw badInput('externalId', externalIdRule)
   return await decideAt(platform, trace, actor, platform.clock.now(), async ({ q, now, record }) => {
     const email = normalizeEmail(input.email)
     const user = email === null ? null : await q.users.byEmail(email)

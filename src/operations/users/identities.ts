@@ -2,7 +2,8 @@
 
 import type { User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
-import { isSubject, issuerKey } from '../../domain/identity-claims.ts'
+import { isForeignId } from '../../domain/foreign-id.ts'
+import { issuerKey } from '../../domain/identity-claims.ts'
 import { badInput, decideAt, type OpenChange, type Operation } from '../decision.ts'
 import { knownUser } from './find-user.ts'
 
@@ -26,7 +27,8 @@ export const linkIdentity: Operation<Place & { readonly subject: string }, Linke
   { email, subject, ...place },
 ) => {
   const issuer = issuerOf(place)
-  if (!isSubject(subject)) throw badInput('subject', 'A subject is 1 to 255 visible ASCII characters.')
+  if (!isForeignId('subject', subject))
+    throw badInput('subject', 'A subject is 1 to 255 ASCII characters without control characters.')
   const now = platform.clock.now()
   return await decideAt(platform, trace, actor, now, async (change) => {
     const { q, record } = change

@@ -134,6 +134,16 @@ const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError
           <button type="submit">Continue with a passkey</button>
         </PasskeyForm>
       )}
+      {means.passkey && !means.password && !means.code ? (
+        <>
+          <p data-without-passkey>Passkeys need JavaScript and a browser that supports them.</p>
+          <p class="muted">
+            If your passkey is lost or does not work,{' '}
+            {visit.session.user.isOperator ? 'another operator' : 'the operator of this server'} can reset your second
+            factors. Then you can set up a new one right after you have signed in.
+          </p>
+        </>
+      ) : null}
       {means.password || means.code
         ? null
         : means.elsewhere.map((way) => (
@@ -162,7 +172,8 @@ type WithoutMeansProps = { readonly visit: Visit; readonly returnTo: string; rea
 const WithoutMeans = ({ visit, returnTo, canTry }: WithoutMeansProps) => {
   const { signIn } = visit.door.platform
   const { isOperator } = visit.session.user
-  const [way] = signIn.ways.flatMap((one) => (one === 'password' ? [] : [one]))
+  // The builder signs in no operators.
+  const [way] = signIn.ways.flatMap((one) => (one === 'password' || (isOperator && one === 'handover') ? [] : [one]))
   const setUp = `/account/factors/totp?${new URLSearchParams({ return_to: returnTo }).toString()}`
   return (
     <>
