@@ -22,6 +22,14 @@ test('a password that bcrypt would truncate is refused', () => {
   expect(passwordFault('long enough\0 and more')).toMatch(/cannot be used/)
 })
 
+test('a password is measured in its composed form, however the keyboard makes its letters', () => {
+  expect(passwordFault('e\u0301'.repeat(7))).toMatch(/fewer than 8/)
+  expect(passwordFault('e\u0301'.repeat(8))).toBeNull()
+  expect(passwordFault('u\u0308'.repeat(36))).toBeNull()
+  expect(passwordFault('u\u0308'.repeat(37))).toMatch(/longer than 72 bytes/)
+  expect(passwordFault('\u1112\u1161\u11ab'.repeat(8))).toBeNull()
+})
+
 test('ill-formed passwords are refused, since bcrypt could hash two of them alike', () => {
   expect(passwordFault('longenough\ud800')).toMatch(/cannot be used/)
 })

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { plainBrowser } from '../pages/support/plain-browser.ts'
 import { call } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
@@ -52,6 +55,22 @@ describe('signing in', () => {
 
   test('accepts the email address in any case', async () => {
     expect((await tryIn({ ...right(), email: world.user.email.toUpperCase() })).status).toBe(200)
+  })
+
+  test('accepts a password however the keyboard makes its letters, and an address however its host is written', async () => {
+    const typed = {
+      email: 'zoe@b\u00fccher.example',
+      password: 'cre\u0300me bru\u0302le\u0301e',
+    }
+    await createUser(world.platform, trace, operator, { ...typed, name: 'Zoe', isOperator: false })
+    for (const password of [typed.password, typed.password.normalize('NFC'), typed.password.normalize('NFD')]) {
+      for (const email of [typed.email, 'zoe@xn--bcher-kva.example', 'ZOE@BU\u0308CHER.example']) {
+        expect((await tryIn({ email, password })).status).toBe(200)
+        const browser = plainBrowser(url)
+        expect((await browser.submit('/sign-in', '/sign-in', { email, password })).status).toBe(303)
+      }
+    }
+    expect((await tryIn({ ...typed, password: 'creme brulee' })).status).toBe(401)
   })
 
   test('gives the same answer for an unknown address and a wrong password, and sets no cookie', async () => {
