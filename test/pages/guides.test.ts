@@ -149,7 +149,13 @@ test('signed-in developers see the client ID of their first app, or of the one t
   expect(await read('oauth-libraries')).toContain(`CLIENT_ID, is ${first.development.clientId}`)
   expect(await read(`first-app?app=${strangers.slug}`)).not.toContain(strangers.development.clientId)
   expect(await read('sign-in')).not.toContain(first.development.clientId) // it has no examples for apps
-  expect(plainText((await visitor().get('/docs/guides/first-app')).text)).toContain('apc_dev_…')
+  const other = await signedInBrowser(server.url, await addUser(platform))
+  for (const reader of [visitor(), other]) {
+    const seen = (await reader.get('/docs/guides/first-app')).text
+    expect(plainText(seen)).toContain('apc_dev_…')
+    expect(seen).not.toContain(first.development.clientId)
+  }
+  expect(await read(`first-app?app=${second.slug}`)).toContain(`client_id=${second.development.clientId}`)
 })
 
 test('a guide that does not exist is not found, as a page', async () => {

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { renderToString } from 'preact-render-to-string'
 import { refuse } from '../../domain/errors.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
@@ -42,6 +43,21 @@ export const guideRoutes = (door: Door) => {
       ),
     )
     return <SearchResults sections={sections} asked={asked} />
+  }
+  const bodies = new Map<string, string>()
+  /** A guide as markup. Made when it is first read and kept: the guides and the address of the server do not change while it runs. */
+  const bodyOf = async (topic: string, text: string): Promise<string> => {
+    const { Contents, Markdown } = await import('./markdown.tsx')
+    const body =
+      bodies.get(topic) ??
+      renderToString(
+        <>
+          <Contents text={text} />
+          <Markdown text={text} />
+        </>,
+      )
+    bodies.set(topic, body)
+    return body
   }
   const reader = async (request: Request) =>
     (await findVisit(door, request)) ?? { platformName: door.platform.platformName }
@@ -88,10 +104,7 @@ export const guideRoutes = (door: Door) => {
     })
     .get(`${path}/:topic`, async ({ request, params: { topic } }) => {
       const visit = await reader(request)
-      const [{ findGuide, guideAreas }, { Contents, Markdown }] = await Promise.all([
-        import('../../guides/index.ts'),
-        import('./markdown.tsx'),
-      ])
+      const { findGuide, guideAreas } = await import('../../guides/index.ts')
       const guide = findGuide(topic)
       if (guide === null) throw refuse('route_not_found')
       const all = guideAreas.flatMap(({ guides }) => guides)
@@ -102,26 +115,29 @@ export const guideRoutes = (door: Door) => {
         'userId' in visit && !isForOperators && usesClientId(guide.text)
           ? await listGuideApps(door.platform, visit.userId, parameterOf(visit, 'app'))
           : null
-      const text = isForOperators ? guide.text : withAddress(guide.text, door.platform.publicUrl)
+      const body = await bodyOf(topic, isForOperators ? guide.text : withAddress(guide.text, door.platform.publicUrl))
+      // Every part of it was rendered, and so escaped.
+      const parts = [
+        apps === null ? '' : renderToString(<OwnApp path={`${path}/${topic}`} {...apps} />),
+        apps === null ? body : body.replaceAll(placeholder, () => Bun.escapeHTML(apps.clientId)),
+        next === undefined ? '' : renderToString(<Next topic={next.topic} title={next.title} />),
+      ]
       return page(
         <Layout title={guide.title} belongsTo="Guides" crumbs={[{ href: path, name: 'Guides' }]} visit={visit}>
-          <div class="guide">
-            {apps === null ? null : <OwnApp path={`${path}/${topic}`} {...apps} />}
-            <Contents text={text} />
-            <Markdown text={apps === null ? text : text.replaceAll(placeholder, () => apps.clientId)} />
-            {next === undefined ? null : (
-              <p>
-                Next:{' '}
-                <a href={`${path}/${next.topic}`} rel="next">
-                  {next.title}
-                </a>
-              </p>
-            )}
-          </div>
+          <div class="guide" dangerouslySetInnerHTML={{ __html: parts.join('') }} />
         </Layout>,
       )
     })
 }
+
+const Next = ({ topic, title }: { readonly topic: string; readonly title: string }) => (
+  <p>
+    Next:{' '}
+    <a href={`${path}/${topic}`} rel="next">
+      {title}
+    </a>
+  </p>
+)
 
 /** The client ID that the examples mean, and the choice among the reader's apps. */
 const OwnApp = ({ path, chosen, clientId, all }: GuideApps & { readonly path: string }) => (

@@ -9,6 +9,8 @@ type Section = {
   readonly href: string
   /** Its paragraphs, code blocks, list items and table rows. */
   readonly blocks: readonly string[]
+  /** All of it in small letters. */
+  readonly sought: string
 }
 
 type GuideText = { readonly title: string; readonly href: string; readonly text: string }
@@ -21,11 +23,13 @@ export const sectionsOf = (guides: readonly GuideText[]): readonly Section[] =>
     return starts.map((start, at) => {
       const part = tokens.slice(start, starts[at + 1])
       const heading = at === 0 ? title : plainText(part[0]?.raw.replace(/^#+ /, '') ?? '')
+      const blocks = part.flatMap(blocksOf)
       return {
         guide: title,
         heading,
         href: at === 0 ? href : `${href}#${fragmentOf(heading)}`,
-        blocks: part.flatMap(blocksOf),
+        blocks,
+        sought: [heading, title, ...blocks].join('\n').toLowerCase(),
       }
     })
   })
@@ -60,17 +64,21 @@ type Found = { readonly section: Section; readonly block: string; readonly score
 const search = (sections: readonly Section[], words: readonly string[]): readonly Found[] =>
   sections
     .flatMap((section) => {
-      const [heading, guide] = [section.heading.toLowerCase(), section.guide.toLowerCase()]
-      const countIn = (text: string): number => words.filter((word) => text.includes(word)).length
-      const hits = section.blocks.map((block) => ({ block, count: countIn(block.toLowerCase()) }))
-      const all = [heading, guide, ...section.blocks].join('\n').toLowerCase()
-      if (countIn(all) < words.length) return []
+      if (!words.every((word) => section.sought.includes(word))) return []
+      const countIn = (text: string): number => words.filter((word) => text.toLowerCase().includes(word)).length
+      const hits = section.blocks.map((block) => ({ block, count: countIn(block) }))
       const best = hits.reduce(
         (one, other) => (other.count > one.count ? other : one),
         hits[0] ?? { block: '', count: 0 },
       )
       const share = hits.filter(({ count }) => count > 0).length / (hits.length + 1)
-      return [{ section, block: best.block, score: countIn(heading) * 3 + countIn(guide) * 2 + best.count + share }]
+      return [
+        {
+          section,
+          block: best.block,
+          score: countIn(section.heading) * 3 + countIn(section.guide) * 2 + best.count + share,
+        },
+      ]
     })
     .toSorted((a, b) => b.score - a.score)
 
