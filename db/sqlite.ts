@@ -16,7 +16,8 @@ import { assertServable } from './sqlite/servable.ts'
 import { FileBackups } from './sqlite/backups.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { Commits, WalSync } from './sqlite/commits.ts'
-import { type Connection, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
+import { type Connection, readCount, useWal } from './sqlite/connection.ts'
+import { ReadingConnection, WritingConnection } from './sqlite/reader-and-writer.ts'
 import {
   bytesOf,
   canonicalPath,

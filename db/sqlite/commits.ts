@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { refuse } from '../../src/domain/errors.ts'
-import type { WritingConnection } from './connection.ts'
+import type { WritingConnection } from './reader-and-writer.ts'
 import { faultKind } from './fault.ts'
 
 /** What group commit needs of a writing connection. */

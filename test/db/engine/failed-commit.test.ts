@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readCount, WritingConnection } from '../../../db/sqlite/connection.ts'
+import { readCount } from '../../../db/sqlite/connection.ts'
+import { WritingConnection } from '../../../db/sqlite/reader-and-writer.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 test('a commit that fails is neither counted nor acknowledged with the next transaction that changes nothing', async () => {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { ReadingConnection } from '../../../db/sqlite/connection.ts'
+import { ReadingConnection } from '../../../db/sqlite/reader-and-writer.ts'
 import { WalSync } from '../../../db/sqlite/commits.ts'
 import { startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, tinyQueries } from './support/tiny-store.ts'
