@@ -145,14 +145,14 @@ export type TransactionKind = 'serial' | 'guarded' | 'conditional'
 
 export type TransactionOptions<T> = {
   /** `serial` by default. */
-  readonly kind?: TransactionKind
+  readonly kind?: TransactionKind | undefined
   /** Set for a transaction that is meant to end access. Returns whether it did. */
-  readonly endsAccess?: (value: T) => boolean
+  readonly endsAccess?: ((value: T) => boolean) | undefined
   /**
    * Whether its queries pause, because it changes so many rows. Reads go on between them. On SQLite it has a commit of its own, and
    * other transactions wait for it, 5 seconds at most.
    */
-  readonly isLong?: boolean
+  readonly isLong?: boolean | undefined
 }
 
 /** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes,

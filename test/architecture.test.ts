@@ -180,11 +180,7 @@ test('the body of a transaction does not count, log or read a clock, because it 
   const faults: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
     const code = withoutComments(await text(file))
-    const bodies = [
-      ...code.matchAll(
-        /\b(?:transaction|guardedTransaction|conditionalTransaction|decide|decideToEnd|decideToEndGuarded)(?:<[^>]*>)?\(/g,
-      ),
-    ]
+    const bodies = [...code.matchAll(/\b(?:transaction|decide)(?:<[^>]*>)?\(/g)]
       .map((match) => inParentheses(code, match.index + match[0].length - 1))
       .filter((body) => /=>/.test(body))
     // What a body calls: functions that take the queries of a transaction.
@@ -204,21 +200,19 @@ test('only what was proved safe beside other transactions is guarded', async () 
   }
   expect(asking.map((file) => file.replace('src/operations/', ''))).toEqual([
     'authenticate.ts', // last uses
-    'decision.ts', // recorded refusals
+    'decide.ts', // recorded refusals
     'embedding/exchange-install-session-code.ts',
     'embedding/issue-install-session-code.ts',
     'installs/create-install.ts',
     'installs/move-install.ts', // by its owner
     'oauth/authorize.ts',
     'oauth/continue-grant.ts',
-    'oauth/introspect.ts', // last uses
     'oauth/issue-app-token.ts',
     'oauth/revoke.ts',
     'refused-token.ts', // recorded refusals
     'resources/builder-resources.ts', // single ones
     'resources/import-resources.ts', // lines of an import, before and after its merge
     'resources/merge-lines.ts',
-    'service-keys/authenticate.ts', // last uses
     'sessions/handover.ts',
     'sessions/own-sessions.ts', // the end of one session
     'sessions/sign-in.ts',

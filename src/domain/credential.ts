@@ -33,3 +33,7 @@ export const graceFault = (hours: number): string | null =>
     : `The grace is a whole number of hours from 0 to ${graceHours.maximum}.`
 /** The last use is recorded at most this often, so that a busy secret does not cost a write per call. */
 export const lastUsePrecisionMs = 60_000
+
+/** Whether this use of a client secret or service key has to be recorded. */
+export const isSecretUseUnrecorded = ({ lastUsedAt }: { readonly lastUsedAt: number | null }, nowMs: number): boolean =>
+  lastUsedAt === null || nowMs - lastUsedAt >= lastUsePrecisionMs

@@ -1,8 +1,7 @@
 import { refuse } from '../domain/errors.ts'
 import { secretPrefixes } from '../domain/secret.ts'
 import type { ServiceRight } from '../domain/service-key.ts'
-import { auditStamp } from '../operations/audit/event.ts'
-import { CountedRefusal, settle } from '../operations/decision.ts'
+import { CountedRefusal, settle } from '../operations/decide.ts'
 import { authenticateServiceKey, type ServiceCaller } from '../operations/service-keys/authenticate.ts'
 import { refuseBearer } from './bearer.ts'
 import type { Call } from './call.ts'
@@ -51,5 +50,5 @@ export const requireRight = async (
   if (rights.includes(right)) return
   const error = refuse('right_missing', { details: { right } })
   const facts = { actor: { kind: 'service', id }, action: 'service_key.use', target: id, detail: { right } } as const
-  await settle<never>(platform, () => auditStamp(platform, call, call.now), new CountedRefusal(error, facts))
+  await settle(platform, call, new CountedRefusal(error, facts), call.now)
 }

@@ -6,7 +6,7 @@ import { type AppRight, hasRight, type MemberRole } from '../domain/member.ts'
 import { isSessionLive } from '../domain/session.ts'
 import { isAppTokenLive } from '../domain/token.ts'
 import { actorOf, type AppCaller, type SessionCaller } from './authenticate.ts'
-import { type OpenChange, prepareChange } from './decision.ts'
+import { type OpenChange, prepareChange } from './decide.ts'
 import type { Platform, Trace } from './platform.ts'
 import { refusedBearer, type Trail } from './refused-token.ts'
 import { type ServiceCaller, whyRefused } from './service-keys/authenticate.ts'
@@ -73,9 +73,9 @@ export const checkingFirst = (platform: Platform, prepare: () => Checks): Platfo
         return refusal === null ? { kind: 'done', value: await work(q) } : { kind: 'refused', refusal }
       },
       {
-        ...(kind && { kind }),
-        ...(isLong && { isLong }),
-        ...(endsAccess && { endsAccess: (found: Acted<T>) => found.kind === 'done' && endsAccess(found.value) }),
+        kind,
+        isLong,
+        endsAccess: endsAccess && ((found) => found.kind === 'done' && endsAccess(found.value)),
       },
     )
     if (outcome.kind === 'refused') throw outcome.refusal

@@ -1,12 +1,13 @@
 import type { AuditAction } from '../domain/audit-action.ts'
 import type { Queries } from '../../db/database.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
-import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
+import { credentialStatus, isSecretUseUnrecorded } from '../domain/credential.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
 import { hashSecret, parseSecret } from '../domain/secret.ts'
-import { CountedRefusal } from './decision.ts'
+import { CountedRefusal } from './decide.ts'
 import { findClientSecret } from './find-token.ts'
+import { anonymous } from './audit/event.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
@@ -49,13 +50,9 @@ export const authenticateClient = (q: Queries, presented: PresentedClient, now: 
   })
 }
 
-/** Whether this use of the secret has to be recorded. The last use is kept to the minute. */
-export const isClientUseUnrecorded = ({ lastUsedAt }: AuthenticatedClient, now: number): boolean =>
-  lastUsedAt === null || now - lastUsedAt >= lastUsePrecisionMs
-
-/** Records the last use of the secret, to the minute. */
-export const recordUse = (q: Queries, client: AuthenticatedClient, now: number): Awaitable<void> =>
-  isClientUseUnrecorded(client, now) ? q.credentials.touch(client.credentialId, now) : undefined
+/** Records the last use of the secret, to the minute, in the transaction of what it is used for. */
+export const touchSecret = (q: Queries, client: AuthenticatedClient, now: number): Awaitable<void> =>
+  isSecretUseUnrecorded(client, now) ? q.credentials.touch(client.credentialId, now) : undefined
 
 /**
  * The refusal of a client that could not be authenticated. An unknown or malformed ID and a wrong, malformed or ended
@@ -85,6 +82,6 @@ export const refuseKnownClient = (
 export const claimedTrail = async (q: Queries, clientId: string) => {
   const environment = environmentOfClientId(clientId)
   const appId = await q.apps.idOfClient(environment === null ? '' : clientId)
-  const actor = { kind: 'anonymous' } as const
+  const actor = anonymous
   return appId === null ? { actor, appId: noAppId } : { actor, appId, environment, target: clientId }
 }

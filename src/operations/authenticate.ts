@@ -6,6 +6,7 @@
  * These are the hottest functions of the program. A read that gives a value (the embedded engine's) is answered without
  * a promise.
  */
+import type { Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import { parseStoredScope, type ScopeName } from '../domain/scope.ts'
@@ -20,7 +21,7 @@ import {
 import type { TimeKey } from '../domain/time-key.ts'
 import { isAppTokenLive, isUserTokenLive } from '../domain/token.ts'
 import type { Actor } from './audit/event.ts'
-import { guardedTransaction } from './decision.ts'
+import { guarded } from './decide.ts'
 import { findAccessToken, findAppToken, findEmbeddedSession, findSession } from './find-token.ts'
 import type { Platform } from './platform.ts'
 
@@ -133,7 +134,10 @@ export const authenticateSession = (
     const { session, user } = row
     const { sessionIdle } = platform.lifetimes
     if (!isSessionLive({ ...session, userStatus: user.status }, now, sessionIdle)) return null
-    if (isUseUnrecorded(session, now, sessionIdle)) void recordUse(platform, session.key, now, address)
+    if (isUseUnrecorded(session, now, sessionIdle)) {
+      const until = recordedUntil(now, sessionIdle)
+      void recordUse(platform, session.key, (q) => q.sessions.use(session.key, now, until, address))
+    }
     return {
       kind: 'session',
       sessionKey: session.key,
@@ -146,17 +150,19 @@ export const authenticateSession = (
 }
 
 /**
- * Records that the session was used, once for all requests that arrive at the same time. No response waits for it. A use
- * that cannot be recorded now is recorded with a later request.
+ * Records the use of the secret of this key or ID, once for all requests that arrive at the same time. A use that cannot be recorded now
+ * is recorded with a later request.
  */
-const recordUse = async (platform: Platform, key: string, now: number, address: string | null): Promise<void> => {
-  const { lifetimes, running } = platform
-  const name = `session.use ${key}`
+export const recordUse = async (
+  { database, running }: Platform,
+  key: string,
+  write: (q: Queries) => Awaitable<unknown>,
+): Promise<void> => {
+  const name = `use ${key}`
   if (running.has(name)) return
   running.add(name)
   try {
-    const until = recordedUntil(now, lifetimes.sessionIdle)
-    await guardedTransaction(platform, (q) => q.sessions.use(key, now, until, address))
+    await database.transaction(write, guarded)
   } catch {
     // The engine has reported why it takes no writes.
   } finally {

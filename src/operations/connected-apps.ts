@@ -5,7 +5,7 @@ import { type EndingStep, endingStep } from '../domain/install.ts'
 import { parseStoredScope, unionOf } from '../domain/scope.ts'
 import type { Actor } from './audit/event.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
-import { decideToEnd, type OpenChange, type Operation } from './decision.ts'
+import { decide, type OpenChange, type Operation } from './decide.ts'
 import { endOpenInstall } from './installs/move-install.ts'
 import { newestFirst, type PageRequest } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
@@ -179,7 +179,7 @@ const revokeInParts = async (
   let after = ''
   for (;;) {
     const from = after
-    const ended = await decideToEnd(platform, trace, actor, async (change) => {
+    const ended = await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
       const { q, now, record } = change
       const refused = from === '' ? await first(change) : null
       if (refused !== null) return refused

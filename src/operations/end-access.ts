@@ -2,7 +2,7 @@ import type { AccessOf, App, OpenGrant, User } from '../../db/database.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
 import { timeKeyAt } from '../domain/time-key.ts'
 import { type AppRecord, appRecord, findAnyApp } from './apps/app-record.ts'
-import { decideToEnd, type OpenChange, type Operation } from './decision.ts'
+import { decide, type OpenChange, type Operation } from './decide.ts'
 import { userAt } from './users/find-user.ts'
 
 /** An app, and how much of what was issued for it has been ended. */
@@ -72,7 +72,10 @@ export const endUserSessions: Operation<string, { readonly user: User; readonly 
   email,
 ) => {
   const user = await userAt(platform, email)
-  return { user, sessions: await decideToEnd(platform, trace, actor, (change) => endSessionsOf(change, user)) }
+  return {
+    user,
+    sessions: await decide(platform, trace, { actor, endsAccess: true }, (change) => endSessionsOf(change, user)),
+  }
 }
 
 const nothing = {
@@ -99,7 +102,9 @@ export const endIssued: Operation<AccessOf, EndedAccess> = async (platform, trac
   let part: Part = { ended: nothing, after: '' }
   do {
     const { ended, after } = part
-    part = await decideToEnd(platform, trace, actor, (change) => endPart(change, of, after ?? '', ended))
+    part = await decide(platform, trace, { actor, endsAccess: true }, (change) =>
+      endPart(change, of, after ?? '', ended),
+    )
   } while (part.after !== null)
   return part.ended
 }

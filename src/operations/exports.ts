@@ -3,7 +3,7 @@ import type { Actor, AuditFacts } from './audit/event.ts'
 import { type AppEvent, listAppEvents } from './audit/lists.ts'
 import { type Names, namesOf } from './audit/names.ts'
 import { type AppEventSearch, type AuditSearch, searchEvents } from './audit/search-events.ts'
-import { decide } from './decision.ts'
+import { decide } from './decide.ts'
 import type { AppInstallFilter } from '../../db/database.ts'
 import {
   type AppInstall,
@@ -113,4 +113,4 @@ const filtersIn = (search: object): readonly string[] =>
   Object.entries(search).flatMap(([name, value]) => (value === null || value === '' || name === 'order' ? [] : [name]))
 
 const recordExport = async (platform: Platform, trace: Trace, actor: Actor, facts: Omit<AuditFacts, 'actor'>) =>
-  await decide(platform, trace, actor, async ({ record }) => await record(facts))
+  await decide(platform, trace, { actor }, async ({ record }) => await record(facts))

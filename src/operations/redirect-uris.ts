@@ -2,7 +2,7 @@ import type { Client, Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../domain/registered-url.ts'
 import { clientOfApp, findApp } from './apps/app-record.ts'
-import { badInput, decide, type Operation, refuseFault } from './decision.ts'
+import { badInput, decide, type Operation, refuseFault } from './decide.ts'
 import type { TimeOrder } from './page.ts'
 import type { Platform } from './platform.ts'
 
@@ -18,7 +18,7 @@ type RedirectUriChange = {
  */
 export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
   refuseFault('uri', redirectUriFault(change.uri))
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
     const registered = await q.redirectUris.find(change.uri)
     if (registered !== null && registered.clientId !== client.id) {
@@ -46,7 +46,7 @@ const cannotBeRegistered = 'This redirect URI cannot be registered. Choose an ad
  * @throws invalid_request for an unknown app
  */
 export const removeRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
     const isRemoved = await q.redirectUris.remove(change.uri, client.id)
     if (isRemoved) await record({ action: 'redirect_uri.removed', ...factsOf(client, change) })

@@ -3,8 +3,7 @@ import { environmentOfClientId, recordIdOfKey, uuidTimeOfKey } from '../domain/i
 import { maximumLifetimes } from '../domain/lifetimes.ts'
 import type { SecretKind } from '../domain/secret.ts'
 import { timeOfKey } from '../domain/time-key.ts'
-import { type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
-import { guardedTransaction } from './decision.ts'
+import { anonymous, auditEvent, type AuditFacts, auditStamp } from './audit/event.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -16,11 +15,12 @@ import {
 } from './find-token.ts'
 import type { Platform, Trace } from './platform.ts'
 import { whyRefused } from './service-keys/authenticate.ts'
+import { guarded } from './decide.ts'
 
 /** What the audit event of a refused token says about its owner. */
 export type Trail = Pick<AuditFacts, 'appId' | 'environment' | 'target' | 'detail'>
 
-export const refusedBearer = { actor: { kind: 'anonymous' }, action: 'bearer.check' } as const
+export const refusedBearer = { actor: anonymous, action: 'bearer.check' } as const
 
 /** What a refused bearer token turned out to be. */
 type RefusedToken =
@@ -101,7 +101,7 @@ export const recordRefusal = async (platform: Platform, trace: Trace, token: Ref
   if (token.kind === 'too old') return refusals.count(event)
   if (!refusals.admit(event)) return
   try {
-    await guardedTransaction(platform, (q) => q.audit.insert(event))
+    await platform.database.transaction((q) => q.audit.insert(event), guarded)
   } catch {
     // The engine has reported why it takes no writes.
   }

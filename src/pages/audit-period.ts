@@ -1,4 +1,4 @@
-import { badInput } from '../operations/decision.ts'
+import { badInput } from '../operations/decide.ts'
 import { readMoment } from './words.ts'
 
 /**

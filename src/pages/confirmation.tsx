@@ -1,7 +1,7 @@
 import type { TProperties } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import type { Door } from '../http/door.ts'
-import { badInput } from '../operations/decision.ts'
+import { badInput } from '../operations/decide.ts'
 import { type Area, formPage, navigationAbove, type ParamsOf } from './change.tsx'
 import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
 import { type FormShape, type Submission, textOf } from './form.ts'
@@ -11,8 +11,7 @@ import type { Visit } from './visit.ts'
 
 /**
  * What ends something, or cannot be undone, is asked first. `GET` of its address shows a page that says what will happen to how
- * many, and `POST` to the same address does it. Every such step is defined with `confirmed`, in `confirmations.tsx` of its area. It
- * takes from the share of the session, so that no other session can use up what it needs.
+ * many, and `POST` to the same address does it. Every such step is defined with `confirmed`, in `confirmations.tsx` of its area.
  */
 
 /** What the page asks, and says before the answer. */
@@ -67,7 +66,6 @@ export const confirmed = <const Path extends string, T extends TProperties>(
   return formPage(door, path, {
     by: section === 'desk' ? 'operator' : 'user',
     proof,
-    shareOf: 'session',
     form,
     show: async (visit, params) => {
       const given = givenTo(visit)

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createRouter } from '../../src/http/router.ts'
 
-const router = createRouter<string>()
-router.add(
+const router = createRouter(
   [
     { method: 'GET', path: '/' },
     { method: 'GET', path: '/me' },

@@ -6,7 +6,6 @@ import {
   authenticateSession,
   type SessionCaller,
 } from '../../src/operations/authenticate.ts'
-import { guardedTransaction } from '../../src/operations/decision.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { endAppAccess, endUserAccess } from '../../src/operations/end-access.ts'
@@ -28,7 +27,9 @@ import { refusalOf, sessionOf } from './support/owner.ts'
 const platform = await platformOfFile()
 // Connections for several transactions, so that the second one does not have to open its own first.
 await Promise.all(
-  [1, 2, 3].map(async () => await guardedTransaction(platform, async (q) => await q.users.byId('nobody'))),
+  [1, 2, 3].map(
+    async () => await platform.database.transaction(async (q) => await q.users.byId('nobody'), { kind: 'guarded' }),
+  ),
 )
 
 let user: Login

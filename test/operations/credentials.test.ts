@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { actingAs } from '../../src/operations/acting-as.ts'
-import { authenticateClient, isClientUseUnrecorded, presentClient } from '../../src/operations/authenticate-client.ts'
+import { authenticateClient, presentClient } from '../../src/operations/authenticate-client.ts'
 import {
   createCredential,
   revokeCredential,
@@ -23,6 +23,7 @@ import { platformOfFile } from '../support/platform-of-file.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody } from '../support/world.ts'
 import { refusalOf, sessionOf, unspentTicket } from './support/owner.ts'
+import { isSecretUseUnrecorded } from '../../src/domain/credential.ts'
 
 const platform = await platformOfFile()
 const owner = await addUser(platform)
@@ -177,7 +178,7 @@ test('the last use of a secret is recorded to the minute', async () => {
     [now - 59_999, false],
     [now - 60_000, true],
   ] as const) {
-    expect(isClientUseUnrecorded({ ...client, lastUsedAt }, now)).toBe(isUnrecorded)
+    expect(isSecretUseUnrecorded({ ...client, lastUsedAt }, now)).toBe(isUnrecorded)
   }
 })
 

@@ -10,7 +10,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { actingAsApp } from '../../src/operations/acting-as.ts'
-import { decide } from '../../src/operations/decision.ts'
+import { decide } from '../../src/operations/decide.ts'
 import { actorOf, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
@@ -99,7 +99,7 @@ test('a token whose grant was just purged counts as revoked', async () => {
 test('a token that was just revoked can change nothing through actingAsApp', async () => {
   const caller = await developmentCaller(platform, app)
   const acting = actingAsApp(platform, trace, caller, async () => null)
-  const change = async () => await decide(acting, trace, actorOf(caller), async () => 'done')
+  const change = async () => await decide(acting, trace, { actor: actorOf(caller) }, async () => 'done')
   expect(await change()).toBe('done')
   for (const { id } of await platform.database.queries.credentials.listByClient(app.development.clientId))
     await revokeCredential(platform, trace, operator, id)

@@ -1,7 +1,7 @@
 import type { OfferedRole } from '../../src/domain/member.ts'
 import { auditActions } from '../../src/domain/audit-action.ts'
 import { mailTimeoutMs, mailToldBy, pauseAfterMail } from '../../src/domain/mail.ts'
-import { decide } from '../../src/operations/decision.ts'
+import { decide } from '../../src/operations/decide.ts'
 import { readConditions } from '../../src/operations/health/conditions.ts'
 import { readHealth } from '../../src/operations/health/figures.ts'
 import { noticeMailTrouble, sendNextMail } from '../../src/operations/mails/send-mails.ts'
@@ -376,7 +376,7 @@ describe('an announcement', () => {
     await deliverAll()
     for (const action of told) {
       const recorded = { action, appId, environment: 'production', target: user.id } as const
-      await decide(platform, trace, operator, async ({ record }) => await record(recorded))
+      await decide(platform, trace, { actor: operator }, async ({ record }) => await record(recorded))
       const kind = mailToldBy(action, 'production')
       const mails = await deliverAll()
       if (kind !== 'invitation') expect(mails.map(({ to }) => to)).toEqual([[user.email]]) // they have a password

@@ -5,7 +5,7 @@ import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { MemberRole } from '../../domain/member.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
-import { badInput } from '../decision.ts'
+import { badInput } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 
 /** An app as its members and operators see it. */

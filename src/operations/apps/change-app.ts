@@ -1,7 +1,7 @@
 import type { App } from '../../../db/database.ts'
 import { typedAppName } from '../../domain/name.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
-import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { readScopes } from './create-app.ts'
 
@@ -14,7 +14,7 @@ type NewAppName = { readonly slug: string; readonly name: string }
 export const renameApp: Operation<NewAppName, AppRecord> = async (platform, trace, actor, input) => {
   const { name, fault } = typedAppName(input.name, platform.platformName)
   refuseFault('name', fault)
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
     if (app.name === name) return await appRecord(q, app)
     await q.apps.change(app.id, { name }, now)
@@ -35,7 +35,7 @@ export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platfo
   const asked = readScopes(input.scopes)
   refuseFault('scopes', asked.fault)
   const scopes = formatScope(asked.scopes)
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
     if (app.scopes === scopes) return await appRecord(q, app)
     const before = parseStoredScope(app.scopes)
@@ -58,8 +58,7 @@ type NewAppStatus = { readonly slug: string; readonly status: App['status'] }
  */
 export const setAppStatus: Operation<NewAppStatus, AppRecord> = async (platform, trace, actor, input) => {
   const isSuspension = input.status === 'suspended'
-  const decided = isSuspension ? decideToEnd : decide
-  return await decided(platform, trace, actor, async (change) => {
+  return await decide(platform, trace, { actor, endsAccess: isSuspension }, async (change) => {
     const { q, now, record } = change
     const app = await findApp(q, input.slug)
     if (app.status === input.status) return await appRecord(q, app)

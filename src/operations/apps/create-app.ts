@@ -5,7 +5,7 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { isSlug, typedAppName } from '../../domain/name.ts'
 import { formatScope, parseScope, type ScopeName } from '../../domain/scope.ts'
-import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
+import { badInput, decide, type Operation, refusalOfFaults } from '../decide.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -38,7 +38,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     createdAt: now,
   }))
 
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const owner = await findUser(q, input.ownerEmail)
     if (owner === null || owner.status !== 'active')
       return badInput('owner', 'There is no active user with this address.')

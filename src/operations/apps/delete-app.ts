@@ -1,6 +1,6 @@
 import { isUndeletable } from '../../domain/app.ts'
 import { type AppWithoutAccess, endIssued } from '../end-access.ts'
-import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decide.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
 import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
 
@@ -10,7 +10,7 @@ import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
  * @throws invalid_request for an unknown slug
  */
 export const deleteApp: Operation<string, AppWithoutAccess> = async (platform, trace, actor, slug) => {
-  const app = await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+  const app = await decide(platform, trace, { actor, endsAccess: true }, async ({ q, now, record }) => {
     const found = await findAnyApp(q, slug)
     if (found.deletedAt !== null) return await appRecord(q, found)
     await q.apps.setDeleted(found.id, now, now)
@@ -30,7 +30,7 @@ export const deleteApp: Operation<string, AppWithoutAccess> = async (platform, t
 export const undeleteApp: Operation<string, AppRecord> = async (platform, trace, actor, slug) => {
   const { id, deletedAt } = await findAnyApp(platform.database.queries, slug)
   if (deletedAt !== null) await endIssued(platform, trace, actor, { kind: 'app', appId: id })
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const app = await findAnyApp(q, slug)
     if (app.deletedAt === null) return badInput('app', 'This app is not deleted.')
     if (!isUndeletable(app.deletedAt, now)) return badInput('app', tooLate)

@@ -9,17 +9,8 @@ import { hasRight, invitationPath, invitationSeconds, type OfferedRole, rightOve
 import { parseSecret } from '../../domain/secret.ts'
 import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
-import { auditStamp } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import {
-  badInput,
-  CountedRefusal,
-  decideAt,
-  decideToEnd,
-  type OpenChange,
-  type Operation,
-  settle,
-} from '../decision.ts'
+import { badInput, CountedRefusal, decide, type OpenChange, type Operation, settle } from '../decide.ts'
 import { findAppInvitation } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { mintSecretLink, secretLink } from '../users/password-links.ts'
@@ -58,7 +49,7 @@ export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (pla
     seconds: invitationSeconds,
   })
   const id = recordIdOfKey('inv_', link.key)
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const app = await findApp(q, slug)
     const person = await q.users.byEmail(email)
     const current = person === null ? null : await roleIn(q, app, person.id)
@@ -128,7 +119,7 @@ export const revokeInvitation: Operation<
   { readonly slug: string; readonly id: string },
   { readonly id: string }
 > = async (platform, trace, actor, { slug, id }) =>
-  await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor, endsAccess: true }, async ({ q, now, record }) => {
     const app = await findApp(q, slug)
     if (!(await q.appInvitations.end(app.id, id, now))) {
       return refuse('version_not_eligible', { message: 'This invitation was used or revoked before.' })
@@ -214,9 +205,8 @@ export const openInvitation = async (
 ): Promise<OpenInvitation> => {
   const now = platform.clock.now()
   const found = await liveInvitation(platform.database.queries, secret, caller, now)
-  const said =
-    found instanceof CountedRefusal ? found : { app: found.app, role: found.row.role, inviter: found.inviter }
-  return await settle(platform, () => auditStamp(platform, trace, now), said)
+  if (found instanceof CountedRefusal) return await settle(platform, trace, found, now)
+  return { app: found.app, role: found.row.role, inviter: found.inviter }
 }
 
 /**
@@ -232,7 +222,7 @@ export const acceptInvitation = async (
   const now = platform.clock.now()
   const id = recordId('mem_', platform.random.uuid(now))
   const { user } = caller
-  const outcome = await decideAt(platform, trace, { kind: 'user', id: user.id }, now, async (change) => {
+  return await decide(platform, trace, { actor: { kind: 'user', id: user.id }, now }, async (change) => {
     const { q, record } = change
     const found = await liveInvitation(q, secret, caller, now)
     if (found instanceof CountedRefusal) return found
@@ -256,5 +246,4 @@ export const acceptInvitation = async (
     }
     return { slug: app.slug }
   })
-  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }

@@ -6,7 +6,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { type MemberRole, memberRoles, rightOverRole } from '../../domain/member.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
-import { badInput, decide, decideAt, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { knownUser } from '../users/find-user.ts'
 import { findAnyApp, findApp } from './app-record.ts'
@@ -65,7 +65,7 @@ export const removeMember: Operation<MemberOf, { readonly userId: string }> = as
   actor,
   { slug, userId },
 ) =>
-  await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor, endsAccess: true }, async ({ q, now, record }) => {
     const app = await findAnyApp(q, slug)
     const role = await roleOfOther(q, app, userId)
     if (role instanceof PlatformError) return role
@@ -84,7 +84,7 @@ export const changeMemberRole: Operation<
   MemberOf & { readonly role: MemberRole },
   { readonly userId: string }
 > = async (platform, trace, actor, { slug, userId, role }) =>
-  await decide(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const app = await findAnyApp(q, slug)
     const from = await roleOfOther(q, app, userId)
     if (from instanceof PlatformError) return from
@@ -117,7 +117,7 @@ export const addMember: Operation<NewMember, Omit<NewMember, 'email'> & { readon
 ) => {
   const now = platform.clock.now()
   const id = recordId('mem_', platform.random.uuid(now))
-  return await decideAt(platform, trace, actor, now, async (change) => {
+  return await decide(platform, trace, { actor, now }, async (change) => {
     const { q, record } = change
     const app = await findApp(q, slug)
     const user = await knownUser(q, email)

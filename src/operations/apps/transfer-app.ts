@@ -1,7 +1,7 @@
 import type { App, Queries, User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { badInput, decide, type OpenChange, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
@@ -13,7 +13,7 @@ type AppTransfer = { readonly slug: string; readonly email: string }
  * @throws invalid_request for an unknown slug or address, a disabled user, or a deleted app; quota_exceeded
  */
 export const transferApp: Operation<AppTransfer, AppRecord> = async (platform, trace, actor, input) => {
-  return await decide(platform, trace, actor, async (change) => {
+  return await decide(platform, trace, { actor }, async (change) => {
     const { q } = change
     const app = await findApp(q, input.slug)
     const heir = await findHeir(q, platform.quotas, { email: input.email, ownerId: app.ownerId, apps: 1 })

@@ -14,6 +14,7 @@ export type Actor =
   | { readonly kind: 'system' }
 
 export const system: Actor = { kind: 'system' }
+export const anonymous: Actor = { kind: 'anonymous' }
 
 /** The part of an event that is known before the transaction: its ID, time and origin. */
 export type AuditStamp = Pick<AuditEvent, 'id' | 'at' | 'requestId' | 'address'>

@@ -2,7 +2,7 @@ import type { AuditEvent, AuditFinds, AuditQuestion, AuditStretch, Queries } fro
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/app-record.ts'
-import { badInput } from '../decision.ts'
+import { badInput } from '../decide.ts'
 import { type Counted, type ListPage, type PageRequest, searchBothWays, searchedRows, type TimeOrder } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'

@@ -3,7 +3,7 @@ import { type Backups, DatabaseUnusable } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decide.ts'
 import { recordBackup } from '../health/figures.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -42,7 +42,7 @@ export const startBackup: Operation<Server & { readonly keep: number }, BegunWor
   await recordOrEnd(platform, trace, actor, { backups, started })
   const made = async () => await makeAndRecord(server, trace, actor, { backups, name, keep })
   const failed = async () => {
-    await decide(server, trace, actor, async ({ record }) => await record({ action: 'database.backup_failed' }))
+    await decide(server, trace, { actor }, async ({ record }) => await record({ action: 'database.backup_failed' }))
   }
   return { name, finished: finish(server, backups, made, failed) }
 }
@@ -106,7 +106,7 @@ const recordOrEnd: Operation<{ readonly backups: Backups; readonly started: Star
   { backups, started },
 ) => {
   try {
-    await decide(platform, trace, actor, async ({ record }) => await record(started))
+    await decide(platform, trace, { actor }, async ({ record }) => await record(started))
   } catch (error) {
     backups.end(null)
     throw error

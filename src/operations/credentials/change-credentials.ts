@@ -7,7 +7,7 @@ import { typedName } from '../../domain/entered-name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import type { Actor } from '../audit/event.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
-import { badInput, decide, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, type Operation, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
 
@@ -32,7 +32,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)
 
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
@@ -90,7 +90,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, environment, now)
 
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const found = await q.apps.byClient(input.clientId)
     if (found === null) return badInput('clientId', 'There is no such client.')
     // Without a grace period the old secrets end now, so there is no third one. An exposed secret must not wait for a slot.
@@ -112,7 +112,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
  * @throws invalid_request for an unknown ID
  */
 export const confirmCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const found = await q.credentials.find(credentialId)
     if (found === null) return badInput('credential', 'There is no such credential.')
     const { credential, environment, app } = found
@@ -128,7 +128,7 @@ export const confirmCredential: Operation<string, CredentialRecord> = async (pla
  * @throws invalid_request for an unknown ID
  */
 export const revokeCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
-  return await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor, endsAccess: true }, async ({ q, now, record }) => {
     const found = await q.credentials.find(credentialId)
     if (found === null) return badInput('credential', 'There is no such credential.')
     const { credential, environment, app } = found

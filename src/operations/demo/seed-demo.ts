@@ -4,7 +4,7 @@ import { formatScope, scopesFor } from '../../domain/scope.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { createApp } from '../apps/create-app.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput, decide } from '../decision.ts'
+import { badInput, decide } from '../decide.ts'
 import { createCredential } from '../credentials/change-credentials.ts'
 import { createInstall } from '../installs/create-install.ts'
 import { moveInstall } from '../installs/move-install.ts'
@@ -118,7 +118,7 @@ const registerCallback = async (
   environment: Environment,
   uri: string,
 ) =>
-  await decide(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const { id: clientId, appId } = await clientOfApp(q, (await findApp(q, slug)).id, environment)
     await q.redirectUris.insert({ uri, clientId, createdAt: now })
     await record({ action: 'redirect_uri.added', appId, environment, target: clientId, detail: { uri } })

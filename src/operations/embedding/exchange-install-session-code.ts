@@ -5,11 +5,11 @@ import { isValidAt } from '../../domain/lifetimes.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/session.ts'
-import { auditStamp, recordEvent } from '../audit/event.ts'
 import { claimedTrail } from '../authenticate-client.ts'
-import { CountedRefusal, guardedTransaction, ReusedSecret, settle } from '../decision.ts'
+import { CountedRefusal, decide, ReusedSecret } from '../decide.ts'
 import { findInstallSessionCode } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { anonymous } from '../audit/event.ts'
 
 /** What the page in the frame presents. `origin` is the page's origin as its browser reports it; null without one. */
 type InstallSessionExchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
@@ -30,9 +30,8 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
   const sessionToken = mintSecret({ kind: 'embeddedSession', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(sessionToken)
   const lifetimeMs = platform.lifetimes.embeddedSession * 1000
-  const stamp = auditStamp(platform, trace, now)
 
-  const outcome = await guardedTransaction(platform, async (q) => {
+  return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async ({ q, record }) => {
     const found = secret === null ? null : await findInstallSessionCode(q, secret)
     if (found === null || found.code.clientId !== request.clientId) {
       const trail = await claimedTrail(q, request.clientId)
@@ -45,7 +44,7 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
       const isOwn = isOwnRepeat({ code, origin: request.origin, address: trace.address }, now)
       const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)
       const facts = { action: 'install_session_code.reuse_detected', refusedWith: 'invalid_grant' } as const
-      await recordEvent(q, stamp, { ...trail, ...facts, detail: { sessionEnded } })
+      await record({ ...trail, ...facts, detail: { sessionEnded } })
       return new ReusedSecret('install_session_code')
     }
     const fault = faultOf(found, request, now, platform.lifetimes.sessionIdle)
@@ -59,7 +58,7 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
     const place = await q.installs.find(session.installId)
     if (place === null) throw new Error('an install is gone within its own transaction')
     const detail = { scope: session.scopes }
-    await recordEvent(q, stamp, { ...trail, action: 'embedded_session.issued', detail })
+    await record({ ...trail, action: 'embedded_session.issued', detail })
     const { kind, resourceSlug: resource } = place
     return {
       sessionToken,
@@ -70,7 +69,6 @@ export const exchangeInstallSessionCode = async (platform: Platform, trace: Trac
       install: { id: session.installId, environment: found.environment, kind, resource },
     }
   })
-  return await settle(platform, () => stamp, outcome)
 }
 
 /** Why an unspent code of this client gives no session. */

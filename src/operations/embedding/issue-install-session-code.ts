@@ -7,7 +7,7 @@ import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp, mayTest } from '../apps/app-record.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decideGuardedAt } from '../decision.ts'
+import { decide } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 import { currentVersion } from '../versions/version-record.ts'
@@ -32,7 +32,7 @@ export const issueInstallSessionCode = async (
   const code = mintSecret({ kind: 'installSessionCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
   const expiresInSeconds = platform.lifetimes.installSessionCode
-  return await decideGuardedAt(platform, trace, actorOf(caller), now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor: actorOf(caller), now, kind: 'guarded' }, async ({ q, record }) => {
     const opened = await openedApp(q, platform.publicUrl, caller, installId)
     if (opened instanceof PlatformError) return opened
     const { app, install, place, embed, clientId, scopes } = opened

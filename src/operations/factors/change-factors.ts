@@ -13,7 +13,7 @@ import {
 } from '../../domain/second-factor.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, decideAt, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { endSignIns } from '../end-access.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { knownUser } from '../users/find-user.ts'
@@ -81,7 +81,7 @@ export const addAuthenticatorApp = async (
 ): Promise<readonly string[]> => {
   const now = platform.clock.now()
   const prepared = prepareEnrolment(platform, caller.user.id, enrolment, now)
-  return await decideAt(platform, trace, actorOf(caller), now, async (change) => {
+  return await decide(platform, trace, { actor: actorOf(caller), now }, async (change) => {
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
     await change.q.users.byId(caller.user.id) // locked, so that a reset waits
@@ -99,7 +99,7 @@ export const removeFactor = async (
   caller: SessionCaller,
   factor: { readonly kind: 'totp' } | { readonly kind: 'passkey'; readonly id: string },
 ): Promise<void> =>
-  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller), endsAccess: true }, async (change) => {
     const { q, now, record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
@@ -141,11 +141,10 @@ export const replaceRecoveryCodes = async (
 ): Promise<readonly string[]> => {
   const now = platform.clock.now()
   const minted = mintRecoveryCodes(platform, caller.user.id, now)
-  return await decideAt(
+  return await decide(
     platform,
     trace,
-    actorOf(caller),
-    now,
+    { actor: actorOf(caller), now },
     async (change): Promise<readonly string[] | PlatformError> => {
       const { q, record } = change
       const ended = await refusalIfEnded(platform, change, caller)
@@ -170,7 +169,7 @@ type ResetFactors = { readonly user: User; readonly endedSessions: number }
  * @throws invalid_request for an unknown address
  */
 export const resetFactors: Operation<string, ResetFactors> = async (platform, trace, actor, email) =>
-  await decideToEnd(platform, trace, actor, async (change) => {
+  await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
     const { q, now, record } = change
     const user = await knownUser(q, email)
     if (user instanceof PlatformError) return user

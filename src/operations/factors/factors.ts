@@ -1,6 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import { hashRecoveryCode, readCode, stepOfTotpCode } from '../../domain/second-factor.ts'
-import type { OpenChange } from '../decision.ts'
+import type { OpenChange } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 
 /** The second factors of a user, as they and operators see them. */

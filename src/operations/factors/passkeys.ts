@@ -8,7 +8,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, decideAt, type OpenChange } from '../decision.ts'
+import { badInput, decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { mintRecoveryCodes, storeFirstCodes } from './change-factors.ts'
 
@@ -133,7 +133,7 @@ export const addPasskey = async (
 ): Promise<readonly string[]> => {
   const now = platform.clock.now()
   const prepared = await preparePasskey(platform, caller.user.id, passkey, now)
-  return await decideAt(platform, trace, actorOf(caller), now, async (change) => {
+  return await decide(platform, trace, { actor: actorOf(caller), now }, async (change) => {
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
     await change.q.users.byId(caller.user.id) // locked, so that a reset waits

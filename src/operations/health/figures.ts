@@ -5,7 +5,7 @@ import type { Figures } from '../../runtime/metrics.ts'
 import { clockOffsetMs } from '../clock.ts'
 import type { Observed, Platform } from '../platform.ts'
 import { conditionNames, readConditions } from './conditions.ts'
-import { decide, type Operation } from '../decision.ts'
+import { decide, type Operation } from '../decide.ts'
 
 /** Due deliveries and waiting mails are counted up to this number. */
 const mostDeliveries = 10_000
@@ -74,7 +74,7 @@ const backupAgeSeconds = async ({ database, clock }: Pick<Observed, 'database' |
 
 /** Stores when the last backup was made, for the health page and the metrics, and who made it. */
 export const recordBackup: Operation<number, void> = async (platform, trace, actor, sizeBytes) =>
-  await decide(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     await q.watermarks.set('backed_up', now)
     await record({ action: 'database.backed_up', detail: { sizeBytes } })
   })

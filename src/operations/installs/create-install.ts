@@ -8,7 +8,7 @@ import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scop
 import { findApp, mayTest } from '../apps/app-record.ts'
 import { system } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput, decideGuardedAt, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decide.ts'
 import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
@@ -91,7 +91,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
   const id = recordId('ins_', platform.random.uuid(now))
   const isApproved = platform.installApproval === 'automatic'
   const environment = input.environment ?? 'production'
-  return await decideGuardedAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now, kind: 'guarded' }, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const found = await findUser(q, input.userEmail)
     const user = found === null ? null : await q.users.byId(found.id) // locked before the place

@@ -6,7 +6,7 @@ import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { findAnyApp, findApp } from '../apps/app-record.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput } from '../decision.ts'
+import { badInput } from '../decide.ts'
 import {
   canBeFound,
   emptyPage,

@@ -1,7 +1,7 @@
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { type EndingStep, endingStep, type InstallStep, installSteps } from '../../domain/install.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import { badInput, decide, decideGuardedAt, decideToEndGuarded, type OpenChange, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import { askedAnew } from './create-install.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
@@ -11,14 +11,14 @@ import { type InstallRecord, installRecord } from './install-record.ts'
  * @throws invalid_request for an unknown ID, or when the install is not in the state in which the step starts
  */
 export const moveInstall: Operation<InstallMove, InstallRecord> = async (platform, trace, actor, move) =>
-  await decide(platform, trace, actor, async (change) => await takeInstallStep(change, move))
+  await decide(platform, trace, { actor }, async (change) => await takeInstallStep(change, move))
 
 /**
  * Ends an install for its owner: a pending one is withdrawn, an active one is deactivated. Returns which of the two.
  * @throws version_not_eligible when it has already ended
  */
 export const endInstall: Operation<string, EndingStep> = async (platform, trace, actor, id) =>
-  await decideToEndGuarded(platform, trace, actor, async (change) => {
+  await decide(platform, trace, { actor, kind: 'guarded', endsAccess: true }, async (change) => {
     const found = await change.q.installs.find(id)
     const step = found === null ? null : endingStep(found.install)
     if (step === null) return refuse('version_not_eligible', { message: isOver })
@@ -72,7 +72,7 @@ type ScopeAgreement = { readonly id: string; readonly agreedTo: readonly ScopeNa
  */
 export const agreeToScopes: Operation<ScopeAgreement, void> = async (platform, trace, actor, input) => {
   const agreedTo = formatScope(input.agreedTo)
-  await decideGuardedAt(platform, trace, actor, platform.clock.now(), async ({ q, now, record }) => {
+  await decide(platform, trace, { actor, kind: 'guarded' }, async ({ q, now, record }) => {
     const install = (await q.installs.find(input.id))?.install ?? null
     const app = install === null ? null : await q.apps.byId(install.appId)
     if (install === null || app === null || endingStep(install) === null) {

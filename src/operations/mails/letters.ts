@@ -1,7 +1,7 @@
 import type { AuditEvent, User } from '../../../db/database.ts'
 import type { Letter, MailKind } from '../../domain/mail.ts'
 import type { invitationToMail } from '../apps/invitations.ts'
-import type { OpenChange } from '../decision.ts'
+import type { OpenChange } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 
 /** What a mail tells. Plain sentences, so that both its forms say the same. */

@@ -15,7 +15,7 @@ import { secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'
 import { system } from '../audit/event.ts'
-import { decide, decideAt, type OpenChange } from '../decision.ts'
+import { decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { invitationToMail } from '../apps/invitations.ts'
 import { findUser } from '../users/find-user.ts'
@@ -32,18 +32,17 @@ export const sendNextMail = async (platform: Platform, trace: Trace, mailer: Mai
   if (due === null) return false
   const link = mintLink(platform, now, due.kind === 'email_asked' ? emailLinkPath : passwordLinkPath)
   const digits = platform.random.digits(secretDigits)
-  const mail = await decideAt(
+  const mail = await decide(
     platform,
     trace,
-    system,
-    now,
+    { actor: system, now },
     async (change) => await prepareMail(platform, change, due, { link, digits }),
   )
   if (mail === null) return true
   const fault = await mailer.send(mail)
   const attempts = due.attempts + 1
   const attempted = { id: due.id, attempts }
-  await decide(platform, trace, system, async ({ q, now: at }) => {
+  await decide(platform, trace, { actor: system }, async ({ q, now: at }) => {
     if (fault === null) await q.mails.settle(attempted, 'sent', null)
     else if (fault === 'recipient' || attempts >= mostMailAttempts) await q.mails.settle(attempted, 'failed', fault)
     else await q.mails.noteFault(attempted, fault)

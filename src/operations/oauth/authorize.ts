@@ -16,7 +16,7 @@ import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decideGuardedAt, ifKeyTaken, type OpenChange } from '../decision.ts'
+import { decide, ifKeyTaken, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An authorization code and where the browser takes it. */
@@ -52,7 +52,7 @@ export const authorize = async (
   const code = mintSecret({ kind: 'authorizationCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
 
-  const issued = decideGuardedAt(platform, trace, actorOf(session), now, async (change) => {
+  const issued = decide(platform, trace, { actor: actorOf(session), now, kind: 'guarded' }, async (change) => {
     const { q, record } = change
     const checked = await checkAuthorizationRequest(platform, change, session, request)
     if (checked instanceof PlatformError) return checked
@@ -104,7 +104,7 @@ export const denyAuthorization = async (
   session: SessionCaller,
   request: AuthorizationRequest,
 ): Promise<string> =>
-  await decideGuardedAt(platform, trace, actorOf(session), platform.clock.now(), async (change) => {
+  await decide(platform, trace, { actor: actorOf(session), kind: 'guarded' }, async (change) => {
     const checked = await checkAuthorizationRequest(platform, change, session, request)
     if (checked instanceof PlatformError) return checked
     const { app, client, scopes } = checked

@@ -20,18 +20,17 @@ import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope }
 import { parseToken, sameHash } from '../../domain/secret.ts'
 import { KeyTaken, type TimeKey } from '../../domain/time-key.ts'
 import type { UserStatus } from '../../domain/user.ts'
-import { type AuditStamp, lazyAuditStamp, recordEvent } from '../audit/event.ts'
 import {
   type AuthenticatedClient,
   authenticateClient,
   type ClientCredentials,
   presentClient,
-  recordUse,
+  touchSecret,
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
 import { sharedTime } from '../clock.ts'
-import { conditionalTransaction, CountedRefusal, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
+import { CountedRefusal, decide, ifKeyTaken, type OpenChange, ReusedSecret } from '../decide.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import {
@@ -163,17 +162,16 @@ type Found = {
   readonly fault: PlatformError | null
 }
 
-type Outcome = IssuedTokens | PlatformError | CountedRefusal | ReusedSecret
-
 const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
   const now = platform.clock.now()
   const windowNow = sharedTime(platform, now) // another server may get the repeated request
   const { action, retry } = presented
   const presentedClient = presentClient(presented.client)
   const next = prepareNext(platform, presented.secret, retry, now)
-  const stamp = lazyAuditStamp(platform, trace, now)
+  const actor = { kind: 'app', id: presented.client.clientId } as const
 
-  const work = async (q: Queries): Promise<Outcome> => {
+  const continued = decide<IssuedTokens>(platform, trace, { actor, now, kind: 'conditional' }, async (change) => {
+    const { q } = change
     // Both are asked for at once. The client is judged first.
     const search = handled(presented.find(q))
     const client = await authenticateClient(q, presentedClient, now)
@@ -183,7 +181,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
     const found = await search
     if (found === null) return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, null), action })
     const { grant } = found
-    const attempt = { q, client, grant, presented, stamp, now }
+    const attempt = { change, client, grant, presented }
     const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
     const claim = {
       key: found.key,
@@ -209,7 +207,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       case 'continue': {
         if (found.fault !== null) return await refuseGrant(attempt, found.fault)
         const row = pairRow(next, grant, found.scopes, endsAt, found.key, trace, now)
-        await recordUse(q, client, now) // first, because nothing may follow the change
+        await touchSecret(q, client, now) // first, because nothing may follow the change
         // Spends the secret. False if another call has spent it since it was read.
         if (!(await q.grants.advance(row, grantStep(next, row, windowNow)))) return await endFamily(attempt)
         return issuedTokens(next.pair, row, grant, now)
@@ -217,9 +215,8 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       default:
         return decision satisfies never
     }
-  }
-  const again = ifKeyTaken<Outcome>(() => continueGrant(platform, trace, presented))
-  return await settle(platform, stamp, await conditionalTransaction(platform, work).catch(again))
+  })
+  return await continued.catch(ifKeyTaken(() => continueGrant(platform, trace, presented)))
 }
 
 /** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
@@ -227,12 +224,10 @@ const shortestLifetimeMs = 1_000
 
 /** An authenticated client with a genuine secret, in the transaction that decides what becomes of it. */
 type GrantAttempt = {
-  readonly q: Queries
+  readonly change: OpenChange
   readonly client: AuthenticatedClient
   readonly grant: Grant
   readonly presented: Presented
-  readonly stamp: () => AuditStamp
-  readonly now: number
 }
 
 /**
@@ -241,27 +236,28 @@ type GrantAttempt = {
  * its reason. It needs no limit: a window closes once.
  */
 const refuseGrant = async (
-  { q, client, grant, presented, stamp }: GrantAttempt,
+  { change: { q, record }, client, grant, presented }: GrantAttempt,
   fault: PlatformError,
 ): Promise<PlatformError | CountedRefusal> => {
   const facts = { ...trailOf(client, grant), action: presented.action }
   if (grant.clientId !== client.clientId || grant.retryKey === null) return new CountedRefusal(fault, facts)
   await q.grants.closeRetry(grant.id)
-  await recordEvent(q, stamp(), { ...facts, refusedWith: fault.code })
+  await record({ ...facts, refusedWith: fault.code })
   return fault
 }
 
 /** A spent secret ends its grant: anyone who holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */
-const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttempt): Promise<ReusedSecret> => {
+const endFamily = async ({ change, client, grant, presented }: GrantAttempt): Promise<ReusedSecret> => {
+  const { q, now, record } = change
   await q.grants.revoke(grant.id, now)
   const detail = { presented: presented.kind, revoked: true }
   const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
-  await recordEvent(q, stamp(), { ...trailOf(client, grant), ...facts })
+  await record({ ...trailOf(client, grant), ...facts })
   return new ReusedSecret(presented.kind)
 }
 
 /** The row of the grant's current pair; null if that is not this one. */
-const currentRow = async ({ q, grant }: GrantAttempt, pair: MintedPair): Promise<TokenPair | null> => {
+const currentRow = async ({ change: { q }, grant }: GrantAttempt, pair: MintedPair): Promise<TokenPair | null> => {
   const row = (await q.grants.findPair(grant.currentKey))?.pair
   const isSame =
     row !== undefined && sameHash(pair.accessHash, row.accessHash) && sameHash(pair.refreshHash, row.refreshHash)
@@ -269,8 +265,12 @@ const currentRow = async ({ q, grant }: GrantAttempt, pair: MintedPair): Promise
 }
 
 /** The same tokens again, derived from the presented secret. They must match the stored hashes. */
-const repeatAnswer = async (attempt: GrantAttempt, { scopes, fault }: Found, salt: Uint8Array): Promise<Outcome> => {
-  const { q, client, grant, presented, stamp, now } = attempt
+const repeatAnswer = async (
+  attempt: GrantAttempt,
+  { scopes, fault }: Found,
+  salt: Uint8Array,
+): Promise<IssuedTokens | PlatformError | CountedRefusal> => {
+  const { change, client, grant, presented } = attempt
   const pair = derivePair(grant.currentKey, presented.secret, salt)
   const row = await currentRow(attempt, pair)
   if (row === null) return await refuseGrant(attempt, refuse('invalid_grant'))
@@ -278,8 +278,8 @@ const repeatAnswer = async (attempt: GrantAttempt, { scopes, fault }: Found, sal
   if (fault !== null || row.scopes !== scopes) {
     return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, grant), action: presented.action })
   }
-  await recordEvent(q, stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` })
-  return issuedTokens(pair, row, grant, now)
+  await change.record({ ...trailOf(client, grant), action: `${presented.action}.repeated` })
+  return issuedTokens(pair, row, grant, change.now)
 }
 
 /** Whose audit trail an event belongs to. Another client's grant is not named in this client's trail. */

@@ -4,18 +4,12 @@ import { andThen, type Awaitable, handled } from '../../domain/awaitable.ts'
 import type { Environment } from '../../domain/app.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
-import { lazyAuditStamp } from '../audit/event.ts'
-import {
-  authenticateClient,
-  type ClientCredentials,
-  isClientUseUnrecorded,
-  presentClient,
-  recordUse,
-  refuseClient,
-} from '../authenticate-client.ts'
-import { guardedTransaction, settle } from '../decision.ts'
+import { authenticateClient, type ClientCredentials, presentClient, refuseClient } from '../authenticate-client.ts'
+import { settle } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findAccessToken, findAppToken, findRefreshToken, parseAnySecret, type PresentedSecret } from '../find-token.ts'
+import { isSecretUseUnrecorded } from '../../domain/credential.ts'
+import { recordUse } from '../authenticate.ts'
 
 /** What a client is told about its own live token. */
 export type TokenFacts = {
@@ -45,11 +39,10 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
   const found = secret === null ? null : handled(findLive(database.queries, secret, now, platform.lifetimes.grant))
   const client = await authenticated
   if (client === null) {
-    const refusal = await refuseClient(database.queries, presented, 'token.introspect')
-    return await settle<never>(platform, lazyAuditStamp(platform, trace, now), refusal)
+    return await settle(platform, trace, await refuseClient(database.queries, presented, 'token.introspect'), now)
   }
-  if (isClientUseUnrecorded(client, now)) {
-    await guardedTransaction(platform, (q) => recordUse(q, client, now))
+  if (isSecretUseUnrecorded(client, now)) {
+    await recordUse(platform, client.credentialId, (q) => q.credentials.touch(client.credentialId, now))
   }
   const token = found === null ? null : await found
   const isOwn = token?.clientId === client.clientId && client.appStatus === 'active'

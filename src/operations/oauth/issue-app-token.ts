@@ -10,17 +10,16 @@ import {
   type ScopeName,
 } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
-import { lazyAuditStamp } from '../audit/event.ts'
 import {
   type AuthenticatedClient,
   authenticateClient,
   type ClientCredentials,
   presentClient,
-  recordUse,
+  touchSecret,
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { conditionalTransaction, type CountedRefusal, ifKeyTaken, settle } from '../decision.ts'
+import { type CountedRefusal, decide, ifKeyTaken } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -53,7 +52,8 @@ export const issueAppToken = async (
   const hash = hashSecret(accessToken)
   const expiresInSeconds = platform.lifetimes.appToken
 
-  const decided = conditionalTransaction(platform, (q) =>
+  const actor = { kind: 'app', id: request.clientId } as const
+  const issued = decide(platform, trace, { actor, now, kind: 'conditional' }, ({ q }) =>
     andThen(authenticateClient(q, presented, now), (client): Awaitable<IssuedAppToken | CountedRefusal> => {
       if (client === null) return refuseClient(q, presented, action)
       const scopes = tokenScopes(client, asked)
@@ -72,13 +72,12 @@ export const issueAppToken = async (
       })
       const { environment, appId } = client
       return andThen(
-        andThen(inserted, () => recordUse(q, client, now)),
+        andThen(inserted, () => touchSecret(q, client, now)),
         () => ({ accessToken, expiresInSeconds, scope, environment, appId }),
       )
     }),
   )
-  const outcome = await decided.catch(ifKeyTaken(() => issueAppToken(platform, trace, request)))
-  return await settle(platform, lazyAuditStamp(platform, trace, now), outcome)
+  return await issued.catch(ifKeyTaken(() => issueAppToken(platform, trace, request)))
 }
 
 const action = 'app_token.issue'

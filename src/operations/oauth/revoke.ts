@@ -1,23 +1,16 @@
 import type { Grant } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import type { TimeKey } from '../../domain/time-key.ts'
-import { type AuditFacts, lazyAuditStamp } from '../audit/event.ts'
+import { type AuditFacts } from '../audit/event.ts'
 import {
   authenticateClient,
   type ClientCredentials,
   presentClient,
-  recordUse,
+  touchSecret,
   refuseClient,
 } from '../authenticate-client.ts'
-import {
-  type CountedRefusal,
-  decideToEndGuarded,
-  guardedToEnd,
-  type OpenChange,
-  prepareChange,
-  settle,
-} from '../decision.ts'
+import { decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { actorOf, type AppCaller, type SessionCaller, type UserCaller } from '../authenticate.ts'
 import {
@@ -46,16 +39,16 @@ export const revokeByClient = async (
   const now = platform.clock.now()
   const presented = presentClient(credentials)
   const secret = parseAnySecret(token)
-  const open = prepareChange(platform, trace, { kind: 'app', id: credentials.clientId }, now)
-  const outcome = await platform.database.transaction(async (q): Promise<null | PlatformError | CountedRefusal> => {
-    const change = open(q)
+  const actor = { kind: 'app', id: credentials.clientId } as const
+  await decide(platform, trace, { actor, now, kind: 'guarded', endsAccess: true }, async (change) => {
+    const { q } = change
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, presented, 'token.revoke')
     // Its token first, as in an exchange: then whoever has locked a grant never waits for a secret that waits for the grant.
     const found = secret === null ? null : await findOwned(change, secret)
     const isOwn = found?.clientId === client.clientId
     const ended = isOwn ? await found.end() : null
-    await recordUse(q, client, now)
+    await touchSecret(q, client, now)
     if (found === null) return null
     const { appId, environment } = client
     if (!isOwn) {
@@ -64,13 +57,12 @@ export const revokeByClient = async (
     }
     if (ended !== null) await change.record({ ...ended, appId, environment })
     return null
-  }, guardedToEnd)
-  await settle(platform, lazyAuditStamp(platform, trace, now), outcome)
+  })
 }
 
 /** A live token revokes itself. A user access token ends its whole grant. */
 export const revokeByToken = async (platform: Platform, trace: Trace, caller: AppCaller | UserCaller) => {
-  await decideToEndGuarded(platform, trace, actorOf(caller), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller), kind: 'guarded', endsAccess: true }, async (change) => {
     const { record } = change
     if (caller.kind === 'user') {
       const environment = environmentOfClientId(caller.clientId)
@@ -89,7 +81,7 @@ export const revokeByToken = async (platform: Platform, trace: Trace, caller: Ap
  * @throws grant_not_found for an unknown grant and for another user's
  */
 export const revokeByUser = async (platform: Platform, trace: Trace, session: SessionCaller, grantId: string) => {
-  await decideToEndGuarded(platform, trace, actorOf(session), async (change) => {
+  await decide(platform, trace, { actor: actorOf(session), kind: 'guarded', endsAccess: true }, async (change) => {
     const grant = await change.q.grants.byId(grantId)
     if (grant === null || grant.userId !== session.user.id) return refuse('grant_not_found', { param: 'grantId' })
     const environment = environmentOfClientId(grant.clientId)

@@ -3,7 +3,7 @@ import { purgeableSince } from '../../domain/app.ts'
 import { timeKeyAt } from '../../domain/time-key.ts'
 import { system } from '../audit/event.ts'
 import { removableBefore } from '../counts/count.ts'
-import { decide, type OpenChange } from '../decision.ts'
+import { decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** How many rows one transaction of the purge removes, so that no other write waits for long. */
@@ -37,7 +37,7 @@ export const purgeGrants = async (
     cursor.afterGrantId = last.id
     return { removed: 0, finished: false }
   }
-  const batch = await decide(platform, trace, system, async (change) => {
+  const batch = await decide(platform, trace, { actor: system }, async (change) => {
     const erasedSalts = closed.length === 0 ? 0 : await change.q.grants.closeRetries(closed, before)
     if (expired.length === 0) return { removed: 0, full: false, erasedSalts }
     const newestBefore = timeKeyAt(await removableBefore(change.q, before))
@@ -83,7 +83,7 @@ const removeFamilies = async (q: Queries, expired: readonly Family[], before: nu
  * artifacts) are left to them.
  */
 export const purgeDeletedApps = async (platform: Platform, trace: Trace, before: number): Promise<PurgeBatch> =>
-  await decide(platform, trace, system, async (change) => {
+  await decide(platform, trace, { actor: system }, async (change) => {
     const app = await change.q.apps.deletedBy(purgeableSince(before))
     return app === null ? { removed: 0, finished: true } : { removed: await removeSome(change, app), finished: false }
   })

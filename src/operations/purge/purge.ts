@@ -11,7 +11,7 @@ import { signInRequestSeconds } from '../../domain/sign-in-request.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { system } from '../audit/event.ts'
 import { countAll, removableBefore } from '../counts/count.ts'
-import { decide, type OpenChange } from '../decision.ts'
+import { decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
 
@@ -108,7 +108,7 @@ export const purgeBatch = async (
   const before = platform.clock.purgeBefore()
   if (kind === 'grants') return await purgeGrants(platform, trace, before, cursor)
   if (kind === 'deleted_apps') return await purgeDeletedApps(platform, trace, before)
-  const removed = await decide(platform, trace, system, (change) =>
+  const removed = await decide(platform, trace, { actor: system }, (change) =>
     removeBatch(change, kind, before, platform.auditRetention),
   )
   return { removed, finished: removed < (rowsAtOnce[kind] ?? purgeBatchRows) }

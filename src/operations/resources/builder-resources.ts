@@ -7,14 +7,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { statedName } from '../../domain/entered-name.ts'
 import { isSlug } from '../../domain/name.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
-import {
-  badInput,
-  decideGuardedAt,
-  decideToEndGuarded,
-  type OpenChange,
-  type Operation,
-  refuseFault,
-} from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { externalIdRule } from '../users/builder-users.ts'
@@ -63,7 +56,7 @@ export const putBuilderResource: Operation<
   }
   const now = platform.clock.now()
   const id = recordId('res_', platform.random.uuid(now))
-  return await decideGuardedAt(platform, trace, actor, now, async (change) => {
+  return await decide(platform, trace, { actor, now, kind: 'guarded' }, async (change) => {
     const { q, record } = change
     const owner = await q.users.byExternalId(stated.ownerExternalId)
     if (owner === null) return badInput('ownerExternalId', 'There is no user with this external ID.')
@@ -142,7 +135,7 @@ export const deleteBuilderResource: Operation<Named, { readonly installs: number
   actor,
   { kind, externalId },
 ) =>
-  await decideToEndGuarded(platform, trace, actor, async (change) => {
+  await decide(platform, trace, { actor, kind: 'guarded', endsAccess: true }, async (change) => {
     const found = await change.q.resources.byExternalId(kind, externalId)
     return found === null ? unknownResource() : { installs: await removeResources(change, [found]) }
   })

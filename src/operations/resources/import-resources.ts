@@ -2,7 +2,7 @@ import type { Queries, StagedLines, StagedResource } from '../../../db/database.
 import { type RowKey, recordId, rowKey } from '../../domain/identifier.ts'
 import { type OwnerName, readResource, type ResourceLine } from '../../domain/resource.ts'
 import { normalizeEmail } from '../../domain/user.ts'
-import { badInput, guardedTransaction, type Operation } from '../decision.ts'
+import { badInput, guarded, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { importLines, type LineFault, lineFault, mostFaults, wrongLines } from './import-lines.ts'
 import { matchLines, type Part, partOf, type RememberedLines, rememberLines, repeatedFaults } from './match-lines.ts'
@@ -76,7 +76,7 @@ const stageLines = async (platform: Platform, place: Place, file: ImportFile): P
     )
     const isKept = faults.length === 0
     if (isKept) place.stored.push({ key: place.key, first: batch[0]?.line ?? 0, last: batch.at(-1)?.line ?? 0 })
-    const { unowned, matched } = await guardedTransaction(platform, async (q) => {
+    const { unowned, matched } = await platform.database.transaction(async (q) => {
       const idOfOwner = await ownersOf(q, batch)
       const owned = rows.flatMap((row, index) => {
         const ownerId = idOfOwner(batch[index])
@@ -85,7 +85,7 @@ const stageLines = async (platform: Platform, place: Place, file: ImportFile): P
       const found = await matchLines(q, owned)
       if (isKept) await q.stagedResources.insert(found.map(({ row }) => row))
       return { unowned: batch.filter((line) => idOfOwner(line) === undefined), matched: found }
-    })
+    }, guarded)
     for (const { line, resource } of unowned) faults.push(lineFault(line, unknownOwner(resource.owner)))
     faults.push(...repeatedFaults(place.remembered, matched))
     parts.push(partOf(matched))
@@ -166,7 +166,9 @@ const storedName = ({ by, text }: OwnerName): string => (by === 'email' ? (norma
 /** Removes the lines of an import, a few at a time, because others write meanwhile. If that fails, the purge does it. */
 const dropLines = async (platform: Platform, stored: readonly StagedLines[]): Promise<void> => {
   try {
-    for (const lines of stored) await guardedTransaction(platform, async (q) => await q.stagedResources.forget(lines))
+    for (const lines of stored) {
+      await platform.database.transaction(async (q) => await q.stagedResources.forget(lines), guarded)
+    }
   } catch {
     // The file is merged, or refused with its own reason.
   }

@@ -4,7 +4,7 @@ import type { Queries, StagedResource } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { resourceKinds } from '../../domain/resource.ts'
-import { decide, guardedTransaction, longGuarded, type OpenChange, type Operation } from '../decision.ts'
+import { decide, guarded, type OpenChange, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { endInstallsOn, totalOf } from './builder-resources.ts'
 import { type LineFault, lineFault, mostFaults, wrongLines } from './import-lines.ts'
@@ -49,7 +49,7 @@ export const mergeLines: Operation<StagedImport, ImportedResources> = async (pla
     const faults = contestedFaults(matched)
     if (faults.length > 0) throw wrongLines(faults)
     const work = writing(matched, await leftOut(platform, matched))
-    const merged = await decide(platform, trace, actor, work, longGuarded).catch(unlessOutdated)
+    const merged = await decide(platform, trace, { actor, kind: 'guarded', isLong: true }, work).catch(unlessOutdated)
     if (merged !== null) return merged
   }
   throw refuse('unavailable', { retryAfterSeconds: 1 })
@@ -71,14 +71,14 @@ const matchAgain = async (platform: Platform, staged: StagedImport): Promise<Sta
   for (const { lines } of staged.parts) {
     const before = await platform.database.queries.stagedResources.read(lines)
     const freshIds = before.map(() => recordId('res_', platform.random.uuid(staged.now)))
-    const matched = await guardedTransaction(platform, async (q) => {
+    const matched = await platform.database.transaction(async (q) => {
       const rows = await matchLines(q, before, freshIds)
       for (const [index, { row }] of rows.entries()) {
         const known = before[index]
         if (row.change !== known?.change || row.resourceId !== known.resourceId) await q.stagedResources.correct(row)
       }
       return rows
-    })
+    }, guarded)
     faults.push(...repeatedFaults(remembered, matched))
     parts.push(partOf(matched))
   }

@@ -1,11 +1,11 @@
 import type { ServiceKey } from '../../../db/database.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
-import { lastUsePrecisionMs } from '../../domain/credential.ts'
+import { isSecretUseUnrecorded } from '../../domain/credential.ts'
 import { recordIdOfKey } from '../../domain/identifier.ts'
 import { parseIpAddress } from '../../domain/ip-address.ts'
 import { parseSecret } from '../../domain/secret.ts'
 import { isFromNetworks, parseStoredRights, type ServiceRight, serviceKeyStatus } from '../../domain/service-key.ts'
-import { guardedTransaction } from '../decision.ts'
+import { recordUse } from '../authenticate.ts'
 import { findServiceKey } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -33,7 +33,7 @@ export const authenticateServiceKey = (
   if (id !== null && id !== keyId) return null
   return andThen(findServiceKey(platform.database.queries, { key: keyId, hash: secret.hash }), (key) => {
     if (key === null || whyRefused(key, address, now) !== null) return null
-    if (key.lastUsedAt === null || now - key.lastUsedAt >= lastUsePrecisionMs) void recordUse(platform, key.id, now)
+    if (isSecretUseUnrecorded(key, now)) void recordUse(platform, key.id, (q) => q.serviceKeys.touch(key.id, now))
     return { kind: 'service', id: key.id, rights: parseStoredRights(key.rights) }
   })
 }
@@ -43,19 +43,4 @@ export const whyRefused = (key: ServiceKey, address: string, now: number): 'ende
   const status = serviceKeyStatus(key, now)
   if (status !== 'live') return status
   return isFromNetworks(key.networks, parseIpAddress(address)) ? null : 'network'
-}
-
-/** Records the last use, to the minute, once for all requests that arrive at the same time. No response waits for it. */
-const recordUse = async (platform: Platform, id: string, now: number): Promise<void> => {
-  const { running } = platform
-  const name = `service_key.use ${id}`
-  if (running.has(name)) return
-  running.add(name)
-  try {
-    await guardedTransaction(platform, (q) => q.serviceKeys.touch(id, now))
-  } catch {
-    // The engine has reported why it takes no writes.
-  } finally {
-    running.delete(name)
-  }
 }

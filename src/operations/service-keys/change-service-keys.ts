@@ -12,7 +12,7 @@ import {
   serviceKeyStatus,
   serviceRights,
 } from '../../domain/service-key.ts'
-import { badInput, decide, decideAt, decideToEnd, type Operation, refusalOfFaults, refuseFault } from '../decision.ts'
+import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
@@ -69,7 +69,7 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   const now = platform.clock.now()
   const expiresAt = expiresInDays === null ? null : now + expiresInDays * 86_400_000
   const minted = mintServiceKey(platform, now)
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const row = minted.rowFor({ name, rights: readable.join(' '), networks: places.join(' '), expiresAt })
     await q.serviceKeys.insert(row)
     await record({ action: 'service_key.created', target: row.id, detail: { rights: readable, networks: places } })
@@ -109,7 +109,7 @@ export const rotateServiceKey: Operation<Rotation, NewServiceKeyRecord> = async 
   refuseFault('graceHours', graceFault(input.graceHours))
   const now = platform.clock.now()
   const minted = mintServiceKey(platform, now)
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const old = await q.serviceKeys.find(input.id)
     if (old === null || serviceKeyStatus(old, now) === 'ended') return unknownKey()
     const { name, rights, networks, expiresAt } = old
@@ -125,7 +125,7 @@ export const rotateServiceKey: Operation<Rotation, NewServiceKeyRecord> = async 
 
 /** Ends a service key at once. @throws invalid_request for an unknown ID */
 export const revokeServiceKey: Operation<string, ServiceKeyRecord> = async (platform, trace, actor, id) =>
-  await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor, endsAccess: true }, async ({ q, now, record }) => {
     const found = await q.serviceKeys.find(id)
     if (found === null) return unknownKey()
     if (!(await q.serviceKeys.revoke(id, now))) return serviceKeyRecord(found, now)
@@ -135,7 +135,7 @@ export const revokeServiceKey: Operation<string, ServiceKeyRecord> = async (plat
 
 /** Lets a key that a recovery has suspended work again. @throws invalid_request for an unknown ID */
 export const confirmServiceKey: Operation<string, ServiceKeyRecord> = async (platform, trace, actor, id) =>
-  await decide(platform, trace, actor, async ({ q, now, record }) => {
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const found = await q.serviceKeys.find(id)
     if (found === null) return unknownKey()
     if (await q.serviceKeys.confirm(id)) await record({ action: 'service_key.confirmed', target: id })

@@ -7,8 +7,8 @@ import { hashSecret, sameHash, secretDigits } from '../../domain/secret.ts'
 import { serviceKeyStatus } from '../../domain/service-key.ts'
 import { readSignInRequest } from '../../domain/sign-in-request.ts'
 import { mayEnter } from '../../domain/user.ts'
-import { type Actor, auditStamp } from '../audit/event.ts'
-import { CountedRefusal, decideAt, guardedTransaction, prepareChange, settle } from '../decision.ts'
+import { type Actor, anonymous } from '../audit/event.ts'
+import { CountedRefusal, decide } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { ordinaryUser } from '../users/builder-users.ts'
 import { admit, type Entry, prepareEntry } from './entry.ts'
@@ -45,7 +45,7 @@ export const answerSignIn = async (
   const verifier = platform.random.digits(secretDigits)
   const verifierHash = verifierHashes(verifier)['wasAsked' in answer && answer.wasAsked ? 'asked' : 'known']
   const fixed = { key, verifierHash, serviceKeyId: actor.id, decidedAt: now, completedAt: null }
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const user = 'externalId' in answer ? await activeUser(q, answer.externalId) : null
     if (user instanceof PlatformError) return user
     const reason = 'reason' in answer ? answer.reason : null
@@ -106,13 +106,12 @@ export const completeSignIn = async (
   const now = platform.clock.now()
   const browser = { agent: came.agent, device: null }
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'handover')
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await guardedTransaction(platform, async (q) => {
-    const change = open(q)
+  return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async (change) => {
+    const { q } = change
     const answered = came.key === null ? null : await q.signInRequests.find(came.key)
     const user = await q.users.byId(answered?.userId ?? nobody) // locked before the answer is used up
     const row = await takeAnswer(q, came, now)
-    if (row === null) return refusedSignIn({ kind: 'anonymous' })
+    if (row === null) return refusedSignIn(anonymous)
     if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const
     const begunAt = uuidTimeOfKey(row.key)
     if (user?.id !== row.userId || user.isOperator || !mayEnter(user, begunAt)) {
@@ -121,7 +120,6 @@ export const completeSignIn = async (
     const askedAt = row.wasAsked ? now : null
     return await admit(change, { ...entry, askedAt, detail: { ...entry.detail, serviceKey: row.serviceKeyId } }, user)
   })
-  return await settle<Completed>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 const refusedSignIn = (actor: Actor): CountedRefusal =>

@@ -5,9 +5,9 @@ import { statedPersonName } from '../../domain/entered-name.ts'
 import { auditReasonOf, sentenceOf, type SignInCause, type SignInFault } from '../../domain/sign-in-cause.ts'
 import { localPartOf, mayEnter, normalizeEmail } from '../../domain/user.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
-import { type Actor, auditStamp } from '../audit/event.ts'
+import { type Actor, anonymous } from '../audit/event.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
+import { CountedRefusal, decide, type OpenChange, settle } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from '../users/builder-users.ts'
 import { changeUser } from '../users/change-user.ts'
@@ -30,11 +30,9 @@ export const refuseIdentity = async (
     caller === null
       ? { actor: anonymous, action: 'session.create', detail: { way: 'oidc', reason } }
       : { actor: actorOf(caller), action: 'session.prove', target: caller.user.id, detail: { with: 'oidc', reason } }
-  const refusal = new CountedRefusal(refusalFor(platform, fault), facts)
-  return await settle<never>(platform, () => auditStamp(platform, trace, platform.clock.now()), refusal)
+  return await settle(platform, trace, new CountedRefusal(refusalFor(platform, fault), facts))
 }
 
-const anonymous: Actor = { kind: 'anonymous' }
 const refusalFor = ({ signIn }: Platform, fault: SignInFault) =>
   refuse('invalid_login', { message: sentenceOf(fault, signIn.providerName), details: { ...fault } })
 
@@ -59,14 +57,13 @@ export const signInWithIdentity = async (
   const askedAt = claims.askedAt === null ? null : Math.min(claims.askedAt, now)
   const entry = prepareEntry(platform, minted, { agent, device: null }, now, 'oidc', claims.acr, askedAt)
   const id = recordId('usr_', platform.random.uuid(now))
-  const open = prepareChange(platform, trace, anonymous, now)
   const refused = (kind: SignInCause, actor: Actor): CountedRefusal => {
     const fault = { kind, code: null }
     const detail = { way: 'oidc', reason: auditReasonOf(fault) }
     return new CountedRefusal(refusalFor(platform, fault), { actor, action: 'session.create', detail })
   }
-  const outcome = await platform.database.transaction(async (q) => {
-    const change = open(q)
+  return await decide(platform, trace, { actor: anonymous, now }, async (change) => {
+    const { q } = change
     const known = await q.identities.find(claims.issuer, claims.subject)
     const user = known === null ? await firstSignIn(change, claims, rules, id) : await q.users.byId(known.userId)
     if (typeof user === 'string') return refused(user, anonymous)
@@ -77,7 +74,6 @@ export const signInWithIdentity = async (
     }
     return await admit(change, entry, known === null ? user : await follow(change, known, user, claims))
   })
-  return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Place, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decideToEnd, decideToEndGuarded } from '../decision.ts'
+import { decide } from '../decide.ts'
 import { endBegun, endSignIns } from '../end-access.ts'
 import { canBeFound, emptyPage, listPage, newestPlace, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -79,9 +79,14 @@ export type SessionRecord = ReturnType<typeof recordOf>
 /** Ends the caller's session. Once this has returned, the session is refused. */
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
   const target = caller.sessionKey
-  await decideToEndGuarded(platform, trace, actorOf(caller), async ({ q, now, record }) => {
-    if (await q.sessions.end(target, now)) await record({ action: 'session.ended', target })
-  })
+  await decide(
+    platform,
+    trace,
+    { actor: actorOf(caller), kind: 'guarded', endsAccess: true },
+    async ({ q, now, record }) => {
+      if (await q.sessions.end(target, now)) await record({ action: 'session.ended', target })
+    },
+  )
 }
 
 /**
@@ -89,7 +94,7 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
  * @throws route_not_found if the caller has no session of this key, even if another user has
  */
 export const endSession = async (platform: Platform, trace: Trace, caller: SessionCaller, key: string) =>
-  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller), endsAccess: true }, async (change) => {
     const { q, now, record } = change
     await q.users.byId(caller.user.id)
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
@@ -101,7 +106,7 @@ export const endSession = async (platform: Platform, trace: Trace, caller: Sessi
 
 /** Ends every session of the caller, also the one of this request, with everything else that signs them in. Returns how many sessions. */
 export const endEverySession = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
-  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller), endsAccess: true }, async (change) => {
     const { record } = change
     const ended = await endSignIns(change, caller.user.id)
     if (ended > 1) await record({ action: 'sessions.ended', detail: { ended: ended - 1 } })
@@ -111,7 +116,7 @@ export const endEverySession = async (platform: Platform, trace: Trace, caller: 
 
 /** The same for every other session of the caller. */
 export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
-  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller), endsAccess: true }, async (change) => {
     const { record } = change
     const ended = await endSignIns(change, caller.user.id, caller.sessionKey)
     if (ended > 0) await record({ action: 'sessions.ended', detail: { ended } })

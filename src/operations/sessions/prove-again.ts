@@ -6,7 +6,7 @@ import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decideAt, type OpenChange } from '../decision.ts'
+import { decide, type OpenChange } from '../decide.ts'
 import { useCode } from '../factors/factors.ts'
 import { allowsPasskeys, asked, checkPasskey, type PasskeyAnswer, usePasskey } from '../factors/passkeys.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -56,7 +56,7 @@ export const proveAgain = async (
   const checkable = isPassword && passwordFault(text) === null && user !== null
   const hash = checkable ? user.passwordHash : null
   const matches = isPassword && (await platform.passwords.matches(checkable ? text : '', hash)) && checkable
-  await decideAt(platform, trace, actorOf(caller), platform.clock.now(), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller) }, async (change) => {
     const { q, record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
@@ -128,7 +128,7 @@ const proveElsewhere = async (
   way: 'oidc' | 'handover',
   faultIn: (change: OpenChange) => Promise<keyof typeof notProved | null>,
 ): Promise<void> =>
-  await decideAt(platform, trace, actorOf(caller), platform.clock.now(), async (change) => {
+  await decide(platform, trace, { actor: actorOf(caller) }, async (change) => {
     const { record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended

@@ -5,8 +5,8 @@ import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { mayEnter } from '../../domain/user.ts'
-import { type Actor, auditStamp } from '../audit/event.ts'
-import { CountedRefusal, guardedTransaction, type OpenChange, prepareChange, settle } from '../decision.ts'
+import { type Actor, anonymous } from '../audit/event.ts'
+import { CountedRefusal, decide, type OpenChange } from '../decide.ts'
 import { type Enrolment, prepareEnrolment, storeEnrolment } from '../factors/change-factors.ts'
 import { hasFactor, useCode, type UsedFactor } from '../factors/factors.ts'
 import {
@@ -56,12 +56,11 @@ export const signIn = async (
 
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'password')
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await guardedTransaction(platform, async (q) => {
-    const change = open(q)
+  return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async (change) => {
+    const { q } = change
     // Locked: a reset or change of the password, and a suspension, wait for this session and end it, or are seen here.
     const current = await q.users.byId(asked?.id ?? nobody)
-    const actor: Actor = current === null ? { kind: 'anonymous' } : { kind: 'user', id: current.id }
+    const actor: Actor = current === null ? anonymous : { kind: 'user', id: current.id }
     const allowed = current !== null && mayUsePassword(platform.signIn, current.isOperator)
     const counts = allowed && current.passwordHash === asked?.passwordHash && mayEnter(current, begunAt)
     if (!matches || !checkable || !counts) {
@@ -70,7 +69,6 @@ export const signIn = async (
     }
     return await admit(change, entry, current)
   })
-  return await settle<Entry>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 export type MintedSession = ReturnType<typeof mintSession>
@@ -116,14 +114,13 @@ export const signInWithPasskey = async (
   const checked = await checkPasskey(platform, passkeyOf.alone, answer)
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'password')
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await guardedTransaction(platform, async (q) => {
-    const change = open(q)
+  return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async (change) => {
+    const { q } = change
     const user = await q.users.byId(checked?.passkey.userId ?? nobody)
     const allowed = user !== null && mayEnter(user, begunAt) && mayUsePassword(platform.signIn, user.isOperator)
     const untaken = checked === null || !allowed ? 'passkey_unknown' : await usePasskey(change, checked)
     if (user === null || untaken !== null) {
-      const actor: Actor = user === null ? { kind: 'anonymous' } : { kind: 'user', id: user.id }
+      const actor: Actor = user === null ? anonymous : { kind: 'user', id: user.id }
       const error = refuse('invalid_login', { param: 'passkey', message: wrongPasskey })
       return new CountedRefusal(error, {
         actor,
@@ -133,7 +130,6 @@ export const signInWithPasskey = async (
     }
     return await enter(change, entry, user, 'passkey', null)
   })
-  return await settle<SignedIn>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 const wrongPasskey = 'This passkey was not accepted. Try again, or sign in in another way.'
@@ -157,9 +153,7 @@ export const finishSignIn = async (
     proof.kind === 'passkey' ? await checkPasskey(platform, passkeyOf.second(pending.userId), proof.answer) : null
   const now = platform.clock.now()
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, pending.way)
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await guardedTransaction(platform, async (q) => {
-    const change = open(q)
+  return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async (change) => {
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
     const untaken = checked === null ? 'passkey_unknown' : await usePasskey(change, checked)
@@ -180,7 +174,6 @@ export const finishSignIn = async (
     }
     return await enter(change, { ...entry, askedAt: now }, user, factor, null)
   })
-  return await settle<SignedIn>(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 const wrongCode = 'The code is wrong, or it was used before. Wait for the next one.'
@@ -216,9 +209,7 @@ export const enrolAndSignIn = async (
   const askedAt = pending.way === 'password' ? pending.since : null // a factor that was never asked for proves nothing
   const minted = mintSession(platform, trace, now)
   const entry = { ...prepareEntry(platform, minted, browser, now, pending.way), askedAt }
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await platform.database.transaction(async (q) => {
-    const change = open(q)
+  return await decide(platform, trace, { actor: anonymous, now }, async (change) => {
     const user = await stillPending(change, entry, pending)
     if (user instanceof CountedRefusal) return user
     if (await hasFactor(change.q, user.id)) return refusedEntry(user.id, beginAgain()) // set up since: it must be proved
@@ -226,7 +217,6 @@ export const enrolAndSignIn = async (
     if (codes instanceof PlatformError) return refusedEntry(user.id, codes, { factor: factor.kind })
     return { signedIn: await enter(change, entry, user, factor.kind, null), codes }
   })
-  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 /** The user, locked, if the first proof still counts. */

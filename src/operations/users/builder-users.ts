@@ -8,7 +8,7 @@ import { statedPersonName } from '../../domain/entered-name.ts'
 import { noPassword } from '../../domain/password.ts'
 import { emailFault, localPartOf, normalizeEmail, type UserStatus } from '../../domain/user.ts'
 import { checkingFirst } from '../acting-as.ts'
-import { badInput, decideAt, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, type Operation, refuseFault } from '../decide.ts'
 import { endIssued, endSessionsOf, type EndedAccess } from '../end-access.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -58,7 +58,7 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   const id = recordId('usr_', platform.random.uuid(now))
   const { externalId, pictureUrl, status } = stated
   const name = statedPersonName(stated.name, localPartOf(email))
-  return await decideAt(platform, trace, actor, now, async (change) => {
+  return await decide(platform, trace, { actor, now }, async (change) => {
     const before = await change.q.users.byExternalId(externalId)
     const holder = await change.q.users.byEmail(email)
     if (before?.isOperator === true) return refuse('operator_protected')
@@ -128,7 +128,9 @@ export const endBuilderUserAccess: Operation<
   if (user instanceof PlatformError) throw user
   const sparing = sparingOperators(platform, user.id)
   if (only === null) return await endIssued(sparing, trace, actor, { kind: 'user', userId: user.id })
-  return { sessions: await decideToEnd(sparing, trace, actor, (change) => endSessionsOf(change, user)) }
+  return {
+    sessions: await decide(sparing, trace, { actor, endsAccess: true }, (change) => endSessionsOf(change, user)),
+  }
 }
 
 /** The user of an external ID whom a service key may change. */
@@ -155,7 +157,7 @@ type Link = { readonly email: string; readonly externalId: string }
  */
 export const linkUser: Operation<Link, BuilderUser> = async (platform, trace, actor, input) => {
   if (!isForeignId('external ID', input.externalId)) throw badInput('externalId', externalIdRule)
-  return await decideAt(platform, trace, actor, platform.clock.now(), async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const email = normalizeEmail(input.email)
     const user = email === null ? null : await q.users.byEmail(email)
     if (user === null) return badInput('email', 'There is no user with this address.')

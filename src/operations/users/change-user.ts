@@ -9,7 +9,7 @@ import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Rule } from '../acting-as.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { countOf, endSignIns } from '../end-access.ts'
 import { knownUser } from './find-user.ts'
 
@@ -84,7 +84,7 @@ type NewUserName = { readonly email: string; readonly name: string }
 export const renameUser: Operation<NewUserName, User> = async (platform, trace, actor, input) => {
   const { name, fault } = typedName(input.name)
   refuseFault('name', fault)
-  return await decide(platform, trace, actor, async (change) => {
+  return await decide(platform, trace, { actor }, async (change) => {
     const user = await knownUser(change.q, input.email)
     return user instanceof PlatformError ? user : (await changeUser(change, user, { name })).user
   })
@@ -99,7 +99,7 @@ type NewUserEmail = { readonly email: string; readonly to: string }
 export const setUserEmail: Operation<NewUserEmail, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.to)
   if (email === null) throw badInput('to', 'The new email address is malformed.')
-  return await decide(platform, trace, actor, async (change) => {
+  return await decide(platform, trace, { actor }, async (change) => {
     const user = await knownUser(change.q, input.email)
     if (user instanceof PlatformError) return user
     const isTaken = user.email !== email && (await change.q.users.byEmail(email)) !== null
@@ -116,8 +116,7 @@ type OperatorRights = { readonly userId: string; readonly isOperator: boolean }
  */
 export const setOperator: Operation<OperatorRights, User> = async (platform, trace, actor, input) => {
   const { userId, isOperator } = input
-  const decided = isOperator ? decide : decideToEnd
-  return await decided(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor, endsAccess: !isOperator }, async ({ q, now, record }) => {
     const user = await q.users.byId(userId)
     if (user === null) return badInput('user', 'There is no such user.')
     if (user.isOperator === isOperator) return user

@@ -3,7 +3,7 @@ import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { badInput, decideAt, type Operation, refusalOfFaults } from '../decision.ts'
+import { badInput, decide, type Operation, refusalOfFaults } from '../decide.ts'
 import { newUser } from './builder-users.ts'
 
 const taken = 'A user with this email address already exists.'
@@ -38,7 +38,7 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
   const id = recordId('usr_', platform.random.uuid(now))
   const facts = { id, externalId: null, email, name, pictureUrl: null, status: 'active' } as const
   const user: User = { ...newUser(facts, now), passwordHash, isOperator: input.isOperator }
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     if ((await q.users.byEmail(email)) !== null) return badInput('email', taken)
     await q.users.insert(user)
     await record({ action: 'user.created', target: user.id, detail: { operator: input.isOperator } })

@@ -1,7 +1,7 @@
 import type { User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
-import { badInput, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { endIssued, endSignIns } from '../end-access.ts'
 import { removeResources } from '../resources/builder-resources.ts'
 import { ordinaryUser, sparingOperators } from './builder-users.ts'
@@ -31,9 +31,14 @@ export const eraseUser: Operation<Whom, ErasedUser> = async (platform, trace, ac
   await endIssued(sparingOperators(platform, found.id), trace, actor, { kind: 'user', userId: found.id })
   let removed: Removed = { resources: 0, installs: 0 }
   for (let removals = 1; removals <= mostRemovals; removals += 1) {
-    removed = await decideToEnd(platform, trace, actor, async (change) => await removePlaces(change, found.id, removed))
+    removed = await decide(
+      platform,
+      trace,
+      { actor, endsAccess: true },
+      async (change) => await removePlaces(change, found.id, removed),
+    )
     const erase = async (change: OpenChange) => await erasePerson(change, found, removed)
-    const erased = await decideToEnd(platform, trace, actor, erase).catch(unlessPlacesCame)
+    const erased = await decide(platform, trace, { actor, endsAccess: true }, erase).catch(unlessPlacesCame)
     if (erased !== null) return erased
   }
   throw refuse('unavailable', { retryAfterSeconds: 1 })

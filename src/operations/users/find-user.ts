@@ -2,7 +2,7 @@ import type { Counted, Queries, User, UserOrder, UserQuestion } from '../../../d
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { noPassword } from '../../domain/password.ts'
 import { normalizeEmail } from '../../domain/user.ts'
-import { badInput } from '../decision.ts'
+import { badInput } from '../decide.ts'
 import { factorsOf } from '../factors/factors.ts'
 import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage, startOf } from '../page.ts'
 import type { Platform } from '../platform.ts'

@@ -4,7 +4,7 @@ import type { User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { isForeignId } from '../../domain/foreign-id.ts'
 import { issuerKey } from '../../domain/identity-claims.ts'
-import { badInput, decideAt, type OpenChange, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
 import { knownUser } from './find-user.ts'
 
 type Place = { readonly email: string; readonly issuer: string }
@@ -30,7 +30,7 @@ export const linkIdentity: Operation<Place & { readonly subject: string }, Linke
   if (!isForeignId('subject', subject))
     throw badInput('subject', 'A subject is 1 to 255 ASCII characters without control characters.')
   const now = platform.clock.now()
-  return await decideAt(platform, trace, actor, now, async (change) => {
+  return await decide(platform, trace, { actor, now }, async (change) => {
     const { q, record } = change
     const user = await knownUser(q, email)
     if (user instanceof PlatformError) return user
@@ -59,7 +59,7 @@ export const unlinkIdentity: Operation<Place, { readonly user: User; readonly is
   place,
 ) => {
   const issuer = issuerOf(place)
-  return await decideAt(platform, trace, actor, platform.clock.now(), async (change) => {
+  return await decide(platform, trace, { actor }, async (change) => {
     const user = await knownUser(change.q, place.email)
     if (user instanceof PlatformError) return user
     const ended = await unlink(change, user, issuer, null)

@@ -9,24 +9,14 @@ import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../doma
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { emailFault, normalizeEmail } from '../../domain/user.ts'
-import { auditStamp } from '../audit/event.ts'
-import {
-  badInput,
-  CountedRefusal,
-  decide,
-  decideAt,
-  type OpenChange,
-  type Operation,
-  prepareChange,
-  refusalOfFaults,
-  settle,
-} from '../decision.ts'
+import { badInput, CountedRefusal, decide, type Operation, refusalOfFaults, settle } from '../decide.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { endSignIns } from '../end-access.ts'
 import { findPasswordLink } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { newUser } from './builder-users.ts'
 import { changeUser } from './change-user.ts'
+import { anonymous } from '../audit/event.ts'
 
 /** A new link. The answer that makes it is the only place that has it. */
 export type MadeLink = { readonly user: User; readonly link: string; readonly expiresAt: number }
@@ -101,7 +91,7 @@ export const inviteUser: Operation<Invitation, MadeLink> = async (platform, trac
   const id = recordId('usr_', platform.random.uuid(now))
   const stranger = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
   const user = { ...stranger, isOperator: input.isOperator }
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     if ((await q.users.byEmail(email)) !== null) return badInput('email', taken)
     await q.users.insert(user)
     await q.passwordLinks.insert(rowFor(user.id))
@@ -121,7 +111,7 @@ const noPasswords = 'PASSWORD_FOR does not let this user sign in with a password
 export const createResetLink: Operation<string, MadeLink> = async (platform, trace, actor, userId) => {
   const now = platform.clock.now()
   const { link, expiresAt, rowFor } = mintLink(platform, now)
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const user = await q.users.byId(userId) // locked, so that the newest link is the one that works
     if (user === null) return badInput('user', 'There is no such user.')
     if (user.status !== 'active') return badInput('user', 'The user is disabled. Enable the user first.')
@@ -144,7 +134,7 @@ export const askForLink = async (platform: Platform, trace: Trace, address: stri
   const now = platform.clock.now()
   const id = recordId('eml_', platform.random.uuid(now))
   const attempt = { state: 'pending', attempts: 0, nextAttemptAt: now, fault: null } as const
-  await decideAt(platform, trace, { kind: 'anonymous' }, now, async ({ q }) => {
+  await decide(platform, trace, { actor: anonymous, now }, async ({ q }) => {
     await q.mails.insert({ id, kind: 'reset_asked', userId: null, address: email, ...attempt, createdAt: now })
   })
 }
@@ -165,7 +155,7 @@ const liveLink = async (q: Queries, secret: string, now: number, path: LinkPath)
 /** The refusal is counted, because anybody can send any number of texts that are no links. */
 const deadLink = () =>
   new CountedRefusal(refuse('version_not_eligible', { message: 'This link no longer works.' }), {
-    actor: { kind: 'anonymous' },
+    actor: anonymous,
     action: 'user.use_link',
   })
 
@@ -181,7 +171,7 @@ export const openPasswordLink = async (
 ): Promise<FoundLink> => {
   const now = platform.clock.now()
   const found = await liveLink(platform.database.queries, secret, now, path)
-  return await settle(platform, () => auditStamp(platform, trace, now), found ?? deadLink())
+  return found ?? (await settle(platform, trace, deadLink(), now))
 }
 
 type ChosenPassword = { readonly link: string; readonly password: string; readonly repeated: string }
@@ -200,10 +190,17 @@ export const usePasswordLink = async (platform: Platform, trace: Trace, input: C
   })
   if (fault !== null) throw fault
   const hash = await hashOnceAtATime(platform, row.id, input.password)
-  const now = platform.clock.now()
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await platform.database.transaction(async (q) => await setPassword(open(q), input.link, hash))
-  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
+  return await decide(platform, trace, { actor: anonymous }, async (change) => {
+    const { q, now, record } = change
+    const found = await liveLink(q, input.link, now, passwordLinkPath)
+    if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
+    const { user } = found
+    if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
+    await q.users.confirm(user.id)
+    await endSignIns(change, user.id)
+    await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
+    return user
+  })
 }
 
 const hashOnceAtATime = async ({ running, passwords }: Platform, linkId: string, password: string) => {
@@ -216,18 +213,6 @@ const hashOnceAtATime = async ({ running, passwords }: Platform, linkId: string,
   }
 }
 
-const setPassword = async (change: OpenChange, link: string, hash: string) => {
-  const { q, now, record } = change
-  const found = await liveLink(q, link, now, passwordLinkPath)
-  if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
-  const { user } = found
-  if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
-  await q.users.confirm(user.id)
-  await endSignIns(change, user.id)
-  await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
-  return user
-}
-
 /**
  * Asks for a link at a new address, which confirms it. Earlier links of the person end. Whether somebody else has the address is not
  * told: then no mail is sent.
@@ -236,7 +221,7 @@ const setPassword = async (change: OpenChange, link: string, hash: string) => {
 export const askForEmail = async (platform: Platform, trace: Trace, caller: SessionCaller, address: string) => {
   const email = normalizeEmail(address)
   if (email === null) throw badInput('email', emailFault(address))
-  await decide(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+  await decide(platform, trace, { actor: actorOf(caller) }, async ({ q, now, record }) => {
     const user = await q.users.byId(caller.user.id)
     if (user === null || user.externalId !== null) return badInput('email', 'The builder sets your address.')
     if (user.email === email) return badInput('email', 'This is your address already.')
@@ -250,19 +235,13 @@ export const askForEmail = async (platform: Platform, trace: Trace, caller: Sess
  * Gives the person of a link the address that it confirms. Sessions stay, all links of the person end, and the old address is told.
  * @throws version_not_eligible for a link that does not work, or whose address somebody else has by now
  */
-export const useEmailLink = async (platform: Platform, trace: Trace, secret: string): Promise<User> => {
-  const now = platform.clock.now()
-  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await platform.database.transaction(async (q) => await setEmail(open(q), secret))
-  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
-}
-
-const setEmail = async (change: OpenChange, secret: string) => {
-  const { q, now } = change
-  const found = await liveLink(q, secret, now, emailLinkPath)
-  const email = found?.row.email ?? null
-  if (found === null || email === null || (await q.users.byEmail(email)) !== null) return deadLink()
-  const { user, row } = found
-  if (user.externalId !== null || !(await q.passwordLinks.use(row.id, now))) return deadLink()
-  return (await changeUser(change, user, { email }, { by: { kind: 'user', id: user.id } })).user
-}
+export const useEmailLink = async (platform: Platform, trace: Trace, secret: string): Promise<User> =>
+  await decide(platform, trace, { actor: anonymous }, async (change) => {
+    const { q, now } = change
+    const found = await liveLink(q, secret, now, emailLinkPath)
+    const email = found?.row.email ?? null
+    if (found === null || email === null || (await q.users.byEmail(email)) !== null) return deadLink()
+    const { user, row } = found
+    if (user.externalId !== null || !(await q.passwordLinks.use(row.id, now))) return deadLink()
+    return (await changeUser(change, user, { email }, { by: { kind: 'user', id: user.id } })).user
+  })

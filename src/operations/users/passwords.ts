@@ -7,15 +7,7 @@ import { newPasswordFault, normalPassword, passwordFault } from '../../domain/pa
 import type { Rule } from '../acting-as.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import {
-  badInput,
-  decide,
-  decideAt,
-  type OpenChange,
-  type Operation,
-  refusalOfFaults,
-  refuseFault,
-} from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import { endSignIns } from '../end-access.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
@@ -51,7 +43,7 @@ export const changePassword = async (
 
   const now = platform.clock.now()
   const session = mintSession(platform, trace, now)
-  return await decideAt(platform, trace, actorOf(caller), now, async (change) => {
+  return await decide(platform, trace, { actor: actorOf(caller), now }, async (change) => {
     const { q, record } = change
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
@@ -113,7 +105,7 @@ export const resetPassword: Operation<
   const user = await platform.database.queries.users.byId(input.userId)
   if (user === null) throw badInput('user', 'There is no such user.')
   const passwordHash = await platform.passwords.hash(input.password)
-  return await decide(platform, trace, actor, async (change) => {
+  return await decide(platform, trace, { actor }, async (change) => {
     const { q, now, record } = change
     if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
       return refuse('version_not_eligible', { message: changedSince })
@@ -132,7 +124,7 @@ const changedSince = 'The password was changed a moment ago. Nothing was done a 
  * @throws invalid_request for an unknown address
  */
 export const confirmUser: Operation<string, User> = async (platform, trace, actor, email) => {
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, record }) => {
     const user = await knownUser(q, email)
     if (user instanceof PlatformError) return user
     if (!(await q.users.confirm(user.id))) return user

@@ -4,7 +4,7 @@ import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeKeyAt } from '../../domain/time-key.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
-import { decide, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
+import { decide, type OpenChange, type Operation } from '../decide.ts'
 import { changeUser, refusalIfLastOperator, type UserEnded } from './change-user.ts'
 import { knownUser } from './find-user.ts'
 
@@ -33,10 +33,10 @@ export type DisabledUser = {
  */
 export const setUserStatus: Operation<Input, DisabledUser> = async (platform, trace, actor, input) => {
   if (input.status === 'active') {
-    return await decide(platform, trace, actor, async (change) => await enable(change, input.email))
+    return await decide(platform, trace, { actor }, async (change) => await enable(change, input.email))
   }
   const choice = input.apps ?? { kind: 'suspend' }
-  return await decideToEnd(platform, trace, actor, async (change) => {
+  return await decide(platform, trace, { actor, endsAccess: true }, async (change) => {
     const { q, now } = change
     const user = await knownUser(q, input.email)
     if (user instanceof PlatformError) return user

@@ -13,7 +13,7 @@ import {
   refusalIfOverQuota,
   type StoreArtifact,
 } from '../artifacts/store-artifact.ts'
-import { badInput, decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation, prepareChange } from '../decide.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
@@ -105,7 +105,7 @@ export const createOwnVersion: Operation<OwnUpload, CreatedVersion> = async (pla
   if (checked.forbidden !== null) throw checked.forbidden
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
-  return await decideAt(platform, trace, actor, now, async (change) => {
+  return await decide(platform, trace, { actor, now }, async (change) => {
     const app = await findApp(change.q, slug)
     const existing = await change.q.versions.byName(app.id, upload.version)
     const fault = replaces === null ? takenFault(existing) : changedFault(existing, replaces)

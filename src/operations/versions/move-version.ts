@@ -2,7 +2,7 @@ import type { Version } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { decide, type OpenChange, type Operation, refuseFault } from '../decision.ts'
+import { decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { makeLive, moveFrom, readVersionRecord, type Rejection, type VersionRecord } from './version-record.ts'
 
 /**
@@ -12,7 +12,7 @@ import { makeLive, moveFrom, readVersionRecord, type Rejection, type VersionReco
  */
 export const moveVersion: Operation<VersionMove, VersionRecord> = async (platform, trace, actor, move) => {
   refuseFault('message', move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null)
-  return await decide(platform, trace, actor, async (change) => await takeStep(change, move))
+  return await decide(platform, trace, { actor }, async (change) => await takeStep(change, move))
 }
 
 type Publication = Pick<VersionMove, 'slug' | 'version' | 'seen'>
@@ -22,7 +22,7 @@ type Publication = Pick<VersionMove, 'slug' | 'version' | 'seen'>
  * @throws invalid_request for an unknown app, version_not_found, version_not_eligible
  */
 export const approveAndActivate: Operation<Publication, VersionRecord> = async (platform, trace, actor, move) =>
-  await decide(platform, trace, actor, async (change) => {
+  await decide(platform, trace, { actor }, async (change) => {
     const first = await takeStep(change, { ...move, step: 'approve', rejection: null })
     if (first instanceof PlatformError) return first
     return await takeStep(change, { ...move, step: 'activate', rejection: null })

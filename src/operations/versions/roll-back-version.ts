@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isProductionRollbackTarget, liveStack } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { decideAt, type OpenChange, type Operation, prepareChange } from '../decision.ts'
+import { decide, type OpenChange, type Operation, prepareChange } from '../decide.ts'
 import { once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
@@ -74,7 +74,7 @@ export const rollBackOwnVersion: Operation<OwnRollback, VersionRecord> = async (
   const { slug, seen, environment, reason } = input
   const now = platform.clock.now()
   const id = `rbk_${platform.random.uuidHex(now)}`
-  return await decideAt(platform, trace, actor, now, async (change) => {
+  return await decide(platform, trace, { actor, now }, async (change) => {
     const { q } = change
     const app = await findApp(q, slug)
     const swap = await findSwap(q, app.id, { environment, target: { id: seen.toId } })

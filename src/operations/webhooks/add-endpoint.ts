@@ -10,7 +10,7 @@ import {
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decide, decideAt, type Operation, refusalOfFaults, refuseFault } from '../decision.ts'
+import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { type EndpointRecord, endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
@@ -36,7 +36,7 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (pla
   const id = recordId('whk_', platform.random.uuid(now))
   const secret = mintWebhookSecret(platform, id, now)
 
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const app = await findApp(q, slug)
     if ((await q.webhookEndpoints.countOfPlace(app.id, environment)) >= maximumEndpoints) {
       return badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`)
@@ -82,7 +82,7 @@ export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (
   })
   if (refusal !== null) throw refusal
   const kinds = formatKinds(change.kinds.filter(isWebhookKind))
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const isMoved = endpoint.url !== url
     // Another address has not failed yet.

@@ -4,7 +4,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
-import { decideAt, decideGuardedAt } from '../decision.ts'
+import { decide } from '../decide.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
@@ -113,7 +113,7 @@ const storeResult = async (
   const chance = (platform.random.bytes(1)[0] ?? 0) / 255
   const { position } = event
   const isPing = event.kind === 'ping'
-  await decideGuardedAt(platform, trace, system, platform.clock.now(), async ({ q, now, record }) => {
+  await decide(platform, trace, { actor: system, kind: 'guarded' }, async ({ q, now, record }) => {
     const { status, error, durationMs } = answer
     const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, ...sent }
     const answerHeaders = status === null ? null : JSON.stringify(answer.headers)
@@ -143,7 +143,7 @@ const storeResult = async (
 export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Actor, id: string) => {
   const now = platform.clock.now()
   const eventId = recordId('evt_', platform.random.uuid(now))
-  const { endpoint, event } = await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  const { endpoint, event } = await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const { endpoint } = await findEndpoint(q, id)
     const { appId, environment } = endpoint
     const data = { appId, endpointId: id }

@@ -8,7 +8,7 @@ import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds } from '../../domain/webhook-event.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 
 /** An endpoint without its secrets. */
@@ -105,7 +105,7 @@ export const setEndpointStatus: Operation<
   EndpointRecord
 > = async (platform, trace, actor, { id, status }) => {
   const reason = status === 'disabled' ? ('by_hand' as const) : null
-  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return endpointRecord(endpoint, slug)
     const { appId, environment } = endpoint
@@ -120,7 +120,7 @@ export const setEndpointStatus: Operation<
  * @throws invalid_request for an unknown ID
  */
 export const removeEndpoint: Operation<string, EndpointRecord> = async (platform, trace, actor, id) => {
-  return await decide(platform, trace, actor, async ({ q, record }) => {
+  return await decide(platform, trace, { actor }, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     await q.webhookEndpoints.remove(id)
     const { appId, environment } = endpoint

@@ -1,6 +1,6 @@
 import { type ApiVersion, apiVersions } from '../../domain/api-version.ts'
 import { system } from '../audit/event.ts'
-import { decide } from '../decision.ts'
+import { decide } from '../decide.ts'
 import { beyondEveryId } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -13,7 +13,7 @@ export const announceDeprecations = async (
   for (const { name, deprecatedAt, sunsetAt } of versions.filter((version) => version.deprecatedAt !== null)) {
     const detail = { apiVersion: name, deprecatedAt: wireTime(deprecatedAt), sunsetAt: wireTime(sunsetAt) }
     for (const appId of await platform.database.queries.webhookEndpoints.listeningApps()) {
-      await decide(platform, trace, system, async ({ q, record }) => {
+      await decide(platform, trace, { actor: system }, async ({ q, record }) => {
         const announced = await q.audit.pageOfApp(appId, 'api_version.deprecated', beyondEveryId, 100)
         if (announced.some(({ target }) => target === name)) return
         await record({ action: 'api_version.deprecated', appId, target: name, detail })

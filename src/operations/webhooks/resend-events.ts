@@ -1,7 +1,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { recordIdOfTime } from '../../domain/identifier.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decide.ts'
 import { findEndpoint } from './endpoints.ts'
 
 /** One event, which may be a ping; or all events since a moment (epoch milliseconds) or all given up, without pings. */
@@ -29,7 +29,7 @@ export const resendEvents: Operation<
   let after = 0
   for (;;) {
     const from = after
-    const batch = await decide(platform, trace, actor, async ({ q, now, record }) => {
+    const batch = await decide(platform, trace, { actor }, async ({ q, now, record }) => {
       const { endpoint } = await findEndpoint(q, id)
       const positions = await positionsOf(q, id, choice, from)
       if (positions === null) return badInput('event', 'This endpoint has no such event.')

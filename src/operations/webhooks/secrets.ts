@@ -3,7 +3,7 @@ import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
 import { graceFault } from '../../domain/credential.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { webhookSecretPrefix } from '../../domain/secret.ts'
-import { decideAt, type Operation, refuseFault } from '../decision.ts'
+import { decide, type Operation, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 
@@ -36,7 +36,7 @@ export const rotateWebhookSecret: Operation<
   const now = platform.clock.now()
   const secret = mintWebhookSecret(platform, id, now)
   const endsAt = now + graceHours * 3_600_000
-  return await decideAt(platform, trace, actor, now, async ({ q, record }) => {
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const [latest, ...older] = await q.webhookEndpoints.liveSecrets(id, now)
     if (latest !== undefined)

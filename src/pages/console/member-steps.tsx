@@ -11,7 +11,7 @@ import {
   revokeInvitation,
 } from '../../operations/apps/invitations.ts'
 import { changeMemberRole, listMembers, mayChangeMember, removeMember } from '../../operations/apps/members.ts'
-import { badInput } from '../../operations/decision.ts'
+import { badInput } from '../../operations/decide.ts'
 import { reachOf } from '../../operations/reach.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'

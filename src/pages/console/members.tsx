@@ -9,7 +9,7 @@ import {
   type PendingInvitation,
 } from '../../operations/apps/invitations.ts'
 import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
-import { badInput } from '../../operations/decision.ts'
+import { badInput } from '../../operations/decide.ts'
 import { formPage } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, MemberBadges } from '../design/badge.tsx'

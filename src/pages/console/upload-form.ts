@@ -7,7 +7,7 @@ import { artifactNameForm, isSemanticVersion, manifestLimitBytes, versionLimits 
 import type { SentFile } from '../../http/multipart.ts'
 import type { VersionUpload } from '../../operations/versions/create-version.ts'
 import type { VersionRecord } from '../../operations/versions/version-record.ts'
-import { badInput } from '../../operations/decision.ts'
+import { badInput } from '../../operations/decide.ts'
 
 /** What a person typed into the form of a version. */
 export type VersionValues = {

@@ -5,7 +5,7 @@ import { visibleText } from '../../domain/text.ts'
 import { artifactLimits, versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { keepingIfUsed } from '../../operations/artifacts/store-artifact.ts'
-import { badInput } from '../../operations/decision.ts'
+import { badInput } from '../../operations/decide.ts'
 import {
   createOwnVersion,
   type SeenDraft,

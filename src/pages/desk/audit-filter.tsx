@@ -1,6 +1,6 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { AuditSearch } from '../../operations/audit/search-events.ts'
-import { badInput } from '../../operations/decision.ts'
+import { badInput } from '../../operations/decide.ts'
 import type { TimeOrder } from '../../operations/page.ts'
 import { Field } from '../design/field.tsx'
 import { Choices } from '../design/list-tools.tsx'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { badInput } from '../../operations/decision.ts'
+import { badInput } from '../../operations/decide.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'

@@ -67,7 +67,7 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'environment === null': {
     'never: environment === null': 'no credential is that of a malformed client ID, whatever secret comes with it',
   },
-  'lastUsedAt === null || now - lastUsedAt >= lastUsePrecisionMs': {
+  'lastUsedAt === null || nowMs - lastUsedAt >= lastUsePrecisionMs': {
     'left out: lastUsedAt === null': 'never counts as 1970, which is long ago',
   },
   'environmentOfClientId(clientId) !== null && (await platform.database.queries.apps.idOfClient(clientId)) !== null': {
