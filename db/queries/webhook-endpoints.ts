@@ -5,13 +5,14 @@ import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../ta
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { lazyReader } from './reader.ts'
-import { inserter } from './rows.ts'
+import { rotatingSecrets } from './rotating-secrets.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect
 
 /** Endpoints of apps, and the secrets that sign deliveries to them. */
 export const webhookEndpointQueries = (db: DrizzleConnection) => {
+  const secrets = rotatingSecrets(db, webhookSecrets)
   const due = lazyReader(db, () =>
     db
       .select({ id: webhookEndpoints.id })
@@ -122,7 +123,8 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
       await db.delete(webhookSecrets).where(eq(webhookSecrets.endpointId, id))
       await db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
     },
-    insertSecret: inserter(db, webhookSecrets),
+    insertSecret: secrets.insert,
+    endSecretsAt: secrets.endAt,
     /** The secrets that are valid now, newest first. */
     liveSecrets: async (endpointId: string, now: number): Promise<WebhookSecret[]> =>
       await db
@@ -135,8 +137,6 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
           ),
         )
         .orderBy(desc(webhookSecrets.id)),
-    setSecretExpiry: async (id: string, expiresAt: number) =>
-      void (await db.update(webhookSecrets).set({ expiresAt }).where(eq(webhookSecrets.id, id))),
     /** Removes up to `limit` secrets whose grace period has ended, and returns how many. */
     purgeSecrets: async (before: number, limit: number) =>
       await removeSome(

@@ -186,7 +186,7 @@ describe('the next call is refused', () => {
     const { clientId, clientSecret } = await rotateCredential(world.platform, trace, operator, input)
     await expectWorking(scene, ['me', 'issue'])
     await world.platform.database.transaction(
-      async (q) => await q.credentials.setExpiry(old, world.platform.clock.now()),
+      async (q) => await q.credentials.endAt([{ id: old }], world.platform.clock.now()),
     )
     await expectRefused(scene, { ...appDead, issue: 'invalid_client', refresh: 'invalid_client' })
     const rotated = { ...scene, app: { ...scene.app, development: { clientId, clientSecret } } }

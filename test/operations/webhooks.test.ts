@@ -211,7 +211,7 @@ describe('a secret', () => {
     const { id } = await world.endpoint(receiver.url, ['credential.created'])
     const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(id, platform.clock.now())
     await platform.database.transaction(async (q) => {
-      for (const secret of secrets) await q.webhookEndpoints.setSecretExpiry(secret.id, 1)
+      await q.webhookEndpoints.endSecretsAt(secrets, 1)
     })
     const calls = receiver.received.length
     expect(await pingEndpoint(platform, trace, operator, id)).toMatchObject({ status: null, error: 'no_secret' })

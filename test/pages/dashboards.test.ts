@@ -162,7 +162,7 @@ describe('what needs attention', () => {
     expect(await attentionOn(owner, `/console/${app.slug}`)).toBe('')
     await platform.database.transaction(async (q) => {
       for (const { id } of await q.credentials.listByClient(app.production.clientId))
-        await q.credentials.setExpiry(id, 1)
+        await q.credentials.endAt([{ id: id }], 1)
     })
     expect(await attentionOn(owner, `/console/${app.slug}`)).toContain('live without a production secret')
   })

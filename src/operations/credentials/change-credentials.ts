@@ -1,13 +1,13 @@
 import type { Credential, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { graceFault, maximumLiveSecrets } from '../../domain/credential.ts'
+import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
-import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import type { Actor } from '../audit/event.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { badInput, decide, type Operation, refuseFault } from '../decide.ts'
+import { endOfGrace, newSecret } from '../new-secret.ts'
 import type { Platform } from '../platform.ts'
 import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
 
@@ -47,10 +47,8 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
 
 /** A new random secret, made before the transaction that stores its hash. `now` is epoch milliseconds. */
 const mintClientSecret = (platform: Platform, environment: Environment, now: number) => {
-  const key = rowKey(platform.random.uuid(now))
   const kind = environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction'
-  const clientSecret = mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
-  const secretHash = hashSecret(clientSecret)
+  const { key, secret: clientSecret, hash: secretHash } = newSecret(platform, kind, now)
   return {
     clientSecret,
     rowFor: (clientId: string, label: string | null, actor: Actor): Credential => ({
@@ -86,8 +84,8 @@ type Rotation = { readonly clientId: string; readonly graceHours: number }
 export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async (platform, trace, actor, input) => {
   const environment = environmentOfClientId(input.clientId)
   if (environment === null) throw badInput('clientId', 'There is no such client.')
-  refuseFault('graceHours', graceFault(input.graceHours))
   const now = platform.clock.now()
+  const endsAt = endOfGrace(input.graceHours, now)
   const minted = mintClientSecret(platform, environment, now)
 
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
@@ -96,9 +94,8 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
     // Without a grace period the old secrets end now, so there is no third one. An exposed secret must not wait for a slot.
     const fullness = input.graceHours === 0 ? null : await refusalIfFull(q, input.clientId, now)
     if (fullness !== null) return fullness
-    const endsAt = now + input.graceHours * 3_600_000
     const before = await q.credentials.liveOfClient(input.clientId, now)
-    for (const old of before) await q.credentials.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
+    await q.credentials.endAt(before, endsAt)
     const row = minted.rowFor(input.clientId, before.at(-1)?.label ?? null, actor)
     await q.credentials.insert(row)
     const detail = { replaces: before.map((old) => old.id), graceHours: input.graceHours }
@@ -135,7 +132,6 @@ export const revokeCredential: Operation<string, CredentialRecord> = async (plat
     if (await q.credentials.revoke(credentialId, now)) {
       await record({ action: 'credential.revoked', appId: app.id, environment, target: credentialId })
     }
-    const after = await q.credentials.find(credentialId)
-    return credentialRecord(after?.credential ?? credential, environment, now)
+    return credentialRecord({ ...credential, revokedAt: credential.revokedAt ?? now }, environment, now)
   })
 }

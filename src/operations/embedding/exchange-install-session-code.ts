@@ -1,13 +1,14 @@
 import type { EmbeddedSession, Queries } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { type RowKey, rowKey } from '../../domain/identifier.ts'
+import type { RowKey } from '../../domain/identifier.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import { formatScope } from '../../domain/scope.ts'
-import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
+import { parseSecret } from '../../domain/secret.ts'
 import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/session.ts'
 import { claimedTrail } from '../authenticate-client.ts'
 import { CountedRefusal, decide, ReusedSecret } from '../decide.ts'
 import { findInstallSessionCode } from '../find-token.ts'
+import { newSecret } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { anonymous } from '../audit/event.ts'
 
@@ -26,9 +27,7 @@ type FoundCode = NonNullable<Awaited<ReturnType<Queries['embedding']['findCode']
 export const exchangeInstallSessionCode = async (platform: Platform, trace: Trace, request: InstallSessionExchange) => {
   const now = platform.clock.now()
   const secret = parseSecret('installSessionCode', request.code)
-  const key = rowKey(platform.random.uuid(now))
-  const sessionToken = mintSecret({ kind: 'embeddedSession', key, digits: platform.random.digits(secretDigits) })
-  const hash = hashSecret(sessionToken)
+  const { key, secret: sessionToken, hash } = newSecret(platform, 'embeddedSession', now)
   const lifetimeMs = platform.lifetimes.embeddedSession * 1000
 
   return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async ({ q, record }) => {

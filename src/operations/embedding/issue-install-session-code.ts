@@ -1,13 +1,12 @@
 import type { Queries } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { rowKey } from '../../domain/identifier.ts'
 import { isInstallLive } from '../../domain/install.ts'
 import { embedUrlOf } from '../../domain/registered-url.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
-import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp, mayTest } from '../apps/app-record.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decide } from '../decide.ts'
+import { newSecret } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 import { currentVersion } from '../versions/version-record.ts'
@@ -28,9 +27,7 @@ export const issueInstallSessionCode = async (
   installId: string,
 ) => {
   const now = platform.clock.now()
-  const key = rowKey(platform.random.uuid(now))
-  const code = mintSecret({ kind: 'installSessionCode', key, digits: platform.random.digits(secretDigits) })
-  const hash = hashSecret(code)
+  const { key, secret: code, hash } = newSecret(platform, 'installSessionCode', now)
   const expiresInSeconds = platform.lifetimes.installSessionCode
   return await decide(platform, trace, { actor: actorOf(caller), now, kind: 'guarded' }, async ({ q, record }) => {
     const opened = await openedApp(q, platform.publicUrl, caller, installId)

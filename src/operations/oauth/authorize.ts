@@ -12,11 +12,11 @@ import {
   type ScopeName,
   scopesFor,
 } from '../../domain/scope.ts'
-import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decide, ifKeyTaken, type OpenChange } from '../decide.ts'
+import { newToken } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An authorization code and where the browser takes it. */
@@ -47,10 +47,8 @@ export const authorize = async (
   const now = platform.clock.now()
   const expiresInSeconds = Math.min(platform.lifetimes.code, platform.lifetimes.grant)
   const expiresAt = now + expiresInSeconds * 1000
-  const key = platform.random.timeKey(now)
+  const { key, secret: code, hash } = newToken(platform, 'authorizationCode', now)
   const grantId = `grt_${uuidHexOfTimeKey(key, platform.random.bytes(8))}`
-  const code = mintSecret({ kind: 'authorizationCode', key, digits: platform.random.digits(secretDigits) })
-  const hash = hashSecret(code)
 
   const issued = decide(platform, trace, { actor: actorOf(session), now, kind: 'guarded' }, async (change) => {
     const { q, record } = change

@@ -9,7 +9,6 @@ import {
   refuseBeyond,
   type ScopeName,
 } from '../../domain/scope.ts'
-import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import {
   type AuthenticatedClient,
   authenticateClient,
@@ -20,6 +19,7 @@ import {
   refuseKnownClient,
 } from '../authenticate-client.ts'
 import { type CountedRefusal, decide, ifKeyTaken } from '../decide.ts'
+import { newToken } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -47,9 +47,7 @@ export const issueAppToken = async (
   const now = platform.clock.now()
   const presented = presentClient(request)
   const asked = request.scope === null ? null : parseScope(request.scope)
-  const key = platform.random.timeKey(now)
-  const accessToken = mintSecret({ kind: 'appToken', key, digits: platform.random.digits(secretDigits) })
-  const hash = hashSecret(accessToken)
+  const { key, secret: accessToken, hash } = newToken(platform, 'appToken', now)
   const expiresInSeconds = platform.lifetimes.appToken
 
   const actor = { kind: 'app', id: request.clientId } as const

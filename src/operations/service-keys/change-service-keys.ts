@@ -1,8 +1,6 @@
 import type { ServiceKey } from '../../../db/database.ts'
-import { graceFault } from '../../domain/credential.ts'
-import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { recordIdOfKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
-import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import {
   maximumKeyDays,
   maximumNetworks,
@@ -12,8 +10,9 @@ import {
   serviceKeyStatus,
   serviceRights,
 } from '../../domain/service-key.ts'
-import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
+import { badInput, decide, type Operation, refusalOfFaults } from '../decide.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
+import { endOfGrace, newSecret } from '../new-secret.ts'
 import type { Platform } from '../platform.ts'
 
 /** A service key as operators see it, without its secret. */
@@ -81,19 +80,16 @@ const isWholeDays = (days: number): boolean => Number.isInteger(days) && days >=
 
 /** A new random key, made before the transaction that stores its hash. `now` is epoch milliseconds. */
 const mintServiceKey = (platform: Platform, now: number) => {
-  const key = rowKey(platform.random.uuid(now))
-  const secret = mintSecret({ kind: 'serviceKey', key, digits: platform.random.digits(secretDigits) })
-  const secretHash = hashSecret(secret)
+  const { key, secret, hash: secretHash } = newSecret(platform, 'serviceKey', now)
+  const id = recordIdOfKey('svk_', key)
+  const unused = { createdAt: now, revokedAt: null, suspendedAt: null, lastUsedAt: null }
   return {
     secret,
-    rowFor: (facts: Pick<ServiceKey, 'name' | 'rights' | 'networks' | 'expiresAt'>): ServiceKey => ({
-      id: recordIdOfKey('svk_', key),
+    rowFor: (chosen: Pick<ServiceKey, 'name' | 'rights' | 'networks' | 'expiresAt'>): ServiceKey => ({
+      ...chosen,
+      ...unused,
+      id,
       secretHash,
-      ...facts,
-      createdAt: now,
-      revokedAt: null,
-      suspendedAt: null,
-      lastUsedAt: null,
     }),
   }
 }
@@ -106,16 +102,15 @@ type Rotation = { readonly id: string; readonly graceHours: number }
  * @throws invalid_request for a key that has ended
  */
 export const rotateServiceKey: Operation<Rotation, NewServiceKeyRecord> = async (platform, trace, actor, input) => {
-  refuseFault('graceHours', graceFault(input.graceHours))
   const now = platform.clock.now()
+  const endsAt = endOfGrace(input.graceHours, now)
   const minted = mintServiceKey(platform, now)
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const old = await q.serviceKeys.find(input.id)
     if (old === null || serviceKeyStatus(old, now) === 'ended') return unknownKey()
     const { name, rights, networks, expiresAt } = old
     const row = minted.rowFor({ name, rights, networks, expiresAt })
-    const endsAt = now + input.graceHours * 3_600_000
-    await q.serviceKeys.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
+    await q.serviceKeys.endAt([old], endsAt)
     await q.serviceKeys.insert(row)
     const detail = { replaces: old.id, graceHours: input.graceHours }
     await record({ action: 'service_key.rotated', target: row.id, detail })

@@ -1,8 +1,6 @@
 import type { Session, User } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { rowKey } from '../../domain/identifier.ts'
 import { passwordFault } from '../../domain/password.ts'
-import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { mayEnter } from '../../domain/user.ts'
 import { type Actor, anonymous } from '../audit/event.ts'
@@ -18,6 +16,7 @@ import {
   preparePasskey,
   storePasskey,
 } from '../factors/passkeys.ts'
+import { newSecret } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import {
@@ -75,9 +74,7 @@ export type MintedSession = ReturnType<typeof mintSession>
 
 /** A new session, made before the transaction that stores it. `now` is epoch milliseconds. */
 export const mintSession = (platform: Platform, trace: Trace, now: number) => {
-  const key = rowKey(platform.random.uuid(now))
-  const sessionToken = mintSecret({ kind: 'session', key, digits: platform.random.digits(secretDigits) })
-  const hash = hashSecret(sessionToken)
+  const { key, secret: sessionToken, hash } = newSecret(platform, 'session', now)
   const expiresAt = now + platform.lifetimes.session * 1000
   const { address } = trace
   return {

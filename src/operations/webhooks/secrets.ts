@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
-import { graceFault } from '../../domain/credential.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { webhookSecretPrefix } from '../../domain/secret.ts'
-import { decide, type Operation, refuseFault } from '../decide.ts'
+import { decide, type Operation } from '../decide.ts'
+import { endOfGrace } from '../new-secret.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 
@@ -32,16 +32,14 @@ export const rotateWebhookSecret: Operation<
   { readonly id: string; readonly graceHours: number },
   NewEndpointRecord
 > = async (platform, trace, actor, { id, graceHours }) => {
-  refuseFault('graceHours', graceFault(graceHours))
   const now = platform.clock.now()
+  const endsAt = endOfGrace(graceHours, now)
   const secret = mintWebhookSecret(platform, id, now)
-  const endsAt = now + graceHours * 3_600_000
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const [latest, ...older] = await q.webhookEndpoints.liveSecrets(id, now)
-    if (latest !== undefined)
-      await q.webhookEndpoints.setSecretExpiry(latest.id, Math.min(latest.expiresAt ?? endsAt, endsAt))
-    for (const old of older) await q.webhookEndpoints.setSecretExpiry(old.id, now)
+    if (latest !== undefined) await q.webhookEndpoints.endSecretsAt([latest], endsAt)
+    await q.webhookEndpoints.endSecretsAt(older, now)
     await q.webhookEndpoints.insertSecret(secret)
     const { appId, environment } = endpoint
     await record({ action: 'webhook.secret_rotated', appId, environment, target: id, detail: { graceHours } })

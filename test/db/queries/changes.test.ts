@@ -105,7 +105,7 @@ const steps: readonly Step[] = [
   ],
   [
     'setting the grace period of a secret',
-    async (q) => await q.credentials.setExpiry(one.credential, next()),
+    async (q) => await q.credentials.endAt([{ id: one.credential }], next()),
     secret('expires_at'),
   ],
   [
@@ -222,7 +222,7 @@ const steps: readonly Step[] = [
   ],
   [
     'setting the end of a signing secret',
-    async (q) => await q.webhookEndpoints.setSecretExpiry(one.secret, next()),
+    async (q) => await q.webhookEndpoints.endSecretsAt([{ id: one.secret }], next()),
     () => [`webhook_secrets ${one.secret}: expires_at`],
   ],
   [

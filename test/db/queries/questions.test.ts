@@ -206,13 +206,13 @@ test('an ended secret or grant is listed among the ended ones, newest first, and
   expect(await q.credentials.endedOfApp(sides[1].app.id, now, beyond, 10)).toEqual([])
   const [other] = await q.credentials.liveOfClient(app.development.clientId, now)
   const graced = other?.id ?? ''
-  await platform.database.transaction(async (writing) => await writing.credentials.setExpiry(graced, now + 10))
+  await platform.database.transaction(async (writing) => await writing.credentials.endAt([{ id: graced }], now + 10))
   const livesAt = async (at: number) => (await q.credentials.liveOfClient(app.development.clientId, at)).length
   expect([await livesAt(now + 9), await livesAt(now + 10)]).toEqual([1, 0])
   const endedAt = async (at: number) => (await q.credentials.endedOfApp(app.id, at, beyond, 10)).length
   expect([await endedAt(now + 9), await endedAt(now + 10)]).toEqual([1, 2])
   await platform.database.transaction(async (writing) => {
-    await writing.webhookEndpoints.setSecretExpiry(secret, now)
+    await writing.webhookEndpoints.endSecretsAt([{ id: secret }], now)
     await writing.grants.revoke(grants[0].id, now)
     await writing.grants.revoke(grants[1].id, now)
   })
