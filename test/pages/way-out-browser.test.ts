@@ -12,6 +12,7 @@ import { browserKinds } from './support/browser-kinds.ts'
 import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
 import { askPath } from './support/front-door.ts'
 import { settleNeighbour } from './support/neighbours.ts'
+import { screenshot } from './support/screenshot.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
@@ -110,7 +111,7 @@ describe.each(browserKinds)('after "Allow", with $kind, the callback of an app g
     })
     const page = await open(kind, [origin, ...others])
     await page.goto(askPath(app))
-    await press(page, 'Allow')
+    await Promise.all([page.waitForRequest(to), press(page, 'Allow')])
     return { page, codes }
   }
 
@@ -126,6 +127,15 @@ describe.each(browserKinds)('after "Allow", with $kind, the callback of an app g
     await page.waitForURL(to)
     expect(codes).toEqual([expect.any(String)])
     await local.stop(true)
+  })
+
+  test('to a program with a scheme of its own, and the page that stays says what to do', async () => {
+    const { page, codes } = await allow('myapp://done')
+    expect(codes).toEqual([expect.any(String)])
+    expect(await heading(page)).toBe('Back to the app')
+    expect(await page.locator('main').innerText()).toContain('you can close this page')
+    expect(await page.getByRole('link', { name: 'Continue' }).isVisible()).toBe(true)
+    await screenshot(page, `own-scheme-${kind.width}`)
   })
 
   test('over two more hosts', async () => {

@@ -22,13 +22,14 @@ export const askPath = (request: AuthorizationRequest): string =>
 export const signInPath = (request: AuthorizationRequest, form?: 'ended'): string =>
   `/sign-in?${new URLSearchParams({ return_to: askPath(request), ...(form && { form }) }).toString()}`
 
-/** Answers the app, at its registered redirect URI. */
+/** Answers the app, at its registered redirect URI. The page stays in the browser if the app goes on to a program outside it. */
 export const goToApp = (door: Door, request: Request, redirectTo: string): Response =>
   leaveFor(door, request, redirectTo, {
     title: 'Back to the app',
     says: (
       <p>
-        You go on to <strong class="whole">{new URL(redirectTo).host}</strong>.
+        You go on to <strong class="whole">{new URL(redirectTo).host}</strong>. If another program opens for it, you can
+        close this page.
       </p>
     ),
   })
