@@ -151,8 +151,10 @@ const check = async <T extends TProperties>(
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket instanceof PlatformError) throw await refuseForm(door, call, visit.sessionToken, ticket)
   if (await lacksProof(visit, proof)) throw askForProof(visit, form, values)
-  if (visit.kept?.action === new URL(call.request.url).pathname) call.cookies = [forgetKeptForm(door)]
-  return { visit, fields: fieldsOf(form, values), sent: values, ticket }
+  const isKept = visit.kept?.action === new URL(call.request.url).pathname
+  if (isKept) call.cookies = [forgetKeptForm(door)]
+  // From here on it is not kept but sent: a page that shows it again must not say otherwise.
+  return { visit: isKept ? { ...visit, kept: null } : visit, fields: fieldsOf(form, values), sent: values, ticket }
 }
 
 /** Keeps the form, as `keepForm` does, and leads to the page where the person proves who they are. */

@@ -8,27 +8,28 @@ import { Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { ChosenName } from './design/values.tsx'
-import { always, answerForm, asUser, formOf, outcomeOf, receiveFromUser, secretText } from './form.ts'
+import { always, answerForm, asUser, emptyForm, outcomeOf, receiveFromUser } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
 import { requireVisit, type Visit } from './visit.ts'
 
-const acceptForm = formOf({ link: secretText })
+const linkIn = ({ url }: Request): string | null => new URL(url).searchParams.get('link')
 
 /** The page that an invitation to an app opens. Opening it changes nothing. */
 export const invitationRoutes = (door: Door) =>
   new Elysia()
     .get(invitationPath, async ({ request }) => {
       const visit = await requireVisit(door, request)
-      const link = new URL(request.url).searchParams.get('link')
+      const link = linkIn(request)
       return link === null ? showDead(visit, null) : await show(visit, link, null)
     })
     .post(invitationPath, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, acceptForm, 'none')
+      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
+      const link = linkIn(request) ?? ''
       const [platform] = asUser(visit, always) // the link works once, so the form needs no ticket that is spent
-      return await answerForm(acceptInvitation(platform, callOf(request), visit.session, fields.link), {
+      return await answerForm(acceptInvitation(platform, callOf(request), visit.session, link), {
         done: ({ slug }) => seeOther(`/console/${slug}`),
-        refused: async (error) => await show(visit, fields.link, error),
+        refused: async (error) => await show(visit, link, error),
       })
     })
 
@@ -48,8 +49,7 @@ const show = async (visit: Visit, link: string, error: PlatformError | null): Pr
       <p class="muted">
         You are signed in as <bdi>{visit.session.user.email}</bdi>.
       </p>
-      <Form action={invitationPath} visit={visit}>
-        <input type="hidden" name="link" value={link} />
+      <Form action={invitationPath} query={{ link }} visit={visit}>
         <div class="beside">
           <button type="submit" class="primary">
             {role === 'publisher' ? 'Take over the app' : 'Join'}

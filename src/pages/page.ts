@@ -112,12 +112,16 @@ const headersOf = (cookies: readonly string[], names: Readonly<Record<string, st
 
 export const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
-/** The requested page; for a form, the page that it is on, which the browser names in the referrer. */
+/**
+ * The requested page; for a form, the page that it is on, which the browser names in the referrer. A page that hides its address looks
+ * there like the start page, which has no forms of its own.
+ */
 export const requestedPage = (request: Request): string => {
   const url = new URL(request.url)
   if (isReading(request)) return url.pathname + url.search
   const from = URL.parse(request.headers.get('referer') ?? '')
-  return from !== null && from.host === url.host ? from.pathname + from.search : url.pathname
+  const isNamed = from !== null && from.host === url.host && from.pathname !== '/'
+  return isNamed ? from.pathname + from.search : url.pathname + url.search
 }
 
 /** What the log calls a refusal: the cause where it has one, else its code. */

@@ -85,7 +85,8 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   const returnTo = wayBackOf(door, request)
   if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
   const { signIn } = door.platform
-  const isAsked = choiceParameter(request, 'way', ['password'] as const) !== null
+  // The desk is for operators, whom no builder signs in.
+  const isAsked = choiceParameter(request, 'way', ['password'] as const) !== null || /^\/desk(?:[/?]|$)/.test(returnTo)
   if (signIn.ways[0] === 'handover' && !(isAsked && hasPasswordForm(signIn))) {
     const form = formIn(request)
     const notice = form === null ? null : <FormNotice form={form} />

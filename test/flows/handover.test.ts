@@ -331,6 +331,18 @@ describe('a password beside it', () => {
     expect(text).toContain('type="password"')
     expect(text).toContain('/sign-in/handover?return_to=')
   })
+
+  test('is what the desk leads to, because no builder signs operators in', async () => {
+    for (const [path, leads] of [
+      ['/desk', null],
+      ['/desk/users/new?q=1', null],
+      ['/desks', 'https://builder.example/apps/sign-in'],
+      ['/account?next=/desk', 'https://builder.example/apps/sign-in'],
+    ] as const) {
+      const { status, location } = await browser()(`/sign-in?${new URLSearchParams({ return_to: path }).toString()}`)
+      expect([path, status, location?.split('?')[0] ?? null]).toEqual([path, leads === null ? 200 : 303, leads])
+    }
+  })
 })
 
 test('without handover among the ways to sign in, nobody is sent to the builder or comes back from there', async () => {

@@ -49,7 +49,8 @@ const findForms = async (): Promise<ReadonlyMap<string, FoundForm>> => {
   for (const { who, paths } of siteMap) {
     for (const page of paths(world)) {
       for (const form of formsIn((await browserOf(who).get(page)).text)) {
-        const pattern = patterns.find((one) => matches(one, form.action))
+        const [path = ''] = form.action.split('?')
+        const pattern = patterns.find((one) => matches(one, path))
         if (pattern !== undefined && !forms.has(pattern)) forms.set(pattern, { ...form, who, page })
       }
     }
@@ -184,7 +185,12 @@ test('no form changes what belongs to somebody else, even with a genuine ticket'
 const bindsScopes = /^\/(?:apps|installs)\//
 
 const ticketFor = async (browser: PlainBrowser, { action, fields }: PageForm): Promise<string> =>
-  await genuineTicket(world, browser, action, bindsScopes.test(action) ? (fields['scopes'] ?? []) : [])
+  await genuineTicket(
+    world,
+    browser,
+    action.split('?')[0] ?? '',
+    bindsScopes.test(action) ? (fields['scopes'] ?? []) : [],
+  )
 
 test('no field of a form makes the server fail, whatever is typed into it', async () => {
   const faults: string[] = []

@@ -69,8 +69,8 @@ const draftOf = async ({ visit, app }: OwnApp, name: string): Promise<VersionRec
 
 type SentVersion = Submission<typeof versionForm.schema.properties> & Awaited<ReturnType<typeof receiveUpload>>
 
-const upload = async (own: OwnApp, draft: VersionRecord | null, { fields, files, ticket }: SentVersion) => {
-  const { visit, app } = own
+const upload = async ({ app }: OwnApp, draft: VersionRecord | null, { visit, fields, files, ticket }: SentVersion) => {
+  const own = { visit, app }
   const values: VersionValues = { ...fields, version: draft?.version ?? fields.version.trim() }
   const again = (errors: readonly PlatformError[]) => ask(own, { values, draft, errors })
   const shown = draft === null ? emptyVersion : valuesOf(draft)

@@ -12,6 +12,8 @@ export type FormVisit = {
 type FormProps = {
   /** The path that the form is sent to; its ticket is valid for this path only. */
   readonly action: string
+  /** The query of that address, for a page that hides its own: a form is then shown again at the address that it was sent to. */
+  readonly query?: Readonly<Record<string, string>>
   readonly visit: FormVisit
   /** Hidden fields. They tell apart forms that are sent to one path. */
   readonly hidden?: Readonly<Record<string, string>>
@@ -31,6 +33,7 @@ type FormProps = {
  */
 export const Form = ({
   action,
+  query,
   visit,
   hidden = {},
   bound,
@@ -42,7 +45,7 @@ export const Form = ({
   const { tickets, kept = null, refused = null } = visit
   const isThis = (form: KeptForm | null) =>
     form?.action === action &&
-    Object.entries(hidden).every(([name, value]) => name === 'back' || form.values[name] === value)
+    Object.entries(hidden).every(([name, value]) => name === 'back' || (form.values[name] ?? '') === value)
   const isKept = refused === null && isThis(kept)
   const state = {
     values: isThis(refused) ? (refused?.values ?? null) : isKept ? (kept?.values ?? null) : null,
@@ -67,7 +70,7 @@ export const Form = ({
     <FormState.Provider value={state}>
       <form
         method="post"
-        action={action}
+        action={query === undefined ? action : `${action}?${new URLSearchParams(query).toString()}`}
         class={name}
         encType={upload ? 'multipart/form-data' : undefined}
         data-once
