@@ -4,6 +4,7 @@ import {
   choiceOf,
   type ConfigFlags,
   type EnvironmentVariables,
+  nameOf,
   settingReader,
   wholeNumber,
 } from './config/setting.ts'
@@ -61,7 +62,7 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     identityProvider: readIdentityProvider(read, signIn, faults),
     installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
     /** The name that people see on the pages. */
-    platformName: read('PLATFORM_NAME', 'App Platform', platformNameOf),
+    platformName: read('PLATFORM_NAME', 'App Platform', nameOf),
     quotas: readQuotas(read),
     auditRetention: readAuditRetention(read),
     /** Where the metrics are served on a port of their own. Null: on the port of the API. */
@@ -130,11 +131,6 @@ const networksOf = (text: string): readonly IpNetwork[] | Broken => {
   return valid.length === networks.length
     ? valid
     : new Broken('must be a comma-separated list of IP addresses and networks such as 10.0.0.0/8.')
-}
-
-const platformNameOf = (text: string): string | Broken => {
-  const name = text.trim()
-  return name.length > 60 || /\p{C}/u.test(name) ? new Broken('must be 1 to 60 visible characters.') : name
 }
 
 const addressAndPortOf = (text: string): { readonly host: string; readonly port: number } | Broken => {

@@ -16,6 +16,7 @@ import {
   sql,
   type SQL,
 } from 'drizzle-orm'
+import { soughtPart } from '../../src/domain/entered-name.ts'
 import { noPassword } from '../../src/domain/password.ts'
 import { devices, identities, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
@@ -50,9 +51,9 @@ export type UserOrder = 'email' | TimeOrder
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
 
-/** Whether a text contains a part, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
+/** Whether a text contains a part, in the spelling of names, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
 export const contains = (column: AnyColumn, part: string): SQL =>
-  sql`lower(${column}) LIKE ${`%${lowerAscii(part).replaceAll(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
+  sql`lower(${column}) LIKE ${`%${lowerAscii(soughtPart(part)).replaceAll(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
 
 /** The users among whom a search looks; an index has the operators. */
 const scopeOf = ({ operators }: UserQuestion): SQL | undefined => (operators ? isOperator : undefined)

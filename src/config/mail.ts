@@ -1,6 +1,6 @@
 import type { MailSettings } from '../domain/mail.ts'
 import { normalizeEmail } from '../domain/user.ts'
-import { Broken, type Read } from './setting.ts'
+import { Broken, nameOf, type Read } from './setting.ts'
 
 /** The mail server; null without one, and then nothing is mailed. */
 export const readMail = (read: Read, faults: string[]): MailSettings | null => {
@@ -50,7 +50,8 @@ const senderOf = (text: string): MailSettings['from'] | Broken => {
   const [, name = '', written = ''] = /^([^<>]*)<([^<>]*)>$/.exec(text.trim()) ?? [text, '', text.trim()]
   const address = normalizeEmail(written)
   const words = name.trim().replace(/^"(.*)"$/, '$1')
-  return address === null || words.length > 60 || /\p{C}/u.test(words)
+  const sender = words === '' ? null : nameOf(words)
+  return address === null || sender instanceof Broken
     ? new Broken('must be an address such as apps@example.com, or App Platform <apps@example.com>.')
-    : { name: words === '' ? null : words, address }
+    : { name: sender, address }
 }

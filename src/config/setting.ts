@@ -1,3 +1,5 @@
+import { typedName } from '../domain/entered-name.ts'
+
 /** Flags of the command line as they were typed; they win over the environment. */
 export type ConfigFlags = {
   readonly port?: string | undefined
@@ -41,6 +43,12 @@ const flagNames: Readonly<Record<keyof ConfigFlags, string>> = {
   host: '--host',
   database: '--database',
   publicUrl: '--public-url',
+}
+
+/** A name that people see, spelled as all names are. */
+export const nameOf = (text: string): string | Broken => {
+  const { name, fault } = typedName(text)
+  return fault !== null || name.length > 60 ? new Broken('must be 1 to 60 visible characters.') : name
 }
 
 /** A whole number without sign, point or exponent; `rule` is for every other text. */

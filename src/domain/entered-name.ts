@@ -35,6 +35,9 @@ export const statedName = (text: string, fallback: string): string => {
   return visibleCharacter.test(name) ? name : fallback
 }
 
+/** A part of names that somebody looks for, in the spelling that names have. */
+export const soughtPart = (text: string): string => cleaned(text.slice(0, longestRead)).name
+
 const tooLong = 'The name is longer than 200 characters.'
 
 const faultOf = (name: string, dropped: string): string | null => {

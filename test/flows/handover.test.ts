@@ -7,8 +7,6 @@ import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
-import { call } from '../support/call.ts'
-import { authorize, exchange } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
@@ -350,43 +348,5 @@ test('without handover among the ways to sign in, nobody is sent to the builder 
   for (const path of ['/sign-in/handover', '/sign-in/complete?request=x&verifier=y']) {
     const { status, headers } = await fetch(off.server.url + path, { redirect: 'manual' })
     expect([status, headers.get('location')]).toEqual([303, '/sign-in'])
-  }
-})
-
-/** What the builder says, and how it is spelled everywhere. */
-const names: readonly (readonly [stated: string, spelled: string])[] = [
-  ['\u5c71\u7530\u3000\u592a\u90ce', '\u5c71\u7530 \u592a\u90ce'], // Japanese, with an ideographic space
-  ['\u0639\u0644\u06cc\u200c\u0631\u0636\u0627', '\u0639\u0644\u06cc\u200c\u0631\u0636\u0627'], // Persian, with a non-joiner
-  ['\u0dc1\u0dca\u200d\u0dbb\u0dd3', '\u0dc1\u0dca\u200d\u0dbb\u0dd3'], // Sinhala, with a joiner
-  ['\u0995\u09cd\u200d\u09b7', '\u0995\u09cd\u200d\u09b7'], // Bengali, with a joiner
-  ['\u0d15\u0d43\u0d37\u0d4d\u0d23\u0d28\u0d4d\u200d', '\u0d15\u0d43\u0d37\u0d4d\u0d23\u0d28\u0d4d\u200d'], // Malayalam
-  ['\u0924\u094d\u200d\u0930\u093f\u0932\u094b\u0915', '\u0924\u094d\u200d\u0930\u093f\u0932\u094b\u0915'], // Devanagari
-  ['\u1112\u1161\u11ab\u1100\u1173\u11af', '\ud55c\uae00'], // Korean in single letters
-  ['Nguye\u0302\u0303n\u00a0Thi\u0323', 'Nguy\u1ec5n Th\u1ecb'], // Vietnamese with combining marks and a no-break space
-  ['\u05d3\u05d5\u05d3\u200f', '\u05d3\u05d5\u05d3'], // Hebrew, with a direction mark
-  ['\u0e2a\u0e21\u0e0a\u0e32\u0e22', '\u0e2a\u0e21\u0e0a\u0e32\u0e22'], // Thai
-  ['\u0623\u062d\u0645\u062f', '\u0623\u062d\u0645\u062f'], // Arabic
-  ['I\u015f\u0131k \u0130nce', 'I\u015f\u0131k \u0130nce'], // Turkish
-  ['Sam \u{1f469}\u200d\u{1f467} \u2764\ufe0f', 'Sam \u{1f469}\u200d\u{1f467} \u2764\ufe0f'], // emoji
-]
-
-test('a name of any script is spelled alike for the builder, the person, the apps and the export', async () => {
-  for (const [index, [name, spelled]] of names.entries()) {
-    const externalId = `named-${index}`
-    const body = { email: `${externalId}@builder.example`, name }
-    const put = await send(url, 'PUT', `~/api/management/users/${externalId}`, {
-      token: secret,
-      body: JSON.stringify(body),
-    })
-    expect([put.status, put.body.name]).toEqual([201, spelled])
-    const visit = browser()
-    await visit(await answered((await leave(visit)).request, true, externalId))
-    expect((await visit('/account')).text).toContain(spelled)
-    const session = [...visit.cookies].find(([cookie]) => cookie.endsWith('session'))?.[1] ?? ''
-    const code = await authorize(url, session, world.app)
-    const { accessToken } = (await exchange(url, world.app, code)).body
-    expect((await call(url, 'GET', '/oauth/me', { token: accessToken })).body.name).toBe(spelled)
-    const exported = await send(url, 'GET', `~/api/management/users/${externalId}/export`, { token: secret })
-    expect(JSON.stringify(exported.body)).toContain(spelled)
   }
 })

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { soughtPart } from '../../domain/entered-name.ts'
 import type { Door } from '../../http/door.ts'
 import { type ConnectedApp, listConnectedApps } from '../../operations/connected-apps.ts'
 import { listOpenInstalls } from '../../operations/installs/lists.ts'
@@ -26,7 +27,7 @@ export const connectedAppsRoutes = (door: Door) =>
     const visit = await requireVisit(door, request)
     const apps = await listConnectedApps(door.platform, visit.session)
     const installs = await listOpenInstalls(door.platform, visit.userId)
-    const part = parameterOf(visit, 'q')
+    const part = soughtPart(parameterOf(visit, 'q'))
     const { order } = sortOf(request, orders, 'used')
     const found = apps.filter(({ name, publisher }) =>
       `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()),

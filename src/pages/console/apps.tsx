@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { soughtPart } from '../../domain/entered-name.ts'
 import type { Door } from '../../http/door.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
 import { pageInMemory } from '../../operations/page.ts'
@@ -29,7 +30,7 @@ const orders = [['name', 'Name'], ...timeOrders] as const
 export const ownAppsRoutes = (door: Door) =>
   new Elysia().get(consolePath, async ({ request }) => {
     const visit = await requireVisit(door, request)
-    const part = parameterOf(visit, 'q')
+    const part = soughtPart(parameterOf(visit, 'q'))
     const status = choiceParameter(request, 'status', keysOf(statuses))
     const { order, sort } = sortOf(request, orders, 'name')
     const all = await listOwnApps(door.platform, visit.userId)
