@@ -51,6 +51,9 @@ type TicketMoment = {
   readonly browserLifetimeMs?: number
 }
 
+/** The fields that the server puts into each form that changes something. No form has a field of its own with such a name. */
+export const ownFormFields = { ticket: 'ticket', owner: 'ticket_owner' } as const
+
 /**
  * Stands for the account that a form is shown to, without naming it. Only this server can make one. It needs no session, so a
  * form that is sent too late still says whose it is.

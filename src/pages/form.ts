@@ -2,6 +2,7 @@ import { type Static, type TObject, type TProperties, type TString, Type } from 
 import { Value } from '@sinclair/typebox/value'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { type FormCause, formCauses } from '../domain/form-cause.ts'
+import { ownFormFields } from '../domain/form-ticket.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import type { AppRight } from '../domain/member.ts'
 import { refuseBearer } from '../http/bearer.ts'
@@ -42,11 +43,19 @@ export const text = Type.String()
 export const optionalText = Type.Optional(Type.String())
 export const texts = Type.Array(Type.String())
 
-export const formOf = <T extends TProperties>(fields: T, bound: readonly string[] = []): FormShape<T> => ({
+type OwnField = (typeof ownFormFields)[keyof typeof ownFormFields]
+
+export const formOf = <T extends TProperties & Partial<Record<OwnField, never>>>(
+  fields: T,
+  bound: readonly string[] = [],
+): FormShape<T> => ({
   schema: Type.Object({ ...fields, ticket: Type.String() }),
   lists: Object.keys(fields).filter((name) => fields[name]?.['type'] === 'array'),
   bound,
-  secrets: ['ticket', 'owner', ...Object.keys(fields).filter((name) => fields[name]?.['secret'] === true)],
+  secrets: [
+    ...Object.values(ownFormFields),
+    ...Object.keys(fields).filter((name) => fields[name]?.['secret'] === true),
+  ],
 })
 
 /** A form that has only a button. */
@@ -110,7 +119,7 @@ type KeptShape = Pick<FormShape<TProperties>, 'lists' | 'secrets'>
 const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept' | 'lost' | 'nothing'> => {
   if (!isFromSameOrigin(door, call.request)) return 'nothing'
   const sent = await outcomeOf(readValues(call, form))
-  const tag = sent.kind === 'done' ? textOf(sent.value['owner']) : ''
+  const tag = sent.kind === 'done' ? textOf(sent.value[ownFormFields.owner]) : ''
   if (sent.kind === 'refused' || tag === '') return 'nothing'
   const cookie = keptCookieOf(door, call, form, tag, sent.value)
   if (cookie === null) return 'lost'
@@ -204,7 +213,7 @@ export const ticketKey = (
   const foreign = originFault(door, request)
   if (foreign !== null) return foreign
   const shown = bound.map((name) => textOf(values[name]))
-  const read = tickets.read(new URL(request.url).pathname, shown, textOf(values['ticket']), lifetimeSeconds)
+  const read = tickets.read(new URL(request.url).pathname, shown, textOf(values[ownFormFields.ticket]), lifetimeSeconds)
   if (read.kind === 'genuine') return read.key
   if (read.kind === 'expired') return formFault(door, request, 'form_expired')
   if (tickets.isKnown) return formFault(door, request, 'form_of_other_session')

@@ -158,7 +158,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await again.route('**/oauth/authorize?**', async (route) => {
       const response = await route.fetch()
       const body = (await response.text()).replace(
-        /name="ticket" value="[^"]*"(?=\/?>(?:<input type="hidden" name="owner"[^>]*>)?<input type="hidden" name="request"[^>]*>\s*<button[^>]*decision)/,
+        /name="ticket" value="[^"]*"(?=\/?>(?:<input type="hidden" name="ticket_owner"[^>]*>)?<input type="hidden" name="request"[^>]*>\s*<button[^>]*decision)/,
         `name="ticket" value="${ticket}"`,
       )
       expect(body).toContain(ticket)

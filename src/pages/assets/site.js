@@ -89,9 +89,9 @@ for (const menu of document.querySelectorAll('details.switcher')) {
 const keptName = 'kept-form'
 const keep = (form) => {
   const data = new FormData(form)
-  const owner = data.get('owner')
+  const owner = data.get('ticket_owner')
   if (owner === null || form.querySelector('input[type=password]') !== null) return
-  const names = [...new Set(data.keys())].filter((name) => name !== 'ticket' && name !== 'owner')
+  const names = [...new Set(data.keys())].filter((name) => name !== 'ticket' && name !== 'ticket_owner')
   const sent = names.map((name) => [name, data.getAll(name)])
   const typed = sent.filter(([, values]) => values.every((value) => typeof value === 'string'))
   const kept = { action: form.getAttribute('action'), owner, typed: Object.fromEntries(typed) }
@@ -123,7 +123,7 @@ if (kept !== null && lost !== null) {
 } else if (kept?.isLost === true) {
   const forms = [...document.querySelectorAll('form[data-once]')]
   const form = forms.find(
-    (one) => one.getAttribute('action') === kept.action && one.elements.owner?.value === kept.owner,
+    (one) => one.getAttribute('action') === kept.action && one.elements.ticket_owner?.value === kept.owner,
   )
   if (form !== undefined) fillIn(form, kept)
   if (forms.length > 1 || form !== undefined) sessionStorage.removeItem(keptName)

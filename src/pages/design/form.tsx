@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { ownFormFields } from '../../domain/form-ticket.ts'
 import { FormState, type KeptForm, type RefusedForm } from '../kept-form.ts'
 import type { TicketBook } from '../visit.ts'
 
@@ -76,8 +77,8 @@ export const Form = ({
         data-once
         data-progress={upload || undefined}
       >
-        <input type="hidden" name="ticket" value={tickets.issue(action, bound)} />
-        {tickets.owner === null ? null : <input type="hidden" name="owner" value={tickets.owner} />}
+        <input type="hidden" name={ownFormFields.ticket} value={tickets.issue(action, bound)} />
+        {tickets.owner === null ? null : <input type="hidden" name={ownFormFields.owner} value={tickets.owner} />}
         {Object.entries(hidden).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}

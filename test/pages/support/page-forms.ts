@@ -18,7 +18,13 @@ export const formsIn = (html: string): readonly PageForm[] => {
   const offer = (name: string, value: string): void => {
     fields[name] ??= [value]
   }
-  const input = { element: (element: HTMLRewriterTypes.Element) => offer(...fieldOf(element)) }
+  const input = {
+    element: (element: HTMLRewriterTypes.Element) => {
+      const [name, value] = fieldOf(element)
+      if (isChoice(element)) offer(name, value)
+      else fields[name] = [...(fields[name] ?? []), value]
+    },
+  }
   new HTMLRewriter()
     .on('form[method="post"]', {
       element: (form) => {
@@ -39,6 +45,10 @@ export const formsIn = (html: string): readonly PageForm[] => {
     .transform(html)
   return forms
 }
+
+/** Of several with one name, a browser sends one, or as many as the person chooses. It sends all others. */
+const isChoice = (input: HTMLRewriterTypes.Element): boolean =>
+  input.tagName === 'button' || ['checkbox', 'radio'].includes(attribute(input, 'type'))
 
 const fieldOf = (input: HTMLRewriterTypes.Element): [name: string, value: string] => {
   const value = attribute(input, 'value')
