@@ -37,7 +37,7 @@ const userErased: End = {
     counts: 'users',
     of: 'users',
     told: 'SELECT id, erased_at, NULL FROM present.users WHERE erased_at IS NOT NULL',
-    set: `email = m.id || '@erased.invalid', name = 'Erased user', picture_url = NULL, password_hash = '',
+    set: `email = m.id, name = 'Erased user', picture_url = NULL, password_hash = '',
       suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
     where: 'm.erased_at IS NULL',
   }),

@@ -5,6 +5,7 @@ import { createServiceKey } from '../../src/operations/service-keys/change-servi
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { linkUser } from '../../src/operations/users/builder-users.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
+import { normalizeEmail } from '../../src/domain/user.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { auditEvents } from '../support/audit-events.ts'
@@ -122,6 +123,20 @@ describe('the erasure of a person', () => {
     const user = await platform.database.queries.users.byId(id)
     expect(user).toMatchObject({ name: 'Erased user', status: 'disabled', pictureUrl: null, passwordHash: '' })
     expect((await ask('PUT', '/users/again', { email, name: 'Somebody Else' })).status).toBe(201)
+  })
+
+  test('works whatever address somebody else has, and leaves no address', async () => {
+    const { id } = await addPerson('placeholder')
+    for (const [externalId, email] of [
+      ['squatter', `${id}@erased.invalid`],
+      ['another', id],
+    ] as const) {
+      const taken = await ask('PUT', `/users/${externalId}`, { email, name: 'Somebody Else' })
+      expect([externalId, taken.status]).toEqual([externalId, email.includes('@') ? 201 : 400])
+    }
+    expect((await ask('DELETE', '/users/placeholder')).status).toBe(200)
+    const { email } = (await platform.database.queries.users.byId(id)) ?? {}
+    expect(normalizeEmail(email ?? '@')).toBeNull()
   })
 
   test('waits until their apps are transferred or deleted', async () => {
