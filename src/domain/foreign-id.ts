@@ -2,8 +2,8 @@
 // they are stored.
 
 const forms = {
-  /** The builder's own ID of a record. */
-  'external ID': /^[\x21-\x7e]{1,128}$/,
+  /** The builder's own ID of a record. It is a segment of paths, where one or two dots alone have a meaning of their own. */
+  'external ID': /^(?!\.{1,2}$)[\x21-\x7e]{1,128}$/,
   /** A person at an identity provider (OpenID Connect Core section 2). It may have spaces, as names in a directory do. */
   subject: /^[\x20-\x7e]{1,255}$/,
   /** Names a try of a request. Several of them in one header would be separated by commas. */

@@ -46,7 +46,7 @@ const resourceOf = (record: object, isOfBuilder: boolean): ResourceLine => {
   const hasId = isOfBuilder || fieldOf(record, 'externalId') !== undefined
   const externalId = hasId ? textOf(record, 'externalId') : null
   if (externalId !== null && !isForeignId('external ID', externalId)) {
-    throw new FieldFault('externalId', 'This must be 1 to 128 visible ASCII characters.')
+    throw new FieldFault('externalId', 'This must be 1 to 128 visible ASCII characters, and not one or two dots.')
   }
   const kind = oneOf(record, 'kind', resourceKinds)
   const stated = textOf(record, 'name')

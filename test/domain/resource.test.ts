@@ -84,7 +84,12 @@ test('the builder names each resource and its owner by its own IDs', () => {
   expect(readResource(JSON.stringify(sound), true)).toMatchObject({ message: 'ownerExternalId: This is missing.' })
   const owned = { ...sound, ownerExternalId: '7' }
   expect(readResource(JSON.stringify(owned), true)).toMatchObject({ message: 'externalId: This is missing.' })
-  expect(readResource(JSON.stringify({ ...owned, externalId: 'a b' }), true)).toMatchObject({
-    message: 'externalId: This must be 1 to 128 visible ASCII characters.',
-  })
+  for (const externalId of ['a b', '', '.', '..', 'a'.repeat(129)]) {
+    expect(readResource(JSON.stringify({ ...owned, externalId }), true)).toMatchObject({
+      message: 'externalId: This must be 1 to 128 visible ASCII characters, and not one or two dots.',
+    })
+  }
+  for (const externalId of ['...', '.a', 'a/..', '%2e']) {
+    expect(readResource(JSON.stringify({ ...owned, externalId }), true)).toMatchObject({ resource: { externalId } })
+  }
 })

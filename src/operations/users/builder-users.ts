@@ -74,7 +74,7 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   })
 }
 
-export const externalIdRule = 'An external ID is 1 to 128 visible ASCII characters.'
+export const externalIdRule = 'An external ID is 1 to 128 visible ASCII characters, and not one or two dots.'
 
 /** The row of a user without a password. */
 export const newUser = (
