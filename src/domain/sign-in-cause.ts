@@ -71,7 +71,7 @@ const rows = {
   ),
   issuer_differs: refused(
     'issuer_differs',
-    ({ provider }) => `The answer is not from the ${provider} that the settings of this server name. ${askOperator}`,
+    ({ provider }) => `The answer is not from ${provider}, but from another issuer. ${askOperator}`,
   ),
   clock_differs: refused(
     'clock_differs',

@@ -143,6 +143,8 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
         })
       const claims = tokens.claims()
       if (claims === undefined) throw new ProviderFault('answer_invalid')
+      // The library checks it only beside several audiences (OpenID Connect Core section 3.1.3.7).
+      if (claims.azp !== undefined && claims.azp !== clientId) throw new ProviderFault('answer_invalid')
       if (!isForeignId('subject', claims.sub)) throw new ProviderFault('subject_invalid')
       const latest = Date.now() + clockLeewayMs
       const askedAt = claims.auth_time === undefined ? null : claims.auth_time * 1000

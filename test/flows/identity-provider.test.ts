@@ -148,6 +148,7 @@ describe('nobody is signed in, and the audit log has the refusal, by', () => {
   test.each<readonly [string, Tricks]>([
     ['an ID token of another issuer', { claims: () => ({ iss: 'https://evil.example' }) }],
     ['an ID token for another client', { claims: () => ({ aud: 'other' }) }],
+    ['an ID token that was asked for by another client', { claims: () => ({ azp: 'other' }) }],
     ['an expired ID token', { claims: () => ({ exp: 1_700_000_000 }) }],
     ['an ID token with another nonce', { claims: () => ({ nonce: 'other' }) }],
     ['an ID token without a nonce', { claims: () => ({ nonce: undefined }) }],
