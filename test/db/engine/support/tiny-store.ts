@@ -61,6 +61,7 @@ export const tinyQueries = (db: BunSQLiteDatabase) => {
   return {
     add: async (id: string, body = 'a note', replyTo: string | null = null) =>
       void (await insert.execute({ id, body, replyTo })),
+    remove: async (id: string) => void (await db.delete(notes).where(eq(notes.id, id))),
     find: async (id: string) => (await find.execute({ id }))[0] ?? null,
     count: async () => (await total.execute())[0]?.rows ?? 0,
     ids: async () => (await ids.execute()).map((row) => row.id),
