@@ -50,94 +50,105 @@ const wrongSecret = async <Key, Row>(q: Queries, rows: RowsOfSecrets<Key, Row>, 
   return null
 }
 
-/** The finder of a kind of token, whose key is a number. */
-const tokens = <Row>(read: Omit<RowsOfSecrets<number, Row>, 'noKey'>) => {
-  const rows = { ...read, noKey: -1 }
-  return (q: Queries, token: ParsedToken): Awaitable<Row | null> => findBySecret(q, rows, token)
-}
+/** The function that finds the row of one kind of secret. */
+const finder =
+  <Key, Row>(rows: RowsOfSecrets<Key, Row>) =>
+  (q: Queries, secret: Keyed<Key>): Awaitable<Row | null> =>
+    findBySecret(q, rows, secret)
 
-/** The finder of any other kind of secret. */
-const secrets = <Row>(read: Omit<RowsOfSecrets<string, Row>, 'noKey'>) => {
-  const rows = { ...read, noKey: '' }
-  return (q: Queries, secret: Keyed<string>): Awaitable<Row | null> => findBySecret(q, rows, secret)
-}
+/** No row has one of these keys: those of tokens are positive numbers, and all others are texts. */
+const noNumber = -1
+const noText = ''
 
 /** An app token in whatever state, with its credential, client and app. */
-export const findAppToken = tokens({
+export const findAppToken = finder({
+  noKey: noNumber,
   find: (q, key) => q.appTokens.find(key),
   oldestKey: (q) => q.appTokens.oldestKey(),
   hashOf: (row) => row.hash,
 })
 
 /** A user access token in whatever state, with its grant, app and user. */
-export const findAccessToken = tokens({
+export const findAccessToken = finder({
+  noKey: noNumber,
   find: (q, key) => q.grants.findAccess(key),
   oldestKey: (q) => q.grants.oldestPairKey(),
   hashOf: (row) => row.hash,
 })
 
 /** A refresh token, spent or not, with its grant and the state of its user. */
-export const findRefreshToken = tokens({
+export const findRefreshToken = finder({
+  noKey: noNumber,
   find: (q, key) => q.grants.findPair(key),
   oldestKey: (q) => q.grants.oldestPairKey(),
   hashOf: ({ pair }) => pair.refreshHash,
 })
 
 /** An authorization code, spent or not, with its grant and the state of its user. */
-export const findAuthorizationCode = tokens({
+export const findAuthorizationCode = finder({
+  noKey: noNumber,
   find: (q, key) => q.grants.findCode(key),
   oldestKey: (q) => q.grants.oldestCodeKey(),
   hashOf: ({ code }) => code.hash,
 })
 
 /** An install-session code, spent or not, with the install, app, user and user session it depends on. */
-export const findInstallSessionCode = secrets({
+export const findInstallSessionCode = finder({
+  noKey: noText,
   find: (q, key) => q.embedding.findCode(key),
   oldestKey: (q) => q.embedding.oldestCodeKey(),
   hashOf: ({ code }) => code.hash,
 })
 
 /** An embedded session in whatever state, with its install, app, user and user session. */
-export const findEmbeddedSession = secrets({
+export const findEmbeddedSession = finder({
+  noKey: noText,
   find: (q, key) => q.embedding.findSession(key),
   oldestKey: (q) => q.embedding.oldestSessionKey(),
   hashOf: ({ session }) => session.hash,
 })
 
 /** A session in whatever state, with its user. */
-export const findSession = secrets({
+export const findSession = finder({
+  noKey: noText,
   find: (q, key) => q.sessions.find(key),
   oldestKey: (q) => q.sessions.oldestKey(),
   hashOf: ({ session }) => session.hash,
 })
 
 /** A client secret in whatever state, with its client and app. The key is the ID of the credential. */
-export const findClientSecret = secrets({
+export const findClientSecret = finder({
+  noKey: noText,
   find: (q, id) => q.credentials.find(id),
   oldestKey: (q) => q.credentials.oldestId(),
   hashOf: ({ credential }) => credential.secretHash,
 })
 
 /** A service key in whatever state. The key is its ID. */
-export const findServiceKey = secrets({
+export const findServiceKey = finder({
+  noKey: noText,
   find: (q, id) => q.serviceKeys.find(id),
   oldestKey: (q) => q.serviceKeys.oldestId(),
   hashOf: ({ secretHash }) => secretHash,
 })
 
 /** A link with which a person sets a password, in whatever state. The key is its ID. */
-export const findPasswordLink = secrets({
+export const findPasswordLink = finder({
+  noKey: noText,
   find: (q, id) => q.passwordLinks.find(id),
   oldestKey: (q) => q.passwordLinks.oldestId(),
   hashOf: ({ hash }) => hash,
 })
 
-const invitations = {
-  find: (q: Queries, id: string) => q.appInvitations.find(id),
-  oldestKey: (q: Queries) => q.appInvitations.oldestId(),
-}
-const byShownLink = secrets({ ...invitations, hashOf: ({ hash }: AppInvitation) => hash })
-const byMailedLink = secrets({ ...invitations, hashOf: ({ hash, mailedHash }: AppInvitation) => mailedHash ?? hash })
+const invitationBy = (hashOf: (row: AppInvitation) => SecretHash) =>
+  finder({
+    noKey: noText,
+    find: (q, id) => q.appInvitations.find(id),
+    oldestKey: (q) => q.appInvitations.oldestId(),
+    hashOf,
+  })
+const byShownLink = invitationBy(({ hash }) => hash)
+const byMailedLink = invitationBy(({ hash, mailedHash }) => mailedHash ?? hash)
 
 /** An invitation to an app, in whatever state, by the link that was shown or the one in the last mail. The key is its ID. */
 export const findAppInvitation = async (q: Queries, secret: Keyed<string>): Promise<AppInvitation | null> =>

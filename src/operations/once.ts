@@ -40,14 +40,14 @@ export const once = async <T>(
   const { database, running } = platform
   if (request === null) {
     await prepare?.()
-    return answer({ value: await database.transaction(work), replayed: false })
+    return unlessRefused({ value: await database.transaction(work), replayed: false })
   }
   const name = JSON.stringify([request.principal, request.method, request.path, request.key])
   if (running.has(name)) throw refuse('idempotency_in_progress', { retryAfterSeconds: 1 })
   running.add(name)
   try {
     const before = await repeated<T>(database.queries, request, now)
-    if (before !== null) return answer(before)
+    if (before !== null) return unlessRefused(before)
     await prepare?.()
     const outcome = await database.transaction(async (q) => {
       const kept = await repeated<T>(q, request, now)
@@ -60,13 +60,13 @@ export const once = async <T>(
       }
       return { value, replayed: false }
     })
-    return answer(outcome)
+    return unlessRefused(outcome)
   } finally {
     running.delete(name)
   }
 }
 
-const answer = <T>({ value, replayed }: Outcome<T>): Once<T> => {
+const unlessRefused = <T>({ value, replayed }: Outcome<T>): Once<T> => {
   if (value instanceof PlatformError) throw value
   return { value, replayed }
 }

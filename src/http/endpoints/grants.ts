@@ -5,7 +5,7 @@
 import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import { exchangeCode, refreshTokens } from '../../operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../operations/oauth/issue-app-token.ts'
-import type { IssuedTokens } from '../../operations/oauth/token-pair.ts'
+import type { IssuedTokens } from '../../operations/oauth/continue-grant.ts'
 import type { Call } from '../call.ts'
 import { withClientLimits, withGrantLimits } from '../limits.ts'
 import type { Door } from '../door.ts'

@@ -4,6 +4,7 @@ import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { MemberRole } from '../../domain/member.ts'
+import { pick } from '../../domain/pick.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { badInput } from '../decide.ts'
 import type { Platform } from '../platform.ts'
@@ -15,10 +16,7 @@ export type AppRecord = Awaited<ReturnType<typeof appRecord>>
 export const appRecord = async (q: Queries, app: App) => {
   const clients = await q.apps.clientsOf(app.id)
   return {
-    id: app.id,
-    slug: app.slug,
-    name: app.name,
-    status: app.status,
+    ...pick(app, 'id', 'slug', 'name', 'status'),
     scopes: parseStoredScope(app.scopes),
     ownerId: app.ownerId,
     clientIds: {
@@ -26,9 +24,7 @@ export const appRecord = async (q: Queries, app: App) => {
       production: clientIn(clients, 'production').id,
     },
     /** Null when the app is not deleted. */
-    deletedAt: app.deletedAt,
-    createdAt: app.createdAt,
-    updatedAt: app.updatedAt,
+    ...pick(app, 'deletedAt', 'createdAt', 'updatedAt'),
   }
 }
 

@@ -5,6 +5,7 @@ import { findAnyApp } from '../apps/app-record.ts'
 import type { ListPage, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type AppEventSearch, searchEventsOfApp } from './search-events.ts'
+import { pick } from '../../domain/pick.ts'
 
 /**
  * The events of one app that match. Issued tokens are not in the list, because their own rows record them. A user
@@ -62,13 +63,7 @@ const appEvent = (row: AuditEvent, { userId, team }: Reader) => {
   const isPerson = (text: string | null) => !(text?.match(/usr_\w+/g) ?? []).every(isTold)
   const isColleague = row.actorKind === 'user' && row.actorId !== null && isTold(row.actorId)
   return {
-    id: row.id,
-    at: row.at,
-    action: row.action,
-    environment: row.environment,
-    outcome: row.outcome,
-    reason: row.reason,
-    actorKind: row.actorKind,
+    ...pick(row, 'id', 'at', 'action', 'environment', 'outcome', 'reason', 'actorKind'),
     /** Null when it is another person. */
     actorId: isOwn || isColleague || row.actorKind === 'app' || row.actorKind === 'system' ? row.actorId : null,
     appId: row.appId,

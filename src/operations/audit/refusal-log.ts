@@ -50,18 +50,21 @@ const severalAddresses = 'several'
 export const createRefusalLog = (): RefusalLog => {
   const minutes = new Map<string, Minute>()
 
-  const minuteOf = (event: AuditEvent): Minute => {
-    const network = networkOf(event.address)
-    const kind = `${event.action} ${event.reason} ${event.actorKind === 'app' ? event.actorId : ''}`
-    const known = minutes.get(`${kind} ${network}`)
-    if (known !== undefined) return known
-    const address = minutes.size < keysAtMost ? network : severalAddresses
-    const key = address === network ? `${kind} ${network}` : `${event.action} ${event.reason} ${severalAddresses}`
-    const shared = minutes.get(key)
-    if (shared !== undefined) return shared
-    const minute = { address, since: event.at, refusals: 0, isFlood: false, counted: new Map() }
+  const begin = (key: string, address: string, since: number): Minute => {
+    const minute = { address, since, refusals: 0, isFlood: false, counted: new Map() }
     minutes.set(key, minute)
     return minute
+  }
+
+  const minuteOf = (event: AuditEvent): Minute => {
+    const network = networkOf(event.address)
+    const what = `${event.action} ${event.reason}`
+    const own = `${what} ${event.actorKind === 'app' ? event.actorId : ''} ${network}`
+    const known = minutes.get(own)
+    if (known !== undefined) return known
+    return minutes.size < keysAtMost
+      ? begin(own, network, event.at)
+      : (minutes.get(`${what} ${severalAddresses}`) ?? begin(`${what} ${severalAddresses}`, severalAddresses, event.at))
   }
 
   const add = (minute: Minute, more: RepeatedRefusals): void => {

@@ -8,6 +8,7 @@ import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { canBeFound, emptyPage, newestFirst, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { pick } from '../../domain/pick.ts'
 
 /** A client secret as its owner sees it, without the secret itself. */
 export type CredentialRecord = ReturnType<typeof credentialRecord>
@@ -21,10 +22,7 @@ export const credentialRecord = (row: Credential, environment: Environment, now:
   environment,
   label: row.label,
   status: credentialStatus(row, now),
-  createdAt: row.createdAt,
-  expiresAt: row.expiresAt,
-  revokedAt: row.revokedAt,
-  lastUsedAt: row.lastUsedAt,
+  ...pick(row, 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'),
 })
 
 /** A secret in a list on a page, with what tells it from another one: its last four characters, and who made it. */

@@ -7,6 +7,7 @@ import type { Actor } from '../audit/event.ts'
 import { beyondEveryId, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { moveInstall } from './move-install.ts'
+import { pick } from '../../domain/pick.ts'
 
 type Asked = { readonly approval: Install['approval'] | null; readonly userExternalId: string | null }
 
@@ -33,10 +34,7 @@ const builderInstall = ({ install, app, ...place }: Row) => ({
   environment: install.environment,
   ...place,
   scope: install.scopes,
-  approval: install.approval,
-  state: install.state,
-  createdAt: install.createdAt,
-  updatedAt: install.updatedAt,
+  ...pick(install, 'approval', 'state', 'createdAt', 'updatedAt'),
 })
 
 /**

@@ -1,5 +1,6 @@
 import type { Install } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
+import { pick } from '../../domain/pick.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Rule } from '../acting-as.ts'
@@ -9,17 +10,11 @@ export type InstallRecord = ReturnType<typeof installRecord>
 
 /** The record of an install and of the website or store that it is on. The scopes are those that its owner agreed to. */
 export const installRecord = (row: Install, kind: ResourceKind, resource: string) => ({
-  id: row.id,
-  appId: row.appId,
-  userId: row.userId,
-  environment: row.environment,
+  ...pick(row, 'id', 'appId', 'userId', 'environment'),
   scopes: parseStoredScope(row.scopes),
   kind,
   resource,
-  approval: row.approval,
-  state: row.state,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
+  ...pick(row, 'approval', 'state', 'createdAt', 'updatedAt'),
 })
 
 /** The install belongs to this user. For anyone else it does not exist. */

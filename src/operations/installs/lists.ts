@@ -1,6 +1,7 @@
 // The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
 
 import type { AppInstallFilter, InstallFilter, InstallStatus, Queries, SearchWindow } from '../../../db/database.ts'
+import { pick } from '../../domain/pick.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
@@ -136,11 +137,7 @@ const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
   const asked = isProduction ? row.liveScopes : row.headScopes
   return {
     ...installRecord(row.install, row.kind, row.resourceSlug),
-    app: row.app,
-    appName: row.appName,
-    appStatus: row.appStatus,
-    publisher: row.publisher,
-    resourceName: row.resourceName,
+    ...pick(row, 'app', 'appName', 'appStatus', 'publisher', 'resourceName'),
     /** The scopes that the current version asks for; null when there is no version. */
     asked: asked === null ? null : parseStoredScope(asked),
     /** Whether the app has a page that can be opened here. */

@@ -6,6 +6,11 @@
  * The checks run in the order of the contract (section 3), in the transaction that issues, and the presented secret is
  * spent last by a conditional update. So of any number of racing calls exactly one wins, and a call that fails a check
  * spends nothing.
+ *
+ * Both engines rely on that one update (`advance` in `db/queries/grants.ts`): it moves the grant on and stores the pair only while the
+ * presented secret is the current one and the grant is not revoked. SQLite runs transactions one after the other. PostgreSQL runs this
+ * one without locks (`conditional`). If the update changes nothing or its answer is lost, all of it runs again with the grant locked
+ * since it is read. Then it finds what another call has left, or its own pair (`continued`).
  */
 import { createHash } from 'node:crypto'
 import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
@@ -17,7 +22,7 @@ import { isValidAt } from '../../domain/lifetimes.ts'
 import { verifierMatches } from '../../domain/pkce.ts'
 import { redirectUriMatches } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { parseToken, sameHash } from '../../domain/secret.ts'
+import { deriveSecretDigits, hashSecret, mintSecret, parseToken, sameHash, secretDigits } from '../../domain/secret.ts'
 import { KeyTaken, type TimeKey } from '../../domain/time-key.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import {
@@ -33,15 +38,6 @@ import { sharedTime } from '../clock.ts'
 import { CountedRefusal, decide, ifKeyTaken, type OpenChange, ReusedSecret } from '../decide.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
-import {
-  derivePair,
-  grantStep,
-  type IssuedTokens,
-  issuedTokens,
-  type MintedPair,
-  pairRow,
-  prepareNext,
-} from './token-pair.ts'
 
 type CodeExchange = ClientCredentials & {
   readonly code: string
@@ -208,7 +204,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
         if (found.fault !== null) return await refuseGrant(attempt, found.fault)
         const row = pairRow(next, grant, found.scopes, endsAt, found.key, trace, now)
         await touchSecret(q, client, now) // first, because nothing may follow the change
-        // Spends the secret. False if another call has spent it since it was read.
+        // Spends the secret. False if another call has spent it since it was read, which the engines rule out as told above.
         if (!(await q.grants.advance(row, grantStep(next, row, windowNow)))) return await endFamily(attempt)
         return issuedTokens(next.pair, row, grant, now)
       }
@@ -289,3 +285,90 @@ const trailOf = (client: AuthenticatedClient, grant: Grant | null) => ({
   environment: client.environment,
   target: grant !== null && grant.clientId === client.clientId ? grant.id : null,
 })
+
+/** An access token and its refresh token, minted together. They share one row and its key. */
+type MintedPair = ReturnType<typeof pairFrom>
+
+const pairFrom = (key: TimeKey, accessDigits: string, refreshDigits: string) => {
+  const accessToken = mintSecret({ kind: 'userAccessToken', key, digits: accessDigits })
+  const refreshToken = mintSecret({ kind: 'refreshToken', key, digits: refreshDigits })
+  return {
+    key,
+    accessToken,
+    accessHash: hashSecret(accessToken),
+    refreshToken,
+    refreshHash: hashSecret(refreshToken),
+  }
+}
+
+/** A random pair. */
+const mintPair = (platform: Platform, now: number): MintedPair =>
+  pairFrom(platform.random.timeKey(now), platform.random.digits(secretDigits), platform.random.digits(secretDigits))
+
+/** The pair that a retry with the same presented secret gets again while the salt is kept (contract section 3). */
+const derivePair = (key: TimeKey, presentedSecret: string, salt: Uint8Array): MintedPair =>
+  pairFrom(
+    key,
+    deriveSecretDigits(presentedSecret, salt, 'access'),
+    deriveSecretDigits(presentedSecret, salt, 'refresh'),
+  )
+
+/** What is issued if the request wins, made before the transaction. */
+type NextPair = ReturnType<typeof prepareNext>
+
+const prepareNext = (platform: Platform, secret: string, retry: Retry | null, now: number) => {
+  const accessExpiresAt = now + platform.lifetimes.accessToken * 1000
+  const refreshExpiresAt = now + platform.lifetimes.refreshToken * 1000
+  if (retry === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), kept: null }
+  // What the grant keeps until the window closes, so that the client can ask again for a lost answer. No token is stored.
+  const kept = { ...retry, salt: platform.random.bytes(32) }
+  return { accessExpiresAt, refreshExpiresAt, pair: derivePair(platform.random.timeKey(now), secret, kept.salt), kept }
+}
+
+/** The row of the new pair. Nothing that is issued outlives its grant. */
+const pairRow = (
+  { pair, accessExpiresAt, refreshExpiresAt }: NextPair,
+  grant: Grant,
+  scopes: string,
+  endsAt: number,
+  previousKey: TimeKey,
+  { requestId, address }: Trace,
+  now: number,
+): TokenPair => ({
+  key: pair.key,
+  grantKey: grant.key,
+  previousKey,
+  accessHash: pair.accessHash,
+  refreshHash: pair.refreshHash,
+  scopes,
+  createdAt: now,
+  accessExpiresAt: Math.min(accessExpiresAt, endsAt),
+  refreshExpiresAt: Math.min(refreshExpiresAt, endsAt),
+  requestId,
+  address,
+})
+
+/** What else changes in the grant when it moves on to the new pair. */
+const grantStep = ({ kept }: NextPair, row: TokenPair, now: number) => ({
+  expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
+  retryKey: kept === null ? null : row.previousKey,
+  retrySalt: kept?.salt ?? null,
+  retryFingerprint: kept?.fingerprint ?? null,
+  retryUntil: kept === null ? null : now + kept.windowMs,
+})
+
+/** The answer to an exchange or refresh. */
+export type IssuedTokens = ReturnType<typeof issuedTokens>
+
+/** The answer with this pair: the tokens, and what is left of their lifetimes at `now`. */
+const issuedTokens = (pair: MintedPair, row: TokenPair, grant: Grant, now: number) => ({
+  accessToken: pair.accessToken,
+  expiresInSeconds: wholeSecondsUntil(row.accessExpiresAt, now),
+  refreshToken: pair.refreshToken,
+  refreshTokenExpiresInSeconds: wholeSecondsUntil(row.refreshExpiresAt, now),
+  scope: row.scopes,
+  grantId: grant.id,
+  appId: grant.appId,
+})
+
+const wholeSecondsUntil = (moment: number, now: number): number => Math.max(0, Math.floor((moment - now) / 1000))

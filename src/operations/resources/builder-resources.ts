@@ -6,6 +6,7 @@ import { isForeignId } from '../../domain/foreign-id.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedName } from '../../domain/entered-name.ts'
 import { isSlug } from '../../domain/name.ts'
+import { pick } from '../../domain/pick.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { pageOf, type PageRequest } from '../page.ts'
@@ -19,12 +20,7 @@ const builderResource = (row: Resource, ownerExternalId: string | null) => ({
   kind: row.kind,
   externalId: row.externalId,
   ownerExternalId,
-  name: row.name,
-  slug: row.slug,
-  status: row.status,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-  publishedAt: row.publishedAt,
+  ...pick(row, 'name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'),
 })
 
 type Named = { readonly kind: ResourceKind; readonly externalId: string }

@@ -1,6 +1,7 @@
 import type { ServiceKey } from '../../../db/database.ts'
 import { recordIdOfKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
+import { pick } from '../../domain/pick.ts'
 import {
   maximumKeyDays,
   maximumNetworks,
@@ -27,10 +28,7 @@ const serviceKeyRecord = (row: ServiceKey, now: number) => ({
   rights: parseStoredRights(row.rights),
   networks: row.networks === '' ? [] : row.networks.split(' '),
   status: serviceKeyStatus(row, now),
-  createdAt: row.createdAt,
-  expiresAt: row.expiresAt,
-  revokedAt: row.revokedAt,
-  lastUsedAt: row.lastUsedAt,
+  ...pick(row, 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'),
 })
 
 type NewServiceKey = {

@@ -86,8 +86,8 @@ export const takeAnswer = async (q: Queries, { key, verifier }: Returned, now: n
   const wasAsked = row !== null && sameHash(row.verifierHash, asked)
   if (row === null || !(wasAsked || sameHash(row.verifierHash, known))) return null
   if (!(await q.signInRequests.complete(row, now))) return null
-  const answered = await q.serviceKeys.find(row.serviceKeyId)
-  return answered === null || serviceKeyStatus(answered, now) !== 'live' ? null : { ...row, wasAsked }
+  const serviceKey = await q.serviceKeys.find(row.serviceKeyId)
+  return serviceKey === null || serviceKeyStatus(serviceKey, now) !== 'live' ? null : { ...row, wasAsked }
 }
 
 /** How the sign-in goes on, or the reason that the builder gave. */
@@ -108,8 +108,8 @@ export const completeSignIn = async (
   const entry = prepareEntry(platform, mintSession(platform, trace, now), browser, now, 'handover')
   return await decide(platform, trace, { actor: anonymous, now, kind: 'guarded' }, async (change) => {
     const { q } = change
-    const answered = came.key === null ? null : await q.signInRequests.find(came.key)
-    const user = await q.users.byId(answered?.userId ?? nobody) // locked before the answer is used up
+    const request = came.key === null ? null : await q.signInRequests.find(came.key)
+    const user = await q.users.byId(request?.userId ?? nobody) // locked before the answer is used up
     const row = await takeAnswer(q, came, now)
     if (row === null) return refusedSignIn(anonymous)
     if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const

@@ -6,6 +6,7 @@ import { isForeignId } from '../../domain/foreign-id.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { statedPersonName } from '../../domain/entered-name.ts'
 import { noPassword } from '../../domain/password.ts'
+import { pick } from '../../domain/pick.ts'
 import { emailFault, localPartOf, normalizeEmail, type UserStatus } from '../../domain/user.ts'
 import { checkingFirst } from '../acting-as.ts'
 import { badInput, decide, type Operation, refuseFault } from '../decide.ts'
@@ -18,13 +19,7 @@ import { changeUser } from './change-user.ts'
 export type BuilderUser = ReturnType<typeof builderUser>
 
 export const builderUser = (user: User) => ({
-  id: user.id,
-  externalId: user.externalId,
-  email: user.email,
-  name: user.name,
-  pictureUrl: user.pictureUrl,
-  status: user.status,
-  isOperator: user.isOperator,
+  ...pick(user, 'id', 'externalId', 'email', 'name', 'pictureUrl', 'status', 'isOperator'),
   hasPassword: user.passwordHash !== noPassword,
   createdAt: user.createdAt,
   updatedAt: user.updatedAt,

@@ -1,4 +1,5 @@
 import { environmentOfClientId } from '../../domain/identifier.ts'
+import { pick } from '../../domain/pick.ts'
 import { storedJson } from '../stored-json.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { Platform } from '../platform.ts'
@@ -19,9 +20,8 @@ const eventsAtOnce = 2_000
 
 const times = ['createdAt', 'expiresAt'] as const
 
-/** Only these fields of each row, so that a new column is not told before somebody has decided so. */
-const pick = <Row, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]): Pick<Row, Name>[] =>
-  rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>) // of these very names
+const pickEach = <Row extends object, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]) =>
+  rows.map((row) => pick(row, ...names))
 
 /** @throws invalid_request for an unknown address */
 export const exportUser = async (platform: Platform, address: string) => {
@@ -31,14 +31,22 @@ export const exportUser = async (platform: Platform, address: string) => {
   const { id } = user
   return {
     user: builderUser(user),
-    identities: pick(await q.identities.ofUser(id), 'issuer', 'subject', 'createdAt'),
-    sessions: pick(await q.sessions.everyOfUser(id), ...times, 'endedAt', 'lastUsedAt', 'askedAt', 'address', 'agent'),
-    knownBrowsers: pick(await q.devices.ofUser(id), ...times),
-    authenticatorApps: pick(await q.totpKeys.everyOfUser(id), 'createdAt', 'lastUsedAt', 'endedAt'),
-    passkeys: pick(await q.passkeys.everyOfUser(id), 'name', 'createdAt', 'lastUsedAt', 'endedAt'),
-    passwordLinks: pick(await q.passwordLinks.everyOfUser(id), 'email', ...times, 'endedAt'),
-    mails: pick(await q.mails.everyOfUser(id), 'kind', 'state', 'createdAt'),
-    recoveryCodes: pick(await q.recoveryCodes.everyOfUser(id), 'createdAt', 'endedAt'),
+    identities: pickEach(await q.identities.ofUser(id), 'issuer', 'subject', 'createdAt'),
+    sessions: pickEach(
+      await q.sessions.everyOfUser(id),
+      ...times,
+      'endedAt',
+      'lastUsedAt',
+      'askedAt',
+      'address',
+      'agent',
+    ),
+    knownBrowsers: pickEach(await q.devices.ofUser(id), ...times),
+    authenticatorApps: pickEach(await q.totpKeys.everyOfUser(id), 'createdAt', 'lastUsedAt', 'endedAt'),
+    passkeys: pickEach(await q.passkeys.everyOfUser(id), 'name', 'createdAt', 'lastUsedAt', 'endedAt'),
+    passwordLinks: pickEach(await q.passwordLinks.everyOfUser(id), 'email', ...times, 'endedAt'),
+    mails: pickEach(await q.mails.everyOfUser(id), 'kind', 'state', 'createdAt'),
+    recoveryCodes: pickEach(await q.recoveryCodes.everyOfUser(id), 'createdAt', 'endedAt'),
     grants: (await q.grants.everyOfUser(id)).map(
       ({ id: grantId, appId, clientId, scopes, createdAt, expiresAt, revokedAt }) => ({
         id: grantId,
@@ -50,7 +58,7 @@ export const exportUser = async (platform: Platform, address: string) => {
         revokedAt,
       }),
     ),
-    resources: pick(
+    resources: pickEach(
       await q.resources.ofOwner(id),
       'id',
       'kind',
@@ -62,7 +70,7 @@ export const exportUser = async (platform: Platform, address: string) => {
       'updatedAt',
       'publishedAt',
     ),
-    installs: pick(
+    installs: pickEach(
       await q.builderInstalls.everyOfUser(id),
       'id',
       'appId',
@@ -74,9 +82,9 @@ export const exportUser = async (platform: Platform, address: string) => {
       'createdAt',
       'updatedAt',
     ),
-    apps: pick(await q.apps.listOwnedBy(id), 'id', 'name', 'slug', 'status', 'createdAt'),
-    memberships: pick(await q.appMembers.everyOfUser(id), 'appId', 'role', 'createdAt', 'updatedAt', 'endedAt'),
-    invitations: pick(await q.appInvitations.everyTo(user.email), 'appId', 'role', ...times, 'endedAt'),
+    apps: pickEach(await q.apps.listOwnedBy(id), 'id', 'name', 'slug', 'status', 'createdAt'),
+    memberships: pickEach(await q.appMembers.everyOfUser(id), 'appId', 'role', 'createdAt', 'updatedAt', 'endedAt'),
+    invitations: pickEach(await q.appInvitations.everyTo(user.email), 'appId', 'role', ...times, 'endedAt'),
     audit: await eventsAbout(platform, id),
   }
 }

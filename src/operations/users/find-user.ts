@@ -1,6 +1,7 @@
 import type { Counted, Queries, User, UserOrder, UserQuestion } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { noPassword } from '../../domain/password.ts'
+import { pick } from '../../domain/pick.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decide.ts'
 import { factorsOf } from '../factors/factors.ts'
@@ -49,13 +50,7 @@ export const countUsers = async ({ database }: Platform, question: UserQuestion)
 export type UserSummary = ReturnType<typeof userSummary>
 
 export const userSummary = (user: User) => ({
-  id: user.id,
-  email: user.email,
-  name: user.name,
-  isOperator: user.isOperator,
-  status: user.status,
-  suspendedAt: user.suspendedAt,
-  createdAt: user.createdAt,
+  ...pick(user, 'id', 'email', 'name', 'isOperator', 'status', 'suspendedAt', 'createdAt'),
   /** The builder's own ID; null for a user whom the builder did not send. */
   externalId: user.externalId,
   hasPassword: user.passwordHash !== noPassword,

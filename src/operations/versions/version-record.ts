@@ -3,6 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import { type AppFacts, appFactsIn } from '../../domain/manifest.ts'
 import { type ManifestChange, manifestDifference } from '../../domain/manifest-difference.ts'
+import { pick } from '../../domain/pick.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
@@ -16,22 +17,13 @@ export type VersionRecord = ReturnType<typeof versionRecord>
 
 /** The record of a row. The app knows whether it is the development head. */
 export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId'>) => ({
-  id: row.id,
-  number: row.number,
-  version: row.version,
-  status: row.status,
-  revision: row.revision,
-  notes: row.notes,
+  ...pick(row, 'id', 'number', 'version', 'status', 'revision', 'notes'),
   manifest: storedJson<Readonly<Record<string, unknown>>>(row.manifest),
   scopes: parseStoredScope(row.scopes),
   artifact: artifactOf(row),
   current: { development: app.developmentVersionId === row.id, production: row.status === 'active' },
   rejection: row.rejection === null ? null : storedJson<Rejection>(row.rejection),
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-  submittedAt: row.submittedAt,
-  reviewedAt: row.reviewedAt,
-  activatedAt: row.activatedAt,
+  ...pick(row, 'createdAt', 'updatedAt', 'submittedAt', 'reviewedAt', 'activatedAt'),
 })
 
 /** Reads a version again at the end of the transaction that changed it. */

@@ -1,6 +1,7 @@
 import type { AttemptQuestion, WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
+import { pick } from '../../domain/pick.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
@@ -121,14 +122,14 @@ const storeResult = async (
     const current = (await q.webhookEndpoints.find(endpoint.id))?.endpoint
     if (current === undefined) return
     const { failingSince } = current
-    const decided = decideAttempt({ result: answer, attempts: before.attempts, isPing, failingSince, now, chance })
+    const decision = decideAttempt({ result: answer, attempts: before.attempts, isPing, failingSince, now, chance })
     const place = { position, endpointId: endpoint.id }
-    const after = { ...place, ...decided.delivery, attempts: before.attempts + 1 }
+    const after = { ...place, ...decision.delivery, attempts: before.attempts + 1 }
     if (!(await q.webhookEvents.moveDelivery({ ...place, ...before }, after))) return
-    if (decided.failingSince !== failingSince) {
-      await q.webhookEndpoints.setFailingSince(endpoint.id, decided.failingSince)
+    if (decision.failingSince !== failingSince) {
+      await q.webhookEndpoints.setFailingSince(endpoint.id, decision.failingSince)
     }
-    const reason = decided.disable
+    const reason = decision.disable
     if (reason === null) return
     if (!(await q.webhookEndpoints.setStatus(endpoint.id, { status: 'disabled', reason }, now))) return
     const { appId, environment } = endpoint
@@ -168,14 +169,7 @@ const unsent = { state: 'failed', attempts: 0 } as const
 export type AttemptRecord = ReturnType<typeof attemptRecord>
 
 const attemptRecord = (row: WebhookAttempt) => ({
-  id: row.id,
-  eventId: row.eventId,
-  kind: row.kind,
-  at: row.at,
-  durationMs: row.durationMs,
-  status: row.status,
-  error: row.error,
-  answer: row.answer,
+  ...pick(row, 'id', 'eventId', 'kind', 'at', 'durationMs', 'status', 'error', 'answer'),
 })
 
 const everyAttempt: AttemptQuestion = { outcome: null, kind: null, since: null, until: null }

@@ -4,6 +4,7 @@ import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { AppRight } from '../../domain/member.ts'
+import { pick } from '../../domain/pick.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds } from '../../domain/webhook-event.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
@@ -23,11 +24,7 @@ export const endpointRecord = (row: WebhookEndpoint, app: string) => ({
   environment: row.environment,
   url: row.url,
   kinds: parseStoredKinds(row.kinds),
-  status: row.status,
-  reason: row.reason,
-  failingSince: row.failingSince,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
+  ...pick(row, 'status', 'reason', 'failingSince', 'createdAt', 'updatedAt'),
 })
 
 /**
