@@ -9,6 +9,7 @@ import { keyOfUuidTime } from '../src/domain/identifier.ts'
 import { totpStepAt } from '../src/domain/second-factor.ts'
 import { timeKeyAt } from '../src/domain/time-key.ts'
 import { type AuditEvent, DatabaseUnusable, type Queries, type WriteEvent } from './database.ts'
+import { goneInDoubt, keyedByUuid } from './queries/expiring.ts'
 import * as tables from './tables/sqlite.ts'
 
 /** The transaction of a command. */
@@ -20,20 +21,10 @@ export type Exclusive = {
 /** How much of what ended had not expired. */
 export type EndedByRestore = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSessions', number>>
 
-/** The next start makes new keys, so that nothing that was signed with the old ones is valid. A link could have been used since, and a mail sent. */
-const emptiedTables = [
-  'server_keys',
-  'sign_in_requests',
-  'devices',
-  'password_links',
-  'mails',
-  'app_invitations',
-] as const
-
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a
- * frame. The rows stay, as the record of what was issued. The server's keys, the builder's answers, known browsers,
- * links to set a password and waiting mails are removed. Returns how much of what ended had not expired.
+ * frame. The rows stay, as the record of what was issued. What could have been used since is removed, and the server's keys: the next
+ * start makes new ones, so that nothing that was signed with the old ones is valid. Returns how much of what ended had not expired.
  */
 export const endEverythingIssued = async ({ rows }: Pick<Exclusive, 'rows'>, at: number): Promise<EndedByRestore> => {
   const end = async (table: string, column: string, alsoSet = ''): Promise<number> => {
@@ -43,7 +34,7 @@ export const endEverythingIssued = async ({ rows }: Pick<Exclusive, 'rows'>, at:
     return ended.filter(([wasAlive]) => Boolean(wasAlive)).length
   }
   await end('install_session_codes', 'spent_at')
-  for (const table of emptiedTables) await rows(`DELETE FROM ${table}`)
+  for (const table of ['server_keys', ...goneInDoubt]) await rows(`DELETE FROM ${table}`)
   const noRetry = ', retry_key = NULL, retry_salt = NULL, retry_fingerprint = NULL, retry_until = NULL'
   return {
     appTokens: await end('app_tokens', 'revoked_at'),
@@ -131,8 +122,7 @@ export const resetTimes = async (
   const removed = await rows(
     `DELETE FROM app_tokens WHERE key > ${timeKeyAt(at + leastAheadMs)} RETURNING credential_id`,
   )
-  for (const table of ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions'])
-    await rows(`DELETE FROM ${table} WHERE key > '${lowest}'`)
+  for (const { table, column } of keyedByUuid) await rows(`DELETE FROM ${table} WHERE ${column} > '${lowest}'`)
   // What was counted while the clock was ahead. The rows that are still there are counted again as time reaches their keys.
   for (const table of ['hourly_counts', 'daily_users']) await rows(`DELETE FROM ${table} WHERE hour > ${at}`)
   // Otherwise every code of an authenticator app would be refused for as long as the clock was ahead. Now that of this moment works.

@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, isNull, lt, or } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import type { MemberRole } from '../../src/domain/member.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import { appInvitations, appMembers, apps, users } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { lazyReader } from './reader.ts'
@@ -83,8 +83,6 @@ export const appMemberQueries = (db: DrizzleConnection) => {
       (await db.select({ id: appMembers.userId }).from(appMembers).where(eq(appMembers.appId, appId))).map(
         ({ id }) => id,
       ),
-    everyOfUser: async (userId: string): Promise<AppMember[]> =>
-      await db.select().from(appMembers).where(eq(appMembers.userId, userId)).orderBy(asc(appMembers.id)),
     /** The live memberships of a person, by app. */
     rolesOf: async (userId: string): Promise<ReadonlyMap<string, MemberRole>> =>
       new Map(
@@ -101,8 +99,6 @@ export const appMemberQueries = (db: DrizzleConnection) => {
       await changeOne(db, appMembers, { role, updatedAt: now }, ...isLive(appId, userId)),
     end: async (appId: string, userId: string, now: number) =>
       await changeOne(db, appMembers, { endedAt: now, updatedAt: now }, ...isLive(appId, userId)),
-    /** Removes every trace of a person. */
-    forget: async (userId: string) => void (await db.delete(appMembers).where(eq(appMembers.userId, userId))),
   }
 }
 
@@ -147,8 +143,6 @@ export const appInvitationQueries = (db: DrizzleConnection) => {
         isNull(appInvitations.endedAt),
         gt(appInvitations.expiresAt, now),
       ),
-    everyTo: async (email: string): Promise<AppInvitation[]> =>
-      await db.select().from(appInvitations).where(eq(appInvitations.email, email)).orderBy(asc(appInvitations.id)),
     /** Ends an invitation. True for exactly one of any number of racing calls. */
     end: async (appId: string, id: string, now: number) =>
       await changeOne(db, appInvitations, { endedAt: now }, eq(appInvitations.id, id), ...pending(appId)),
@@ -167,13 +161,5 @@ export const appInvitationQueries = (db: DrizzleConnection) => {
         .set({ endedAt: now })
         .where(and(...pending(appId), eq(appInvitations.role, 'publisher')))
     },
-    /** Removes every trace of a person. */
-    forget: async (userId: string, email: string) =>
-      void (await db
-        .delete(appInvitations)
-        .where(or(eq(appInvitations.email, email), eq(appInvitations.invitedBy, userId)))),
-    /** Removes up to `limit` invitations made before the ID, and returns how many. */
-    purge: async (before: string, limit: number) =>
-      await removeSome(db, appInvitations.id, lt(appInvitations.id, before), limit, asc(appInvitations.id)),
   }
 }

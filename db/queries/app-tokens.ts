@@ -3,6 +3,7 @@ import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { issueId } from './audit.ts'
+import { expiring } from './expiring.ts'
 import { freshInserter, oldestKey } from './keys.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
 
@@ -65,9 +66,10 @@ export const appTokenQueries = (db: DrizzleConnection) => {
         .returning({ key: appTokens.key })
       return ended[0] === undefined ? null : issueId(ended[0].key)
     },
-    /** Removes up to `limit` tokens minted before the key, oldest first, and returns what they were. */
-    purge: async (before: TimeKey, limit: number) => {
-      const rows = await expired().all({ before, limit })
+    /** Removes up to `limit` tokens that may go at this time and were made before another one, oldest first, and returns what they were. */
+    purge: async (before: number, madeBefore: number, limit: number) => {
+      const { at, keptMs } = expiring.app_tokens
+      const rows = await expired().all({ before: at(Math.min(before - keptMs, madeBefore)), limit })
       const last = rows.at(-1)
       if (last !== undefined) await removeUpTo().run({ key: last.key })
       return rows

@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lte, max, or, type SQL } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import {
   appInvitations,
   appMembers,
@@ -7,7 +7,9 @@ import {
   carriedEnds,
   clients,
   credentials,
+  dailyUsers,
   grants,
+  hourlyCounts,
   installs,
   liveChanges,
   redirectUris,
@@ -22,7 +24,6 @@ import {
 } from '../tables/sqlite.ts'
 import { appIdsOf } from './app-members.ts'
 import { removeSome } from './changes.ts'
-import { removeCountsOfApp } from './counts.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'
@@ -200,30 +201,31 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
 
   const removeVersions = async (appId: string) => {
     await db.update(apps).set({ developmentVersionId: null }).where(eq(apps.id, appId))
-    return await removeSome(db, versions.id, eq(versions.appId, appId), versionsAtOnce)
+    return await removeSome(db, versions, eq(versions.appId, appId), versionsAtOnce)
   }
 
   type Step = (appId: string, limit: number) => Promise<number>
   const remove =
-    (key: SQLiteColumn, isOf: (appId: string) => SQL): Step =>
+    (table: SQLiteTable, isOf: (appId: string) => SQL): Step =>
     async (appId, limit) =>
-      await removeSome(db, key, isOf(appId), limit)
+      await removeSome(db, table, isOf(appId), limit)
 
   /** Each step removes up to `limit` rows of one table. Rows are removed before those that they refer to. */
   const steps: readonly Step[] = [
-    remove(webhookAttempts.id, (appId) => inArray(webhookAttempts.endpointId, endpointsOf(appId))),
+    remove(webhookAttempts, (appId) => inArray(webhookAttempts.endpointId, endpointsOf(appId))),
     removeEvents,
-    remove(webhookSecrets.id, (appId) => inArray(webhookSecrets.endpointId, endpointsOf(appId))),
-    remove(webhookEndpoints.id, (appId) => eq(webhookEndpoints.appId, appId)),
-    remove(installs.id, (appId) => eq(installs.appId, appId)),
-    remove(liveChanges.versionId, (appId) => eq(liveChanges.appId, appId)),
-    remove(rollbacks.id, (appId) => eq(rollbacks.appId, appId)),
+    remove(webhookSecrets, (appId) => inArray(webhookSecrets.endpointId, endpointsOf(appId))),
+    remove(webhookEndpoints, (appId) => eq(webhookEndpoints.appId, appId)),
+    remove(installs, (appId) => eq(installs.appId, appId)),
+    remove(liveChanges, (appId) => eq(liveChanges.appId, appId)),
+    remove(rollbacks, (appId) => eq(rollbacks.appId, appId)),
     removeVersions,
-    async (appId, limit) => await removeCountsOfApp(db, appId, limit),
-    remove(redirectUris.uri, (appId) => inArray(redirectUris.clientId, clientsOf(appId))),
-    remove(credentials.id, (appId) => inArray(credentials.clientId, clientsOf(appId))),
-    remove(appInvitations.id, (appId) => eq(appInvitations.appId, appId)),
-    remove(appMembers.id, (appId) => eq(appMembers.appId, appId)),
+    remove(hourlyCounts, (appId) => eq(hourlyCounts.appId, appId)),
+    remove(dailyUsers, (appId) => eq(dailyUsers.appId, appId)),
+    remove(redirectUris, (appId) => inArray(redirectUris.clientId, clientsOf(appId))),
+    remove(credentials, (appId) => inArray(credentials.clientId, clientsOf(appId))),
+    remove(appInvitations, (appId) => eq(appInvitations.appId, appId)),
+    remove(appMembers, (appId) => eq(appMembers.appId, appId)),
   ]
 
   return {

@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, gt, inArray, isNull, max, notExists, or, sql } from 'drizzle-orm'
-import { auditEvents, auditPositions, carriedEnds } from '../tables/sqlite.ts'
+import { and, asc, desc, eq, gt, max, notExists, or, sql } from 'drizzle-orm'
+import { auditEvents, auditPositions } from '../tables/sqlite.ts'
 import type { AuditEvent } from './audit.ts'
 import { removeSome } from './changes.ts'
 import { type DrizzleConnection, only } from './connection.ts'
@@ -50,14 +50,9 @@ export const auditReadingQueries = (db: DrizzleConnection) => ({
   /** Forgets the positions of up to `limit` purged events, and returns how many. The last position stays, as the start of the next. */
   purgePositions: async (limit: number): Promise<number> => {
     const newest = db.select({ position: max(auditPositions.position) }).from(auditPositions)
-    const gone = db
-      .select({ position: auditPositions.position })
-      .from(auditPositions)
-      .leftJoin(auditEvents, eq(auditEvents.id, auditPositions.eventId))
-      .where(and(isNull(auditEvents.id), sql`${auditPositions.position} <> (${newest})`))
-      .orderBy(asc(auditPositions.position))
-      .limit(limit)
-    return await removeSome(db, auditPositions.position, inArray(auditPositions.position, gone), limit)
+    const exists = db.select({ id: auditEvents.id }).from(auditEvents).where(eq(auditEvents.id, auditPositions.eventId))
+    const isGone = and(notExists(exists), sql`${auditPositions.position} <> (${newest})`)
+    return await removeSome(db, auditPositions, isGone, limit, asc(auditPositions.position))
   },
   /** Events that the user caused or that are about them, among the next `rows` after the ID; `searchedTo` is null at the end. */
   aboutUser: async (userId: string, afterId: string, rows: number) => {
@@ -80,8 +75,6 @@ export const auditReadingQueries = (db: DrizzleConnection) => ({
       .orderBy(asc(auditEvents.id))
     return { events, searchedTo: last?.id ?? null }
   },
-  /** Removes what was kept of a person for restores: an earlier address, and the hash of a password. */
-  forgetPerson: async (userId: string) => void (await db.delete(carriedEnds).where(eq(carriedEnds.target, userId))),
 })
 
 const rowsAtOnce = 500

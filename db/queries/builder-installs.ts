@@ -101,9 +101,6 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
         )
         .orderBy(desc(installs.id))
         .limit(limit),
-    /** Every install of a user, also ended ones, oldest first. */
-    everyOfUser: async (userId: string): Promise<Install[]> =>
-      await db.select().from(installs).where(eq(installs.userId, userId)).orderBy(asc(installs.id)),
     /** Which of these websites and stores have open installs. */
     openOn: async (resourceIds: readonly string[]): Promise<readonly string[]> => {
       const open = and(inArray(installs.resourceId, [...resourceIds]), isOpen)

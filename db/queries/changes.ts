@@ -1,5 +1,10 @@
-import { and, inArray, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteColumn, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
+import { and, type SQL, sql } from 'drizzle-orm'
+import {
+  getTableConfig,
+  type SQLiteColumn,
+  type SQLiteTable,
+  type SQLiteUpdateSetSource,
+} from 'drizzle-orm/sqlite-core'
 import type { DrizzleConnection } from './connection.ts'
 
 /** Changes the one row that meets all conditions; false if none does. Of racing calls with the same conditions one gets true. */
@@ -16,21 +21,35 @@ export const changeOne = async <T extends SQLiteTable>(
   return (await update.returning({ changed: sql`1` })).length === 1
 }
 
-/** Removes up to `limit` rows that meet the condition, in the given order if any; returns how many. The key names a row. */
-export const removeSome = async (
+/** The columns that name a row: the primary key. */
+export const keyOf = (table: SQLiteTable): readonly SQLiteColumn[] => {
+  const { columns, primaryKeys } = getTableConfig(table)
+  return primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
+}
+
+/** Whether a row is among the first `limit` that meet the condition, in the given order if any. */
+export const isAmong = (
   db: DrizzleConnection,
-  key: SQLiteColumn,
+  table: SQLiteTable,
   condition: SQL | undefined,
   limit: number,
   ...order: readonly SQL[]
-): Promise<number> => {
+): SQL => {
+  const key = keyOf(table)
   const some = db
-    .select({ key })
-    .from(key.table)
+    .select(Object.fromEntries(key.map((column) => [column.name, column])))
+    .from(table)
     .where(condition)
     .orderBy(...order)
     .limit(limit)
-  return (await db.delete(key.table).where(inArray(key, some)).returning({ key })).length
+  return sql`(${sql.join([...key], sql`, `)}) in ${some}`
+}
+
+/** Removes up to `limit` rows that meet the condition, in the given order if any; returns how many. */
+export const removeSome = async (...some: Parameters<typeof isAmong>): Promise<number> => {
+  const [db, table] = some
+  const removed = db.delete(table).where(isAmong(...some))
+  return (await removed.returning({ removed: sql`1` })).length
 }
 
 /** Gives the answer after a turn of the event loop for others. For what a long transaction does, and its preparation. */

@@ -3,6 +3,7 @@ import type { Environment } from '../../src/domain/app.ts'
 import { dayMs, dayOf } from '../../src/domain/count.ts'
 import { dailyUsers, hourlyCounts } from '../tables/sqlite.ts'
 import { appIdsOf } from './app-members.ts'
+import { isAmong, removeSome } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 
 export type HourlyCount = typeof hourlyCounts.$inferSelect
@@ -15,25 +16,11 @@ const aDay = sql.raw(String(dayMs))
 const isUnmerged = sql`${hour} % ${aDay} <> 0`
 
 /** Removes up to so many counts, the oldest first, and returns them. */
-const removeCounts = async (db: DrizzleConnection, condition: SQL | undefined, limit: number) => {
-  const some = db.select({ appId, hour, environment, kind }).from(hourlyCounts).where(condition)
-  const oldest = some.orderBy(asc(hour)).limit(limit)
-  const isOne = sql`(${appId}, ${hour}, ${environment}, ${kind}) IN ${oldest}`
-  return await db.delete(hourlyCounts).where(isOne).returning()
-}
-
-const removeUsers = async (db: DrizzleConnection, condition: SQL, limit: number): Promise<number> => {
-  const { day, appId: app, environment: place, userId } = dailyUsers
-  const some = db.select({ day, app, place, userId }).from(dailyUsers).where(condition).limit(limit)
-  const isOne = sql`(${day}, ${app}, ${place}, ${userId}) IN ${some}`
-  return (await db.delete(dailyUsers).where(isOne).returning({ day })).length
-}
-
-/** Removes up to so many rows of an app from both tables, and returns how many. */
-export const removeCountsOfApp = async (db: DrizzleConnection, app: string, limit: number): Promise<number> => {
-  const counts = await removeCounts(db, eq(appId, app), limit)
-  return counts.length > 0 ? counts.length : await removeUsers(db, eq(dailyUsers.appId, app), limit)
-}
+const removeCounts = async (db: DrizzleConnection, condition: SQL | undefined, limit: number) =>
+  await db
+    .delete(hourlyCounts)
+    .where(isAmong(db, hourlyCounts, condition, limit, asc(hour)))
+    .returning()
 
 /** Counts for the dashboards, by app and hour. */
 export const countQueries = (db: DrizzleConnection) => {
@@ -74,8 +61,10 @@ export const countQueries = (db: DrizzleConnection) => {
       return hours.length
     },
     /** Removes up to `limit` counts from before a moment, and returns how many. */
-    purge: async (before: number, limit: number) => (await removeCounts(db, lt(hour, before), limit)).length,
+    purge: async (before: number, limit: number) =>
+      await removeSome(db, hourlyCounts, lt(hour, before), limit, asc(hour)),
     /** Forgets who was active on days before this one. */
-    purgeUsers: async (beforeDay: number, limit: number) => await removeUsers(db, lt(dailyUsers.day, beforeDay), limit),
+    purgeUsers: async (beforeDay: number, limit: number) =>
+      await removeSome(db, dailyUsers, lt(dailyUsers.day, beforeDay), limit),
   }
 }

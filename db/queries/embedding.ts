@@ -1,6 +1,6 @@
-import { and, asc, eq, isNull, lt } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { appMembers, apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { lazyReader } from './reader.ts'
@@ -74,12 +74,6 @@ export const embeddingQueries = (db: DrizzleConnection) => {
       .limit(givenLimit('limit')),
   )
 
-  /** Removes up to `limit` rows minted before the key, oldest first, and returns how many. */
-  const purge =
-    ({ key }: typeof installSessionCodes | typeof embeddedSessions) =>
-    async (before: string, limit: number) =>
-      await removeSome(db, key, lt(key, before), limit, asc(key))
-
   return {
     insertCode: inserter(db, installSessionCodes),
     insertSession: inserter(db, embeddedSessions),
@@ -110,7 +104,5 @@ export const embeddingQueries = (db: DrizzleConnection) => {
       ),
     /** Whether a recent code was issued for a page of this origin. */
     isKnownOrigin: (origin: string) => ofOrigin().has({ origin, limit: 1 }),
-    purgeCodes: purge(installSessionCodes),
-    purgeSessions: purge(embeddedSessions),
   }
 }

@@ -20,9 +20,6 @@ export const totpKeyQueries = (db: DrizzleConnection) => {
     /** The one that works; null without one. */
     ofUser: async (userId: string): Promise<TotpKey | null> =>
       only(await db.select().from(totpKeys).where(liveKey(userId))),
-    /** Every one of the user, also ended ones. */
-    everyOfUser: async (userId: string): Promise<TotpKey[]> =>
-      await db.select().from(totpKeys).where(eq(totpKeys.userId, userId)).orderBy(asc(totpKeys.id)),
     /** Uses the code of a step up, with those of earlier steps. True for exactly one of any number of racing calls. */
     use: async (id: string, step: number, now: number) =>
       await changeOne(
@@ -42,8 +39,6 @@ export const totpKeyQueries = (db: DrizzleConnection) => {
           .where(liveKey(userId))
           .returning({ id: totpKeys.id })
       ).length === 1,
-    /** Removes every trace of them. */
-    forget: async (userId: string) => void (await db.delete(totpKeys).where(eq(totpKeys.userId, userId))),
   }
 }
 
@@ -64,8 +59,6 @@ export const passkeyQueries = (db: DrizzleConnection) => {
           .from(passkeys)
           .where(and(eq(passkeys.credentialId, credentialId), isNull(passkeys.endedAt))),
       ),
-    everyOfUser: async (userId: string): Promise<Passkey[]> =>
-      await db.select().from(passkeys).where(eq(passkeys.userId, userId)).orderBy(asc(passkeys.id)),
     /**
      * Uses the challenge of this time up, with all earlier ones. True for exactly one of any number of racing calls; false if the
      * authenticator has not counted upwards.
@@ -92,8 +85,6 @@ export const passkeyQueries = (db: DrizzleConnection) => {
       ),
     endAll: async (userId: string, now: number) =>
       void (await db.update(passkeys).set({ endedAt: now }).where(livePasskeys(userId))),
-    /** Removes every trace of them. */
-    forget: async (userId: string) => void (await db.delete(passkeys).where(eq(passkeys.userId, userId))),
   }
 }
 
@@ -103,8 +94,6 @@ export const recoveryCodeQueries = (db: DrizzleConnection) => {
     insertAll: async (rows: readonly RecoveryCode[]) => void (await db.insert(recoveryCodes).values([...rows])),
     /** How many of the user work. */
     countOfUser: async (userId: string) => await db.$count(recoveryCodes, liveCodes(userId)),
-    everyOfUser: async (userId: string): Promise<RecoveryCode[]> =>
-      await db.select().from(recoveryCodes).where(eq(recoveryCodes.userId, userId)).orderBy(asc(recoveryCodes.id)),
     /** Uses a code up. True for exactly one of any number of racing calls. */
     use: async (userId: string, hash: SecretHash, now: number) => {
       const found = db
@@ -121,7 +110,5 @@ export const recoveryCodeQueries = (db: DrizzleConnection) => {
     /** Ends those that work. */
     endAll: async (userId: string, now: number) =>
       void (await db.update(recoveryCodes).set({ endedAt: now }).where(liveCodes(userId))),
-    /** Removes every trace of them. */
-    forget: async (userId: string) => void (await db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))),
   }
 }

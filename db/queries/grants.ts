@@ -163,9 +163,6 @@ export const grantQueries = (db: DrizzleConnection) => {
      * is still the current one and the grant is not revoked. True for exactly one of any number of racing calls. @throws KeyTaken
      */
     advance: (pair: TokenPair, grantStep: GrantStep) => advance().run({ ...grantStep, ...pair }),
-    /** Every grant of the user, also ended ones, oldest first. */
-    everyOfUser: async (userId: string): Promise<Grant[]> =>
-      await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(asc(grants.key)),
     /** Revokes the grant, and with it every code and token of it; false if it was revoked before. */
     revoke: async (id: string, now: number) =>
       await changeOne(db, grants, { revokedAt: now, ...noRetry }, eq(grants.id, id), isNull(grants.revokedAt)),

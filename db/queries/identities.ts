@@ -24,7 +24,5 @@ export const identityQueries = (db: DrizzleConnection) => {
     /** A user has given up their address: it is in nobody's way any more. */
     freeAddressOf: async (userId: string) =>
       void (await db.update(identities).set({ addressHolderId: null }).where(eq(identities.addressHolderId, userId))),
-    /** Forgets all accounts of a user. */
-    forget: async (userId: string) => void (await db.delete(identities).where(eq(identities.userId, userId))),
   }
 }

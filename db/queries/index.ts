@@ -13,7 +13,9 @@ import { dashboardQueries } from './dashboards.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
 import { appInvitationQueries, appMemberQueries } from './app-members.ts'
+import { expiringQueries } from './expiring.ts'
 import { passkeyQueries, recoveryCodeQueries, totpKeyQueries } from './factors.ts'
+import { personalQueries } from './personal.ts'
 import { passwordLinkQueries } from './password-links.ts'
 import { mailQueries } from './mails.ts'
 import { formTicketQueries, idempotencyQueries } from './once.ts'
@@ -37,6 +39,7 @@ export type { AppToken } from './app-tokens.ts'
 export type { App, AppOrder, AppQuestion, Client } from './apps.ts'
 export type { AuditEvent, AuditFinds, AuditListing, AuditQuestion, AuditStretch } from './audit.ts'
 export type { CountsOf, HourlyCount } from './counts.ts'
+export type { ExpiringKind, PlainKind } from './expiring.ts'
 export type { Credential } from './credentials.ts'
 export type { Identity } from './identities.ts'
 export type { Device, User, UserOrder, UserQuestion } from './users.ts'
@@ -76,6 +79,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   deletedApps: deletedAppQueries(db),
   devices: deviceQueries(db),
   embedding: embeddingQueries(db),
+  expiring: expiringQueries(db),
   formTickets: formTicketQueries(db),
   grants: grantQueries(db),
   health: healthQueries(db),
@@ -89,6 +93,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   appMembers: appMemberQueries(db),
   appInvitations: appInvitationQueries(db),
   passwordLinks: passwordLinkQueries(db),
+  personal: personalQueries(db),
   recoveryCodes: recoveryCodeQueries(db),
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),

@@ -1,7 +1,7 @@
-import { asc, desc, eq, isNotNull, lt, lte, or } from 'drizzle-orm'
+import { asc, desc, eq, isNotNull, lte } from 'drizzle-orm'
 import type { MailFault } from '../../src/domain/mail.ts'
 import { mails } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
 import { finder, inserter } from './rows.ts'
@@ -45,18 +45,10 @@ export const mailQueries = (db: DrizzleConnection) => {
         .limit(limit)
       return rows.flatMap(({ fault }) => (fault === null ? [] : [fault]))
     },
-    everyOfUser: async (userId: string): Promise<Mail[]> =>
-      await db.select().from(mails).where(eq(mails.userId, userId)).orderBy(asc(mails.id)),
-    /** Removes every trace of a person, also of what was asked for their address. */
-    forget: async (userId: string, email: string) =>
-      void (await db.delete(mails).where(or(eq(mails.userId, userId), eq(mails.address, email)))),
     countWaiting: async (limit: number): Promise<number> =>
       await db.$count(
         db.select({ id: mails.id }).from(mails).where(isNotNull(mails.nextAttemptAt)).limit(limit).as('waiting'),
       ),
-    /** Removes up to `limit` mails made before the ID, and returns how many. */
-    purge: async (before: string, limit: number) =>
-      await removeSome(db, mails.id, lt(mails.id, before), limit, asc(mails.id)),
   }
 }
 

@@ -1,6 +1,5 @@
-import { and, asc, eq, lt } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { formTickets, idempotencyKeys } from '../tables/sqlite.ts'
-import { removeSome } from './changes.ts'
 import { type DrizzleConnection, everyColumn, given } from './connection.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
 import { inserter } from './rows.ts'
@@ -27,17 +26,6 @@ export const idempotencyQueries = (db: DrizzleConnection) => {
       await remove().run({ ...kept })
       await insert(kept)
     },
-    /** Removes up to `limit` outcomes, each by its whole scope: two callers may have chosen the same key. */
-    purge: async (expiredBefore: number, limit: number) => {
-      const { principal, method, path, key } = idempotencyKeys
-      const due = await db
-        .select({ principal, method, path, key })
-        .from(idempotencyKeys)
-        .where(lt(idempotencyKeys.expiresAt, expiredBefore))
-        .limit(limit)
-      for (const row of due) await remove().run(row)
-      return due.length
-    },
   }
 }
 
@@ -49,8 +37,5 @@ export const formTicketQueries = (db: DrizzleConnection) => {
     isSpent: async (key: string) => (await db.select().from(formTickets).where(eq(formTickets.key, key))).length > 0,
     /** Spends the ticket; true for exactly one of any number of racing calls. */
     spend: (key: string, now: number) => spend().hasChanged({ key, spentAt: now }),
-    /** Removes up to `limit` tickets issued before the key, and returns how many. */
-    purge: async (before: string, limit: number) =>
-      await removeSome(db, formTickets.key, lt(formTickets.key, before), limit, asc(formTickets.key)),
   }
 }

@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { linkMails } from '../../src/domain/mail.ts'
 import { mails, passwordLinks } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { finder, inserter } from './rows.ts'
@@ -15,8 +15,6 @@ export const passwordLinkQueries = (db: DrizzleConnection) => {
     insert: inserter(db, passwordLinks),
     find: (id: string) => byId({ id }),
     oldestId: oldestKey(db, passwordLinks.id),
-    everyOfUser: async (userId: string): Promise<PasswordLink[]> =>
-      await db.select().from(passwordLinks).where(eq(passwordLinks.userId, userId)).orderBy(asc(passwordLinks.id)),
     /** Uses a link up. True for exactly one of any number of racing calls. */
     use: async (id: string, now: number) =>
       await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
@@ -31,10 +29,5 @@ export const passwordLinkQueries = (db: DrizzleConnection) => {
         .set({ state: 'dropped', nextAttemptAt: null, address: null })
         .where(and(eq(mails.userId, userId), isNotNull(mails.nextAttemptAt), inArray(mails.kind, [...linkMails])))
     },
-    /** Removes every trace of them. */
-    forget: async (userId: string) => void (await db.delete(passwordLinks).where(eq(passwordLinks.userId, userId))),
-    /** Removes up to `limit` links made before the ID, and returns how many. */
-    purge: async (before: string, limit: number) =>
-      await removeSome(db, passwordLinks.id, lt(passwordLinks.id, before), limit, asc(passwordLinks.id)),
   }
 }

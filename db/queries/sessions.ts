@@ -1,6 +1,6 @@
-import { and, asc, eq, getTableColumns, gt, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { beside, type Place } from './places.ts'
@@ -52,12 +52,6 @@ export const sessionQueries = (db: DrizzleConnection) => {
     /** Ends the session; false if it had already ended. */
     end: async (key: string, now: number) =>
       await changeOne(db, sessions, { endedAt: now }, eq(sessions.key, key), isNull(sessions.endedAt)),
-    /** Every session of the user, also ended ones. */
-    everyOfUser: async (userId: string): Promise<Session[]> =>
-      await db.select().from(sessions).where(eq(sessions.userId, userId)).orderBy(asc(sessions.key)),
-    /** Forgets from where the user signed in, and with what. */
-    forgetOrigins: async (userId: string) =>
-      void (await db.update(sessions).set({ address: '', agent: null }).where(eq(sessions.userId, userId))),
     /**
      * Ends the user's sessions but the one of the key `kept`, and forgets every known browser. Returns how many sessions had neither
      * ended nor expired.
@@ -120,8 +114,5 @@ export const sessionQueries = (db: DrizzleConnection) => {
         .orderBy(order)
         .limit(page.limit)
     },
-    /** Removes up to `limit` sessions minted before the key, oldest first, and returns how many. */
-    purge: async (before: string, limit: number) =>
-      await removeSome(db, sessions.key, lt(sessions.key, before), limit, asc(sessions.key)),
   }
 }

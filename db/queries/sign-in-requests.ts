@@ -1,6 +1,6 @@
-import { and, asc, eq, isNull, lt } from 'drizzle-orm'
+import { eq, isNull } from 'drizzle-orm'
 import { signInRequests } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { finder } from './rows.ts'
 
@@ -32,8 +32,5 @@ export const signInRequestQueries = (db: DrizzleConnection) => {
         eq(signInRequests.verifierHash, verifierHash),
         isNull(signInRequests.completedAt),
       ),
-    /** Removes up to `limit` answers to requests made before the key, and returns how many. */
-    purge: async (before: string, limit: number) =>
-      await removeSome(db, signInRequests.key, and(lt(signInRequests.key, before)), limit, asc(signInRequests.key)),
   }
 }

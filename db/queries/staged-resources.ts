@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gte, inArray, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { resources, stagedResources as staged } from '../tables/sqlite.ts'
 import { pausing } from './changes.ts'
 import type { DrizzleConnection } from './connection.ts'
@@ -127,18 +127,5 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
       return (await pausing(insert.returning({ created: sql`1` }))).length
     },
     forget: async (lines: StagedLines): Promise<void> => void (await db.delete(staged).where(within(lines))),
-    /** Removes up to `limit` lines of imports that began before the key, and returns how many. */
-    purge: async (before: string, limit: number): Promise<number> => {
-      // Lines have no key of one column, so they are named by import and number.
-      const [first] = await db
-        .select({ key: staged.importKey, line: staged.line })
-        .from(staged)
-        .where(lt(staged.importKey, before))
-        .orderBy(asc(staged.importKey), asc(staged.line))
-        .limit(1)
-      if (first === undefined) return 0
-      const some = and(eq(staged.importKey, first.key), lt(staged.line, first.line + limit))
-      return (await db.delete(staged).where(some).returning({ line: staged.line })).length
-    },
   }
 }

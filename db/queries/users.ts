@@ -9,7 +9,6 @@ import {
   gte,
   isNotNull,
   isNull,
-  lt,
   ne,
   notInArray,
   or,
@@ -19,16 +18,13 @@ import {
 import { soughtPart } from '../../src/domain/entered-name.ts'
 import { noPassword } from '../../src/domain/password.ts'
 import { devices, identities, users } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { finder, inserter, listFinder, lockingFinder } from './rows.ts'
 
 export type User = typeof users.$inferSelect
-
-/** Stands for the name of a person who was erased. */
-const erasedName = 'Erased user'
 
 /** Whether the person can sign in in any way. Somebody who was invited cannot before they have set a password. */
 const hasWayIn = (db: DrizzleConnection) =>
@@ -83,22 +79,6 @@ export const userQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, users),
     byId: (id: string) => byId().first({ id }),
-    /** Removes everything personal. The ID takes the place of the address: it is no address, so nobody can have it. */
-    erase: async (id: string, now: number) =>
-      void (await db
-        .update(users)
-        .set({
-          email: id,
-          name: erasedName,
-          pictureUrl: null,
-          passwordHash: noPassword,
-          suspendedAt: null,
-          status: 'disabled',
-          externalId: null,
-          erasedAt: now,
-          updatedAt: now,
-        })
-        .where(eq(users.id, id))),
     /** The user that the builder calls so. */
     byExternalId: (externalId: string) => byExternalId({ externalId }),
     /** What there is of these addresses, which are normalised, or external IDs, in no order. */
@@ -218,9 +198,4 @@ export const deviceQueries = (db: DrizzleConnection) => ({
         .returning({ failures: devices.failures }),
     )?.failures ?? null,
   end: async (id: string) => void (await db.delete(devices).where(eq(devices.id, id))),
-  ofUser: async (userId: string): Promise<Device[]> =>
-    await db.select().from(devices).where(eq(devices.userId, userId)),
-  /** Removes up to `limit` browsers that became known before the key, and returns how many. */
-  purge: async (before: string, limit: number) =>
-    await removeSome(db, devices.id, lt(devices.id, before), limit, asc(devices.id)),
 })

@@ -1,8 +1,8 @@
-import { and, asc, count, desc, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { lazyReader } from './reader.ts'
 import { rotatingSecrets } from './rotating-secrets.ts'
@@ -137,14 +137,5 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
           ),
         )
         .orderBy(desc(webhookSecrets.id)),
-    /** Removes up to `limit` secrets whose grace period has ended, and returns how many. */
-    purgeSecrets: async (before: number, limit: number) =>
-      await removeSome(
-        db,
-        webhookSecrets.id,
-        lte(webhookSecrets.expiresAt, before),
-        limit,
-        asc(webhookSecrets.expiresAt),
-      ),
   }
 }

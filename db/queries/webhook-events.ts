@@ -20,8 +20,9 @@ import {
 import type { AttemptOutcome } from '../../src/domain/webhook-delivery.ts'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
-import { changeOne, removeSome } from './changes.ts'
+import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
+import { expiring } from './expiring.ts'
 import { beside, type Place } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { inserter } from './rows.ts'
@@ -139,14 +140,14 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
           .where(and(eq(webhookDeliveries.endpointId, endpointId), inArray(webhookDeliveries.position, [...positions])))
           .returning({ position: webhookDeliveries.position })
       ).length,
-    /** Removes up to `limit` events with an ID before this one, and their deliveries. Returns how many events. */
-    purge: async (beforeId: string, limit: number) => {
-      const first = await db
+    /** Removes up to `limit` events that may go at this time, and their deliveries. Returns how many events. */
+    purge: async (before: number, limit: number) => {
+      const { by, at, keptMs } = expiring.webhook_events
+      const old = db
         .select({ position: webhookEvents.position })
         .from(webhookEvents)
-        .where(lt(webhookEvents.id, beforeId))
-        .orderBy(asc(webhookEvents.id))
-        .limit(limit)
+        .where(lt(by, at(before - keptMs)))
+      const first = await old.orderBy(asc(by)).limit(limit)
       const positions = first.map(({ position }) => position)
       await db.delete(webhookDeliveries).where(inArray(webhookDeliveries.position, positions))
       await db.delete(webhookEvents).where(inArray(webhookEvents.position, positions))
@@ -206,7 +207,4 @@ export const webhookAttemptQueries = (db: DrizzleConnection) => ({
       .orderBy(order)
       .limit(limit)
   },
-  /** Removes up to `limit` attempts with an ID before this one, and returns how many. */
-  purge: async (beforeId: string, limit: number) =>
-    await removeSome(db, webhookAttempts.id, lt(webhookAttempts.id, beforeId), limit, asc(webhookAttempts.id)),
 })

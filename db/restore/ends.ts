@@ -1,6 +1,7 @@
 import { changedHands, identityRemoved, memberEnds, rolledBack } from './changed-hands.ts'
 import { type End, rowEnd, type Told, unlessSame } from './end.ts'
 import { type ProofAction, proofActions } from '../queries/audit.ts'
+import { erasedUserText, erasureTexts } from '../queries/personal.ts'
 
 /** Events of the predecessor that record the creation of something. Joined through apps to use the audit index. */
 const making = (...actions: readonly ProofAction[]) => `
@@ -30,24 +31,17 @@ const scopesOf = (of: 'apps' | 'installs', kind: string): End =>
 
 const erasedUsers = "(SELECT target FROM main.carried_ends WHERE kind = 'user_erased')"
 
-/** Everything personal goes again, as in `eraseUser`. */
+/** Everything personal goes again. */
 const userErased: End = {
   ...rowEnd({
     kind: 'user_erased',
     counts: 'users',
     of: 'users',
     told: 'SELECT id, erased_at, NULL FROM present.users WHERE erased_at IS NOT NULL',
-    set: `email = m.id, name = 'Erased user', picture_url = NULL, password_hash = '',
-      suspended_at = NULL, is_operator = 0, status = 'disabled', external_id = NULL, erased_at = c.at, updated_at = c.at`,
+    set: `${erasedUserText}, erased_at = c.at, updated_at = c.at`,
     where: 'm.erased_at IS NULL',
   }),
-  first: [
-    ...['identities', 'totp_keys', 'passkeys', 'recovery_codes', 'password_links', 'app_members'].map(
-      (table) => `DELETE FROM main.${table} WHERE user_id IN ${erasedUsers}`,
-    ),
-    `UPDATE main.identities SET address_holder_id = NULL WHERE address_holder_id IN ${erasedUsers}`,
-    `UPDATE main.sessions SET address = '', agent = NULL WHERE user_id IN ${erasedUsers}`,
-  ],
+  first: erasureTexts(erasedUsers),
 }
 
 const rowEnds: readonly End[] = [

@@ -182,7 +182,7 @@ describe('the erasure of a person', () => {
       for (const word of [...words, others[7] ?? '']) expect(bytes()).toContain(word)
       await ask('DELETE', '/users/wiped')
       await platform.database.transaction(async (q) => {
-        for (const address of others) await q.mails.forget('nobody', address)
+        for (const address of others) await q.personal.erase({ id: 'nobody', email: address }, 1)
       })
       const left = () => {
         const found = bytes()

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { deviceCookie, mostDevices } from '../../src/domain/device.ts'
-import { asRowKey, keyOfUuidTime } from '../../src/domain/identifier.ts'
+import { asRowKey } from '../../src/domain/identifier.ts'
 import { endOtherSessions } from '../../src/operations/sessions/own-sessions.ts'
 import { findKnownDevice } from '../../src/operations/sessions/entry.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
@@ -159,7 +159,7 @@ describe('a browser in which a user has signed in', () => {
     expect(await findKnownDevice(at(year - 60_000), key, user.email)).toBe(key)
     expect(await findKnownDevice(at(year), key, user.email)).toBeNull()
     const purged = async (before: number) =>
-      await platform.database.transaction(async (q) => await q.devices.purge(keyOfUuidTime(before), 1_000))
+      await platform.database.transaction(async (q) => await q.expiring.remove('devices', before + year, 1_000))
     await purged(platform.clock.now() - 3_600_000)
     expect(await devicesOf(user)).toHaveLength(1)
     expect(await purged(platform.clock.now() + 1_000)).toBeGreaterThan(0)

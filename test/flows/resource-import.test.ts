@@ -195,7 +195,7 @@ test('an owner who was erased meanwhile gets nothing', async () => {
 const stagedLines = async (): Promise<number> => {
   let lines = 0
   const counting = platform.database.transaction(async (q) => {
-    lines = await q.stagedResources.purge('~', 1_000)
+    lines = await q.expiring.remove('staged_resources', Date.UTC(2100), 1_000)
     throw new Error('only counted')
   })
   await expect(counting).rejects.toThrow('only counted')

@@ -179,7 +179,7 @@ test('a call without credentials is told to authenticate', async () => {
 test('a grant whose code was not exchanged yet is revoked with it', async () => {
   const session = await signIn(url, world.user)
   const code = await authorize(url, session, world.app)
-  const grant = (await world.platform.database.queries.grants.everyOfUser(world.user.id)).at(-1)
+  const grant = (await world.platform.database.queries.personal.rows('grants', world.user.id)).at(-1)
   expect(await revoke({ grantId: grant?.id }, session)).toMatchObject(revoked)
   expectRefusal(await exchange(url, world.app, code), 'invalid_grant')
 })

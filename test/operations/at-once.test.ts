@@ -77,7 +77,8 @@ const disable = async (on = platform) =>
 const enable = async () => await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
 const works = async (sessionToken: string) => (await authenticateSession(platform, sessionToken)) !== null
 const openGrants = async () =>
-  (await platform.database.queries.grants.everyOfUser(user.id)).filter(({ revokedAt }) => revokedAt === null).length
+  (await platform.database.queries.personal.rows('grants', user.id)).filter(({ revokedAt }) => revokedAt === null)
+    .length
 
 const request = () => ({
   clientId: app.development.clientId,

@@ -67,7 +67,7 @@ const codeOf = async (answer: Promise<unknown>): Promise<unknown> =>
     () => 'done',
     (error: { code: string }) => error.code,
   )
-const grantsOfUser = async () => await platform.database.queries.grants.everyOfUser(user.id)
+const grantsOfUser = async () => await platform.database.queries.personal.rows('grants', user.id)
 const actions = async () =>
   (await listAuditEvents(platform, { slug: app.slug, since: 0, limit: 50 })).map(({ action }) => action)
 

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { isKnownOrigin, issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
@@ -187,10 +186,10 @@ test('a purge with a limit removes the oldest rows first', async () => {
   await exchange(await openHere())
   const { sessionToken } = await exchange(await openHere())
   const unspent = await openHere()
-  const soon = keyOfUuidTime(platform.clock.now() + 60_000)
+  const over = platform.clock.now() + 13 * 3_600_000
   await platform.database.transaction(async (q) => {
-    expect(await q.embedding.purgeCodes(soon, 1)).toBe(1)
-    expect(await q.embedding.purgeSessions(soon, 1)).toBe(1)
+    expect(await q.expiring.remove('install_session_codes', over, 1)).toBe(1)
+    expect(await q.expiring.remove('embedded_sessions', over, 1)).toBe(1)
   })
   expect((await authenticateEmbeddedSession(platform, sessionToken)).caller).toMatchObject({ installId: install })
   expect(await refusalOf(exchange(unspent))).toBe('done')

@@ -53,10 +53,10 @@ const actions = async () => (await auditEvents(platform)).map(({ action, outcome
 describe('a code of an authenticator app', () => {
   test('is asked for after the right password, and there is no session before it', async () => {
     const { key } = await addTotp(platform, user)
-    const before = (await platform.database.queries.sessions.everyOfUser(user.id)).length
+    const before = (await platform.database.queries.personal.rows('sessions', user.id)).length
     const pending = await pendingFor()
     expect(pending.need).toBe('code')
-    expect(await platform.database.queries.sessions.everyOfUser(user.id)).toHaveLength(before)
+    expect(await platform.database.queries.personal.rows('sessions', user.id)).toHaveLength(before)
     expect((await actions()).at(-1)).toBe('factor.asked done')
     const { sessionToken } = await finish(pending, totpCode(key, now(), 1))
     expect((await callerOf({ sessionToken })).user.id).toBe(user.id)
@@ -119,7 +119,7 @@ describe('a recovery code', () => {
 
   test('is stored only as a hash', async () => {
     const { codes } = await addTotp(platform, user)
-    const rows = JSON.stringify(await platform.database.queries.recoveryCodes.everyOfUser(user.id))
+    const rows = JSON.stringify(await platform.database.queries.personal.rows('recoveryCodes', user.id))
     for (const code of codes) expect(rows).not.toContain(code)
   })
 
@@ -239,7 +239,7 @@ describe('an authenticator app', () => {
   test('that was removed has no key any more', async () => {
     await addTotp(platform, user)
     await resetFactors(platform, trace, operator, user.email)
-    const rows = await platform.database.queries.totpKeys.everyOfUser(user.id)
+    const rows = await platform.database.queries.personal.rows('authenticatorApps', user.id)
     expect(rows.map(({ key }) => key.length)).toEqual([0])
   })
 })

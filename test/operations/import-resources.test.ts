@@ -144,5 +144,7 @@ test('all wrong lines are told, up to twenty, and reading ends there', async () 
 test('an import that has ended leaves no staged line', async () => {
   await importSite('left', {})
   await importText([bytes('{}')]).catch(() => undefined)
-  expect(await platform.database.transaction(async (q) => await q.stagedResources.purge('~', 500))).toBe(0)
+  expect(
+    await platform.database.transaction(async (q) => await q.expiring.remove('staged_resources', Date.UTC(2100), 500)),
+  ).toBe(0)
 })

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { timeKeyAt } from '../../src/domain/time-key.ts'
-import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { authorize, denyAuthorization } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
@@ -53,7 +51,7 @@ test('a session that has just signed out can neither allow nor deny', async () =
   const before = await trail()
   expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
   expect(await refusalOf(denyAuthorization(platform, trace, session, request()))).toBe('login_required')
-  expect(await platform.database.queries.grants.everyOfUser(user.id)).toEqual([])
+  expect(await platform.database.queries.personal.rows('grants', user.id)).toEqual([])
   expect((await trail()).slice(before.length)).toEqual(['bearer.check: login_required', 'bearer.check: login_required'])
 })
 
@@ -74,10 +72,10 @@ test('a token that was just revoked can neither create nor roll back a version',
 test('a caller whose row was just purged can do nothing', async () => {
   const session = await sessionOf(platform, user)
   const caller = await developmentCaller(platform, app)
-  const soon = platform.clock.now() + 60_000
+  const over = platform.clock.now() + 13 * 3_600_000
   await platform.database.transaction(async (q) => {
-    await q.sessions.purge(keyOfUuidTime(soon), 250)
-    await q.appTokens.purge(timeKeyAt(soon), 250)
+    await q.expiring.remove('sessions', over, 250)
+    await q.appTokens.purge(over, over, 250)
   })
   expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
   const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact: null }

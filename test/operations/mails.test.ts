@@ -83,7 +83,7 @@ beforeEach(async () => {
   user = await addUser(platform)
 })
 
-const mailsOf = async (id = user.id) => await q.mails.everyOfUser(id)
+const mailsOf = async (id = user.id) => await q.personal.rows('mails', id)
 const isLive = async (link: string) =>
   await openPasswordLink(platform, trace, link).then(
     () => true,
@@ -131,11 +131,11 @@ describe('an invitation', () => {
 
 test('the secret of a mailed link is nowhere in the database, before and after it was sent', async () => {
   await createResetLink(platform, trace, operator, user.id)
-  const before = JSON.stringify([await mailsOf(), await q.passwordLinks.everyOfUser(user.id)])
+  const before = JSON.stringify([await mailsOf(), await q.personal.rows('passwordLinks', user.id)])
   const [mail] = await deliver()
   const secret = linkIn(mail ?? { text: '' })
   expect(secret).not.toBe('')
-  const rows = [await mailsOf(), await q.passwordLinks.everyOfUser(user.id), await auditEvents(platform)]
+  const rows = [await mailsOf(), await q.personal.rows('passwordLinks', user.id), await auditEvents(platform)]
   expect(before + JSON.stringify(rows)).not.toContain(secret)
 })
 
@@ -242,7 +242,7 @@ describe('a mail server that fails', () => {
     const [mail] = await deliver()
     expect(await isLive(linkIn(mail ?? { text: '' }))).toBe(true)
     // That of the operator and the new one. The link that was not sent has ended.
-    expect((await q.passwordLinks.everyOfUser(user.id)).filter(({ endedAt }) => endedAt === null)).toHaveLength(2)
+    expect((await q.personal.rows('passwordLinks', user.id)).filter(({ endedAt }) => endedAt === null)).toHaveLength(2)
     expect(await readConditions(platform)).toEqual([])
   })
 
@@ -480,7 +480,7 @@ describe('an invitation to an app', () => {
           expect(form).toContain(says.replace('EMAIL', user.email))
           expect(form).toContain(`http://localhost/invitation?link=${links.mailed}`)
         }
-        const rows = [await q.appInvitations.everyTo(email), await auditEvents(platform)]
+        const rows = [await q.personal.rows('invitations', '', email), await auditEvents(platform)]
         expect(JSON.stringify(rows)).not.toContain(links.mailed)
         const guest = await personAt(email)
         const session = await sessionOf(platform, guest)

@@ -353,8 +353,8 @@ test('an erased person leaves no membership and no invitation; until then their 
   expect(memberships).toMatchObject([{ appId: app.id, role: 'admin', endedAt: null }])
   expect(invitations).toMatchObject([{ appId: mine.id, role: 'owner' }])
   await eraseUser(platform, trace, operator, { email: member.email })
-  expect(await q.appMembers.everyOfUser(member.id)).toEqual([])
-  expect(await q.appInvitations.everyTo(member.email)).toEqual([])
+  expect(await q.personal.rows('memberships', member.id)).toEqual([])
+  expect(await q.personal.rows('invitations', '', member.email)).toEqual([])
 })
 
 test('the purge removes invitations that have expired', async () => {

@@ -155,6 +155,6 @@ describe('a passkey', () => {
     await register()
     expect((await exportUser(platform, user.email)).passkeys).toMatchObject([{ name: 'Laptop' }])
     await eraseUser(platform, trace, operator, { email: user.email })
-    expect(await platform.database.queries.passkeys.everyOfUser(user.id)).toEqual([])
+    expect(await platform.database.queries.personal.rows('passkeys', user.id)).toEqual([])
   })
 })

@@ -92,7 +92,7 @@ test('a use whose hash was not computed leaves the link to the next one', async 
 
 test('a link is stored only as a hash', async () => {
   const link = await newLink()
-  const rows = JSON.stringify(await platform.database.queries.passwordLinks.everyOfUser(user.id))
+  const rows = JSON.stringify(await platform.database.queries.personal.rows('passwordLinks', user.id))
   expect(rows).not.toContain(link)
   expect(JSON.stringify(await auditEvents(platform))).not.toContain(link)
 })
@@ -115,7 +115,7 @@ test('a link works for 24 hours, and is then removed by a purge', async () => {
     async () => undefined,
     () => false,
   )
-  expect(await platform.database.queries.passwordLinks.everyOfUser(user.id)).toEqual([])
+  expect(await platform.database.queries.personal.rows('passwordLinks', user.id)).toEqual([])
 })
 
 test.each([
@@ -182,5 +182,5 @@ test('an invitation for an existing person is refused and changes nothing', asyn
   const invitation = { email: user.email.toUpperCase(), name: 'Somebody Else', isOperator: true }
   expect(await refusalOf(inviteUser(platform, trace, operator, invitation))).toBe('invalid_request')
   expect(await platform.database.queries.users.byId(user.id)).toEqual(before)
-  expect(await platform.database.queries.passwordLinks.everyOfUser(user.id)).toEqual([])
+  expect(await platform.database.queries.personal.rows('passwordLinks', user.id)).toEqual([])
 })

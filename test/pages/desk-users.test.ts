@@ -254,6 +254,6 @@ test('a form fails when the operator rights were removed in the meantime', async
     await browser.post(newUser, { ...create, ...typed }),
   ]
   expect(answers.map(({ status }) => status)).toEqual([404, 404])
-  expect(await queries().passwordLinks.everyOfUser(world.user.id)).toEqual([])
+  expect(await queries().personal.rows('passwordLinks', world.user.id)).toEqual([])
   expect(await queries().users.byEmail(typed.email)).toBeNull()
 })

@@ -42,7 +42,7 @@ const question = 'Allow this app?'
 const neighbour = 'A neighbour'
 const heading = async (page: Page) => await page.getByRole('heading', { level: 1 }).innerText()
 const press = async (page: Page, name: string) => await page.getByRole('button', { name, exact: true }).click()
-const grantsOf = async ({ id }: Login) => (await world.platform.database.queries.grants.everyOfUser(id)).length
+const grantsOf = async ({ id }: Login) => (await world.platform.database.queries.personal.rows('grants', id)).length
 
 /** A new person's browser on the consent page. */
 const asked = async (options: BrowserOptions = {}, path = askPath(app)): Promise<{ page: Page; user: Login }> => {

@@ -292,7 +292,7 @@ describe('a valid request', () => {
 })
 
 /** The outcome of a decision; nothing by default. */
-const grantsOfUser = async () => (await world.platform.database.queries.grants.everyOfUser(world.user.id)).length
+const grantsOfUser = async () => (await world.platform.database.queries.personal.rows('grants', world.user.id)).length
 const decide = async (fields: Readonly<Record<string, string>>, options: Parameters<typeof post>[3] = {}) =>
   await post(url, '/oauth/authorize', fields, { session, ...options })
 
@@ -427,7 +427,7 @@ describe('the decision', () => {
     await refused(fields, { session: await signIn(url, world.user) })
     const other = await addUser(world.platform)
     await refused(fields, { session: await signIn(url, other) })
-    expect(await world.platform.database.queries.grants.everyOfUser(other.id)).toEqual([])
+    expect(await world.platform.database.queries.personal.rows('grants', other.id)).toEqual([])
   })
 
   test('is refused from any other origin, and without proof of this one', async () => {

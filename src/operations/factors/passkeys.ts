@@ -111,7 +111,7 @@ export const storePasskey = async (
   if ((await q.passkeys.byCredentialId(credentialId)) !== null) {
     return refuse('version_not_eligible', { message: isKnown })
   }
-  const isReplayed = (await q.passkeys.everyOfUser(userId)).some(
+  const isReplayed = (await q.personal.rows('passkeys', userId)).some(
     (one) => one.credentialId === credentialId && one.challengeAt >= challengeAt,
   )
   if (isReplayed) return badInput('passkey', notChecked)

@@ -159,7 +159,7 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
 /** Whether an earlier session has the same browser name and address: programs that sign in keep no cookies. */
 const isFamiliar = async ({ q }: OpenChange, { id }: User, mail: Mail): Promise<boolean> => {
   const key = (await q.audit.byId(eventIdOf(mail)))?.target
-  const sessions = await q.sessions.everyOfUser(id)
+  const sessions = await q.personal.rows('sessions', id)
   const own = sessions.find((session) => session.key === key)
   return sessions.some(
     ({ key: other, address, agent }) =>
@@ -175,7 +175,7 @@ const mayHaveLink = async ({ q, now }: OpenChange, user: User): Promise<boolean>
   if (user.suspendedAt !== null) return false
   const comesFromElsewhere = user.externalId !== null || (await q.identities.ofUser(user.id)).length > 0
   if (user.passwordHash === noPassword && comesFromElsewhere) return false
-  const live = (await q.passwordLinks.everyOfUser(user.id)).filter(
+  const live = (await q.personal.rows('passwordLinks', user.id)).filter(
     ({ endedAt, expiresAt }) => endedAt === null && expiresAt > now,
   )
   return live.length < mostAskedLinks && live.every(({ createdAt }) => now - createdAt >= askedLinkPauseMs)

@@ -1,14 +1,7 @@
+import type { ExpiringKind, PlainKind } from '../../../db/database.ts'
 import { countsKeptMs, dayMs, dayOf, hoursKeptMs } from '../../domain/count.ts'
-import { deviceLifetimeSeconds } from '../../domain/device.ts'
-import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
-import { invitationSeconds } from '../../domain/member.ts'
-import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import { recordIdOfTime } from '../../domain/identifier.ts'
 import type { AuditRetention } from '../../domain/limits.ts'
-import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
-import { mailHistoryMs } from '../../domain/mail.ts'
-import { passwordLinkSeconds } from '../../domain/password-link.ts'
-import { signInRequestSeconds } from '../../domain/sign-in-request.ts'
-import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { system } from '../audit/event.ts'
 import { countAll, removableBefore } from '../counts/count.ts'
 import { decide, type OpenChange } from '../decide.ts'
@@ -31,17 +24,17 @@ const nothing = {
   grants: 0,
   retry_salts: 0,
   idempotency_keys: 0,
-  artifacts: 0,
   webhook_attempts: 0,
   webhook_events: 0,
   webhook_secrets: 0,
   deleted_apps: 0,
+  artifacts: 0, // after the versions of deleted apps, which may have been the last to use one
   anonymous_refusals: 0,
   audit_events: 0,
   audit_positions: 0,
   hourly_counts: 0,
   daily_users: 0,
-}
+} satisfies Record<ExpiringKind, number> & Record<string, number>
 type PurgeKind = keyof typeof nothing
 /** What has no batches of its own: the walk over the grants erases their salts. */
 type WalkedKind = 'retry_salts'
@@ -126,47 +119,15 @@ const removeBatch = async (
   retention: AuditRetention,
 ): Promise<number> => {
   const { q } = change
-  /** No row with a lower key belongs to a session that could be open. */
-  const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
-    case 'sign_in_requests':
-      return await q.signInRequests.purge(keyOfUuidTime(before - signInRequestSeconds * 1000), purgeBatchRows)
-    case 'password_links':
-      return await q.passwordLinks.purge(recordIdOfTime('lnk_', before - passwordLinkSeconds * 1000), purgeBatchRows)
-    case 'mails':
-      return await q.mails.purge(recordIdOfTime('eml_', before - mailHistoryMs), purgeBatchRows)
-    case 'app_invitations':
-      return await q.appInvitations.purge(recordIdOfTime('inv_', before - invitationSeconds * 1000), purgeBatchRows)
-    case 'staged_resources':
-      return await q.stagedResources.purge(keyOfUuidTime(before - dayMs), purgeBatchRows)
-    case 'audit_positions':
-      return await q.auditReading.purgePositions(purgeBatchRows)
     case 'app_tokens':
-      return await purgeAppTokens(
-        change,
-        timeKeyAt(Math.min(before - maximumLifetimes.appToken * 1000, await removableBefore(q, before))),
-      )
-    case 'sessions':
-      return await q.sessions.purge(oldestSession, purgeBatchRows)
-    case 'devices':
-      return await q.devices.purge(keyOfUuidTime(before - deviceLifetimeSeconds * 1000), purgeBatchRows)
-    case 'form_tickets': // a ticket is bound to a session and ends with it
-      return await q.formTickets.purge(oldestSession, purgeBatchRows)
-    // Both stay as long as their session could be open, so that a page that comes late gets a precise error.
-    case 'install_session_codes':
-      return await q.embedding.purgeCodes(oldestSession, purgeBatchRows)
-    case 'embedded_sessions':
-      return await q.embedding.purgeSessions(oldestSession, purgeBatchRows)
-    case 'idempotency_keys':
-      return await q.idempotency.purge(before, purgeBatchRows)
+      return await purgeAppTokens(change, before)
     case 'artifacts':
       return await q.artifacts.purgeUnused(before - artifactGraceMs, artifactsAtOnce)
-    case 'webhook_attempts':
-      return await q.webhookAttempts.purge(recordIdOfTime('att_', before - webhookHistoryMs), purgeBatchRows)
+    case 'audit_positions':
+      return await q.auditReading.purgePositions(purgeBatchRows)
     case 'webhook_events':
-      return await q.webhookEvents.purge(recordIdOfTime('evt_', before - webhookHistoryMs), webhookEventsAtOnce)
-    case 'webhook_secrets':
-      return await q.webhookEndpoints.purgeSecrets(before, purgeBatchRows)
+      return await q.webhookEvents.purge(before, webhookEventsAtOnce)
     case 'anonymous_refusals':
       return await purgeAudit(change, kind, daysBefore(before, retention.anonymousDays))
     case 'audit_events':
@@ -179,7 +140,7 @@ const removeBatch = async (
     case 'daily_users': // those of the day that is counted now are needed, and one more day for clocks that differ
       return await q.counts.purgeUsers(dayOf(await removableBefore(q, before)) - dayMs, purgeBatchRows)
     default:
-      return kind satisfies never
+      return await q.expiring.remove(kind satisfies PlainKind, before, purgeBatchRows)
   }
 }
 
@@ -200,8 +161,8 @@ const purgeAudit = async ({ q, record }: OpenChange, kind: 'anonymous_refusals' 
 }
 
 /** The row of an app token is its audit record, so an audit row sums up the removed tokens per credential. */
-const purgeAppTokens = async ({ q, record }: OpenChange, beforeKey: TimeKey): Promise<number> => {
-  const rows = await q.appTokens.purge(beforeKey, purgeBatchRows)
+const purgeAppTokens = async ({ q, record }: OpenChange, before: number): Promise<number> => {
+  const rows = await q.appTokens.purge(before, await removableBefore(q, before), purgeBatchRows)
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) return 0

@@ -75,20 +75,9 @@ const erasePerson = async (
   const refusal = await whyNot(change, id)
   if (refusal !== null) return refusal
   await endSignIns(change, id)
-  await q.users.erase(id, now)
+  await q.personal.erase({ id, email }, now)
   if ((await q.resources.ofOwner(id)).length > 0) throw new PlacesCame()
-  await q.mails.forget(id, email)
-  await q.sessions.forgetOrigins(id)
   await q.grants.revokeOfUser(id, null, now, { after: '', limit: 10_000 })
-  await q.identities.forget(id)
-  await q.identities.freeAddressOf(id)
-  await q.totpKeys.forget(id)
-  await q.passkeys.forget(id)
-  await q.recoveryCodes.forget(id)
-  await q.passwordLinks.forget(id)
-  await q.appInvitations.forget(id, email)
-  await q.appMembers.forget(id)
-  await q.auditReading.forgetPerson(id)
   await record({ action: 'user.erased', target: id, detail: removed })
   return { id, ...removed }
 }

@@ -1,5 +1,4 @@
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { pick } from '../../domain/pick.ts'
 import { storedJson } from '../stored-json.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { Platform } from '../platform.ts'
@@ -18,74 +17,19 @@ const readableTimes = (key: string, value: unknown): unknown =>
 /** Events that one read takes, and the pause after it, so that a long audit log does not stop the server. */
 const eventsAtOnce = 2_000
 
-const times = ['createdAt', 'expiresAt'] as const
-
-const pickEach = <Row extends object, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]) =>
-  rows.map((row) => pick(row, ...names))
-
 /** @throws invalid_request for an unknown address */
 export const exportUser = async (platform: Platform, address: string) => {
   const { queries: q } = platform.database
   const user = await knownUser(q, address)
   if (user instanceof PlatformError) throw user
-  const { id } = user
+  const { grants, ...data } = await q.personal.data(user)
   return {
     user: builderUser(user),
-    identities: pickEach(await q.identities.ofUser(id), 'issuer', 'subject', 'createdAt'),
-    sessions: pickEach(
-      await q.sessions.everyOfUser(id),
-      ...times,
-      'endedAt',
-      'lastUsedAt',
-      'askedAt',
-      'address',
-      'agent',
+    ...data,
+    grants: grants.map(({ clientId, ...grant }) =>
+      Object.assign(grant, { environment: environmentOfClientId(clientId) }),
     ),
-    knownBrowsers: pickEach(await q.devices.ofUser(id), ...times),
-    authenticatorApps: pickEach(await q.totpKeys.everyOfUser(id), 'createdAt', 'lastUsedAt', 'endedAt'),
-    passkeys: pickEach(await q.passkeys.everyOfUser(id), 'name', 'createdAt', 'lastUsedAt', 'endedAt'),
-    passwordLinks: pickEach(await q.passwordLinks.everyOfUser(id), 'email', ...times, 'endedAt'),
-    mails: pickEach(await q.mails.everyOfUser(id), 'kind', 'state', 'createdAt'),
-    recoveryCodes: pickEach(await q.recoveryCodes.everyOfUser(id), 'createdAt', 'endedAt'),
-    grants: (await q.grants.everyOfUser(id)).map(
-      ({ id: grantId, appId, clientId, scopes, createdAt, expiresAt, revokedAt }) => ({
-        id: grantId,
-        appId,
-        environment: environmentOfClientId(clientId),
-        scopes,
-        createdAt,
-        expiresAt,
-        revokedAt,
-      }),
-    ),
-    resources: pickEach(
-      await q.resources.ofOwner(id),
-      'id',
-      'kind',
-      'externalId',
-      'name',
-      'slug',
-      'status',
-      'createdAt',
-      'updatedAt',
-      'publishedAt',
-    ),
-    installs: pickEach(
-      await q.builderInstalls.everyOfUser(id),
-      'id',
-      'appId',
-      'resourceId',
-      'environment',
-      'scopes',
-      'approval',
-      'state',
-      'createdAt',
-      'updatedAt',
-    ),
-    apps: pickEach(await q.apps.listOwnedBy(id), 'id', 'name', 'slug', 'status', 'createdAt'),
-    memberships: pickEach(await q.appMembers.everyOfUser(id), 'appId', 'role', 'createdAt', 'updatedAt', 'endedAt'),
-    invitations: pickEach(await q.appInvitations.everyTo(user.email), 'appId', 'role', ...times, 'endedAt'),
-    audit: await eventsAbout(platform, id),
+    audit: await eventsAbout(platform, user.id),
   }
 }
 

@@ -68,7 +68,7 @@ test('unused artifacts and kept outcomes are removed after their time, not at it
   const removedAt = async (moment: number) =>
     await write(async (writing) => [
       await writing.artifacts.purgeUnused(moment, 10),
-      await writing.idempotency.purge(moment, 10),
+      await writing.expiring.remove('idempotency_keys', moment, 10),
     ])
   expect([await removedAt(1_000), await removedAt(1_001), await removedAt(1_001)]).toEqual([
     [0, 0],

@@ -167,7 +167,7 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     expect(await q.sessions.openOfUser(user.id, { ...page, now: now + 13 * 3_600_000 })).toEqual([])
     expect(await q.sessions.openOfUser(user.id, { ...page, usedAfter: now })).toEqual([])
     const ids = grants.map(({ id }) => id).toReversed()
-    expect((await q.grants.everyOfUser(user.id)).map(({ id }) => id)).toEqual(ids.toReversed())
+    expect((await q.personal.rows('grants', user.id)).map(({ id }) => id)).toEqual(ids.toReversed())
     const { clientId } = app.development
     expect((await q.connectedApps.grantsOf(user.id, clientId, page)).map(({ id }) => id)).toEqual(ids)
     expect(

@@ -5,6 +5,8 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrateFile } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { type AttemptQuestion, createQueries, type Queries } from '../../../db/queries/index.ts'
+import { uuidTimeOfRecordId } from '../../../src/domain/identifier.ts'
+import { webhookHistoryMs } from '../../../src/domain/webhook-delivery.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let database: Database
@@ -124,8 +126,10 @@ test('attempts before a given one are listed newest first and removed oldest fir
   for (const id of ['att_1', 'att_2', 'att_3']) await queries.webhookAttempts.insert({ ...attempt, id })
   await queries.webhookAttempts.insert({ ...attempt, endpointId: 'whk_other', id: 'att_4' })
   expect(await listed('att_3')).toEqual(['att_2', 'att_1'])
-  expect([await queries.webhookAttempts.purge('att_3', 1), await listed('~')]).toEqual([1, ['att_3', 'att_2']])
-  expect([await queries.webhookAttempts.purge('att_3', 10), await listed('~')]).toEqual([1, ['att_3']])
+  const before = 0x28_0000_0000_00 + webhookHistoryMs // IDs begin with the time; this one is between two of them
+  const purged = async (limit: number) => await queries.expiring.remove('webhook_attempts', before, limit)
+  expect([await purged(1), await listed('~')]).toEqual([1, ['att_3', 'att_2']])
+  expect([await purged(10), await listed('~')]).toEqual([1, ['att_3']])
 })
 
 const found = async (question: Partial<AttemptQuestion>) =>
@@ -150,7 +154,7 @@ test('attempts are found by outcome, kind and time', async () => {
   expect(await found({ since: noon, until: noon })).toEqual([])
 })
 
-const forget = async (before: number, limit = 10) => await queries.webhookEndpoints.purgeSecrets(before, limit)
+const forget = async (before: number, limit = 10) => await queries.expiring.remove('webhook_secrets', before, limit)
 const left = async () => (await queries.webhookEndpoints.liveSecrets('whk_signed', 0)).map(({ id }) => id)
 
 test('a signing secret is removed at the end of its grace period, the earliest first', async () => {
@@ -162,8 +166,8 @@ test('a signing secret is removed at the end of its grace period, the earliest f
   ] as const) {
     await queries.webhookEndpoints.insertSecret({ ...secret, id, expiresAt })
   }
-  expect([await forget(noon - 1), await forget(noon + 1, 1), await left()]).toEqual([0, 1, ['second', 'current']])
-  expect([await forget(noon + 1), await left()]).toEqual([1, ['current']])
+  expect([await forget(noon), await forget(noon + 2, 1), await left()]).toEqual([0, 1, ['second', 'current']])
+  expect([await forget(noon + 2), await left()]).toEqual([1, ['current']])
 })
 
 test('the oldest events before a given one are removed with their deliveries and no others', async () => {
@@ -171,7 +175,7 @@ test('the oldest events before a given one are removed with their deliveries and
   const deliveries = () => database.query('SELECT position FROM webhook_deliveries ORDER BY position').all()
   const [first, second] = [await queries.webhookEvents.find(ids[0]?.id ?? ''), ids[1]?.id ?? '']
   const before = deliveries()
-  expect(await queries.webhookEvents.purge(second, 10)).toBe(1)
+  expect(await queries.webhookEvents.purge((uuidTimeOfRecordId(second) ?? 0) + webhookHistoryMs, 1)).toBe(1)
   expect(await queries.webhookEvents.find(first?.id ?? '')).toBeNull()
   expect(await queries.webhookEvents.find(second)).not.toBeNull()
   expect(deliveries()).toEqual(

@@ -40,7 +40,7 @@ test('factors that were reset and recovery codes that were used do not come back
 
   const restored = await openAsOperator(file)
   expect(await signIn(restored, trace, other)).toMatchObject({ kind: 'signed_in' })
-  const [row] = await restored.database.queries.totpKeys.everyOfUser(other.id)
+  const [row] = await restored.database.queries.personal.rows('authenticatorApps', other.id)
   expect(row?.key).toHaveLength(0)
   expect(await signIn(restored, trace, third)).toMatchObject({ kind: 'signed_in' })
   const again = await signIn(restored, trace, user)

@@ -10,7 +10,7 @@ const ask = async () => fieldsOf(await look(arena.world.server.url, askPath(aren
 const decide = async (fields: Readonly<Record<string, string>>, decision: 'allow' | 'deny'): Promise<Seen> =>
   await post(arena.world.server.url, '/oauth/authorize', { ...fields, decision }, { session: arena.session })
 const openGrants = async () =>
-  (await arena.world.platform.database.queries.grants.everyOfUser(arena.world.user.id)).length
+  (await arena.world.platform.database.queries.personal.rows('grants', arena.world.user.id)).length
 
 /** The answer is a page that leads on to the app. */
 const isDecided = ({ status }: Seen): boolean => status === 200

@@ -273,8 +273,8 @@ const makeEndpoints = async (platform: Platform, app: AppInWorld): Promise<reado
       name: 'secret of an endpoint, purged',
       end: async (at) => {
         await rotateWebhookSecret(at, trace, operator, { id: purged.id, graceHours: 0 })
-        const over = at.clock.now() + 1 // less than the hour of the other one
-        await at.database.transaction(async (q) => await q.webhookEndpoints.purgeSecrets(over, 100))
+        const over = at.clock.now() + 2 // less than the hour of the other one
+        await at.database.transaction(async (q) => await q.expiring.remove('webhook_secrets', over, 100))
       },
       isInForce: purged.signs,
     },

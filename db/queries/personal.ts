@@ -1,0 +1,182 @@
+import { and, asc, eq, getTableColumns, is, isNull, ne, SQL, sql } from 'drizzle-orm'
+import { type SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { noPassword } from '../../src/domain/password.ts'
+import { pick } from '../../src/domain/pick.ts'
+import * as tables from '../tables/sqlite.ts'
+import { keyOf } from './changes.ts'
+import type { DrizzleConnection } from './connection.ts'
+
+type Row<T extends SQLiteTable> = T['$inferSelect']
+type Values = Readonly<Record<string, unknown>>
+
+/** Rows of a person. */
+type RowsOf<T extends SQLiteTable, Told extends string> = {
+  readonly table: T
+  /** The column that has the person's ID, or their address. */
+  readonly by: SQLiteColumn
+  readonly isByAddress?: true
+  /** What an erasure does with the rows. Values are written into them. What is kept has an ID without a person. */
+  readonly erased: 'removed' | 'kept' | Values
+  /** The columns that an export tells. A new one is not told before somebody has decided so. */
+  readonly told: readonly Told[]
+  /** Other rows are not the person's any more, or must stay. */
+  readonly only?: SQL
+}
+
+const rowsOf = <T extends SQLiteTable, Told extends keyof Row<T> & string = never>(
+  table: T,
+  by: keyof Row<T>,
+  erased: RowsOf<T, Told>['erased'],
+  told: readonly Told[] = [],
+  more: Pick<RowsOf<T, Told>, 'only' | 'isByAddress'> = {},
+): RowsOf<T, Told> => {
+  const columns: Readonly<Record<PropertyKey, SQLiteColumn>> = getTableColumns<SQLiteTable>(table)
+  return { table, by: columns[by] as SQLiteColumn, erased, told, ...more } // by its name
+}
+
+const times = ['createdAt', 'expiresAt'] as const
+
+/** Rows that an export tells, by their names in it. */
+const told = {
+  identities: rowsOf(tables.identities, 'userId', 'removed', ['issuer', 'subject', 'createdAt']),
+  sessions: rowsOf(tables.sessions, 'userId', { address: '', agent: null }, [
+    ...times,
+    'endedAt',
+    'lastUsedAt',
+    'askedAt',
+    'address',
+    'agent',
+  ]),
+  knownBrowsers: rowsOf(tables.devices, 'userId', 'removed', times),
+  authenticatorApps: rowsOf(tables.totpKeys, 'userId', 'removed', ['createdAt', 'lastUsedAt', 'endedAt']),
+  passkeys: rowsOf(tables.passkeys, 'userId', 'removed', ['name', 'createdAt', 'lastUsedAt', 'endedAt']),
+  passwordLinks: rowsOf(tables.passwordLinks, 'userId', 'removed', ['email', ...times, 'endedAt']),
+  mails: rowsOf(tables.mails, 'userId', 'removed', ['kind', 'state', 'createdAt']),
+  recoveryCodes: rowsOf(tables.recoveryCodes, 'userId', 'removed', ['createdAt', 'endedAt']),
+  grants: rowsOf(tables.grants, 'userId', 'kept', ['id', 'appId', 'clientId', 'scopes', ...times, 'revokedAt']),
+  resources: rowsOf(
+    tables.resources,
+    'ownerId',
+    'kept', // those that have a name are removed before
+    ['id', 'kind', 'externalId', 'name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'],
+    { only: isNull(tables.resources.deletedAt) },
+  ),
+  installs: rowsOf(tables.installs, 'userId', 'kept', [
+    'id',
+    'appId',
+    'resourceId',
+    'environment',
+    'scopes',
+    'approval',
+    'state',
+    'createdAt',
+    'updatedAt',
+  ]),
+  apps: rowsOf(tables.apps, 'ownerId', 'kept', ['id', 'name', 'slug', 'status', 'createdAt'], {
+    only: isNull(tables.apps.deletedAt),
+  }),
+  memberships: rowsOf(tables.appMembers, 'userId', 'removed', ['appId', 'role', 'createdAt', 'updatedAt', 'endedAt']),
+  invitations: rowsOf(tables.appInvitations, 'email', 'removed', ['appId', 'role', ...times, 'endedAt'], {
+    isByAddress: true,
+  }),
+} as const
+
+/** The other rows that have the ID or the address of a person. */
+const untold = [
+  rowsOf(tables.identities, 'addressHolderId', { addressHolderId: null }),
+  rowsOf(tables.signInRequests, 'userId', 'removed'),
+  rowsOf(tables.mails, 'address', 'removed', [], { isByAddress: true }),
+  rowsOf(tables.appInvitations, 'invitedBy', 'removed'),
+  rowsOf(tables.dailyUsers, 'userId', 'kept'),
+  rowsOf(tables.stagedResources, 'ownerId', 'kept'),
+  // An earlier address, and the hash of a password. That the person was erased in another database stays known.
+  rowsOf(tables.carriedEnds, 'target', 'removed', [], { only: ne(tables.carriedEnds.kind, 'user_erased') }),
+]
+
+/**
+ * Every column that has a person's ID or address, and what becomes of its rows: an erasure and a restore walk over them, an export
+ * over those that it tells. A test compares them with the schema.
+ */
+export const personalRows: readonly RowsOf<SQLiteTable, string>[] = [...Object.values(told), ...untold]
+
+/** What is left of an erased person in their own row. The ID takes the place of the address: it is no address, so nobody can have it. */
+const erasedUser = {
+  email: sql`id`,
+  name: 'Erased user',
+  pictureUrl: null,
+  passwordHash: noPassword,
+  suspendedAt: null,
+  isOperator: false,
+  status: 'disabled',
+  externalId: null,
+} as const
+
+type Told = typeof told
+type Name = keyof Told
+type Data = {
+  readonly [N in Name]: Pick<Row<Told[N]['table']>, Told[N]['told'][number] & keyof Row<Told[N]['table']>>[]
+}
+/** A person, as their rows name them. */
+type Person = { readonly id: string; readonly email: string }
+
+/** SQL that writes these values into a row. */
+const written = (table: SQLiteTable, values: Values): SQL => {
+  const columns = getTableColumns(table)
+  const parts = Object.entries(values).map(([name, value]) => {
+    const column = columns[name]
+    return sql`${sql.identifier(column?.name ?? name)} = ${is(value, SQL) ? value : sql.param(value, column)}`
+  })
+  return sql.join(parts, sql`, `)
+}
+
+/** What an erasure does with rows besides that of the user. `isOf` says whose they are; null: they are left to others. */
+const erasures = (isOf: (rows: RowsOf<SQLiteTable, string>) => SQL | null): readonly SQL[] =>
+  personalRows.flatMap((rows) => {
+    const { table, erased, only } = rows
+    const isTheirs = isOf(rows)
+    if (erased === 'kept' || isTheirs === null) return []
+    const begin = erased === 'removed' ? sql`delete from ${table}` : sql`update ${table} set ${written(table, erased)}`
+    return [sql`${begin} where ${and(isTheirs, only)}`]
+  })
+
+const isOfPerson = ({ by, isByAddress }: RowsOf<SQLiteTable, string>, { id, email }: Person): SQL =>
+  eq(by, isByAddress === true ? email : id)
+
+export const personalQueries = (db: DrizzleConnection) => {
+  const rows = async (name: Name, person: Person): Promise<readonly Values[]> => {
+    const { table, only } = told[name] as RowsOf<SQLiteTable, string> // whichever it is
+    const theirs = db
+      .select()
+      .from(table)
+      .where(and(isOfPerson(told[name], person), only))
+    return await theirs.orderBy(...keyOf(table).map((column) => asc(column)))
+  }
+  return {
+    /** Every row of a person that an export has under this name, also ended ones, the oldest first. Some are found by the address. */
+    rows: async <N extends Name>(name: N, id: string, email = '') =>
+      (await rows(name, { id, email })) as Row<Told[N]['table']>[], // by its table
+    /** What an export tells of a person. */
+    data: async (person: Person): Promise<Data> => {
+      const data: Record<string, readonly Values[]> = {}
+      for (const [name, { told: columns }] of Object.entries<RowsOf<SQLiteTable, string>>(told)) {
+        const found = await rows(name as Name, person) // of this very object
+        data[name] = found.map((row) => pick(row, ...columns))
+      }
+      return data as Data // as above
+    },
+    /** Removes everything personal. What was issued must have ended. */
+    erase: async (person: Person, now: number): Promise<void> => {
+      const values = { ...erasedUser, erasedAt: now, updatedAt: now }
+      await db.update(tables.users).set(values).where(eq(tables.users.id, person.id))
+      for (const erasure of erasures((of) => isOfPerson(of, person))) await db.run(erasure)
+    },
+  }
+}
+
+const dialect = new SQLiteSyncDialect()
+const textOf = (part: SQL): string => dialect.sqlToQuery(part.inlineParams()).sql
+
+/** The same for a restore, as texts: what is written into the row of an erased person, and what is done with their other rows. */
+export const erasedUserText = textOf(written(tables.users, erasedUser))
+export const erasureTexts = (ids: string): readonly string[] =>
+  erasures(({ by, isByAddress }) => (isByAddress === true ? null : sql`${by} in ${sql.raw(ids)}`)).map(textOf)
