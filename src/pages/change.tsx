@@ -6,7 +6,7 @@ import { type AreaNavigation, Layout } from './design/shell.tsx'
 import { answerForm, type FormShape, keepable, receiveFromOperator, receiveFromUser, type Submission } from './form.ts'
 import { page, withRefusal } from './page.ts'
 import { askFirst, type Proof } from './proof.ts'
-import { requireOperator, requireVisit, type Visit } from './visit.ts'
+import { requireOperator, requireVisit, type ShareOf, type Visit } from './visit.ts'
 
 /** The parameters of a route by its pattern. */
 export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
@@ -20,6 +20,8 @@ export type FormChange<Path extends string, T extends TProperties> = {
   readonly by: 'user' | 'operator'
   /** Whether the person must prove again that it is them. */
   readonly proof: Proof
+  /** Whose share it takes from; the account's if omitted. */
+  readonly shareOf?: ShareOf
   /** The page has more than this form: it is shown without the proof, and the form on it says what is missing (`proveFirst`). */
   readonly isPartOfPage?: true
   readonly form: FormShape<T>
@@ -57,10 +59,11 @@ const shown = <const Path extends string>(
 export const changed = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { by, proof, form, show, act, again }: FormChange<Path, T>,
+  { by, proof, shareOf, form, show, act, again }: FormChange<Path, T>,
 ) =>
   new Elysia().post(path as string, async ({ request, params: found }) => {
-    const submission = await (by === 'operator' ? receiveFromOperator : receiveFromUser)(door, request, form, proof)
+    const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
+    const submission = await receive(door, request, form, proof, shareOf)
     const params = paramsOf(path, found)
     const { visit, sent } = submission
     const showAgain = async (error: PlatformError | null) =>

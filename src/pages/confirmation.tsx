@@ -11,7 +11,8 @@ import type { Visit } from './visit.ts'
 
 /**
  * What ends something, or cannot be undone, is asked first. `GET` of its address shows a page that says what will happen to how
- * many, and `POST` to the same address does it. Every such step is defined with `confirmed`, in `confirmations.tsx` of its area.
+ * many, and `POST` to the same address does it. Every such step is defined with `confirmed`, in `confirmations.tsx` of its area. It
+ * takes from the share of the session, so that no other session can use up what it needs.
  */
 
 /** What the page asks, and says before the answer. */
@@ -66,6 +67,7 @@ export const confirmed = <const Path extends string, T extends TProperties>(
   return formPage(door, path, {
     by: section === 'desk' ? 'operator' : 'user',
     proof,
+    shareOf: 'session',
     form,
     show: async (visit, params) => {
       const given = givenTo(visit)

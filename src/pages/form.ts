@@ -17,7 +17,7 @@ import { actingAs, mayInActiveApp, type Rule } from '../operations/acting-as.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
 import { logCodeOf, requestedPage } from './page.ts'
 import { lacksProof, type Proof } from './proof.ts'
-import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
+import { requireOperator, requireVisit, type ShareOf, type TicketBook, type Visit } from './visit.ts'
 
 /**
  * Every form takes the same steps. `readValues` reads the body strictly. `ticketKey` checks that the form comes from a page
@@ -80,7 +80,8 @@ export const receiveFromUser = async <T extends TProperties>(
   request: Request,
   form: FormShape<T>,
   proof: Proof,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit), form, proof)
+  shareOf?: ShareOf,
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit, shareOf), form, proof)
 
 /** The same for operators. @throws also route_not_found for everybody else */
 export const receiveFromOperator = async <T extends TProperties>(
@@ -88,12 +89,19 @@ export const receiveFromOperator = async <T extends TProperties>(
   request: Request,
   form: FormShape<T>,
   proof: Proof,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator), form, proof)
+  shareOf?: ShareOf,
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator, shareOf), form, proof)
 
 /** The signed-in person. Without a live session the form is kept, to be shown again after the sign-in. */
-const visitOr = async (door: Door, request: Request, form: KeptShape, require: typeof requireVisit): Promise<Visit> => {
+const visitOr = async (
+  door: Door,
+  request: Request,
+  form: KeptShape,
+  require: typeof requireVisit,
+  shareOf?: ShareOf,
+): Promise<Visit> => {
   try {
-    return await require(door, request)
+    return await require(door, request, shareOf)
   } catch (error) {
     if (!isWithoutSession(error)) throw error
     const kept = await keepForm(door, callOf(request), form)

@@ -68,20 +68,30 @@ export const refuseVisit = async (door: Door, request: Request): Promise<Platfor
 }
 
 /**
- * The signed-in person who sent the request, within the share of their account: a form takes from `write`, a page from `read`.
- * Every page and every form of signed-in people comes through here.
+ * Whose share of `write` a form takes from. What makes something takes from the account's, which bounds what all its sessions
+ * store. What ends something, and the proof that it may ask for, takes from the session's: somebody with a stolen session must
+ * not be able to keep the owner from signing out, ending that session or revoking what it made.
+ */
+export type ShareOf = 'account' | 'session'
+
+/**
+ * The signed-in person who sent the request, within their share: a form takes from `write`, a page from `read` of the session,
+ * because pages lead to what ends something. Every page and every form of signed-in people comes through here.
  * @throws login_required, which leads to the sign-in page and back; rate_limited
  */
-export const requireVisit = async (door: Door, request: Request): Promise<Visit> => {
+export const requireVisit = async (door: Door, request: Request, shareOf: ShareOf = 'account'): Promise<Visit> => {
   const visit = await findVisit(door, request)
   if (visit === null) throw await refuseVisit(door, request)
-  takeShare(door, visit.call, request.method === 'POST' ? 'write' : 'read', `account ${visit.userId}`)
+  const isForm = request.method === 'POST'
+  const ofAccount = isForm && shareOf === 'account'
+  const key = ofAccount ? `account ${visit.userId}` : `session ${visit.session.sessionKey}`
+  takeShare(door, visit.call, isForm ? 'write' : 'read', key)
   return visit
 }
 
 /** The same for an operator. @throws route_not_found for other signed-in people: to them the desk does not exist */
-export const requireOperator = async (door: Door, request: Request): Promise<Visit> => {
-  const visit = await requireVisit(door, request)
+export const requireOperator = async (door: Door, request: Request, shareOf?: ShareOf): Promise<Visit> => {
+  const visit = await requireVisit(door, request, shareOf)
   if (!visit.session.user.isOperator) throw refuse('route_not_found')
   return visit
 }

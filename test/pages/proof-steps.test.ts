@@ -7,7 +7,7 @@ import { earlier } from './support/earlier.ts'
 import { genuineTicket } from './support/genuine-ticket.ts'
 import { addOperator } from './support/operator-world.ts'
 import { pageTable } from './support/page-table.ts'
-import { plainBrowser, type PlainBrowser } from './support/plain-browser.ts'
+import { plainBrowser, type PlainBrowser, type Seen } from './support/plain-browser.ts'
 import { proofTable } from './support/proof-table.ts'
 
 // The table says which forms ask. Here each is sent by somebody with a password, who proved it too long ago.
@@ -21,8 +21,8 @@ beforeAll(async () => {
   operator = await addOperator(platform, 'Olive Operator')
 })
 
-const signedInSince = async (minutes: number, login: Login): Promise<PlainBrowser> => {
-  const browser = plainBrowser(world.server.url)
+const signedInSince = async (minutes: number, login: Login, { platform, server } = world): Promise<PlainBrowser> => {
+  const browser = plainBrowser(server.url)
   browser.cookies.set('session', (await signIn(earlier(platform, minutes), trace, login)).sessionToken)
   return browser
 }
@@ -36,11 +36,14 @@ const sendStep = async (step: string, minutes: number): Promise<string> => {
   // A person of its own for the steps that end all their sessions, also those that began earlier.
   const login = step.startsWith('/account') ? await addUser(platform) : world.user
   const browser = await signedInSince(minutes, step.startsWith('/desk') ? operator : login)
+  return (await send(browser, step)).headers.get('location') ?? ''
+}
+
+const send = async (browser: PlainBrowser, step: string, at = world): Promise<Seen> => {
   const path = pathOf(step)
   const isUpload = /\/versions(\/:version\/edit)?$/.test(step)
-  const ticket = await genuineTicket(world, browser, path)
-  const { headers } = await browser[isUpload ? 'upload' : 'post'](path, { ticket })
-  return headers.get('location') ?? ''
+  const ticket = await genuineTicket(at, browser, path)
+  return await browser[isUpload ? 'upload' : 'post'](path, { ticket })
 }
 
 test('the table has every form of the account, the console and the desk', () => {
@@ -62,4 +65,52 @@ test('within ten minutes of the sign-in no form asks', async () => {
   const asking: string[] = []
   for (const [step] of table) if ((await sendStep(step, 9)).startsWith('/account/prove?')) asking.push(step)
   expect(asking).toEqual([])
+})
+
+const mayEnd = /\/(rotate|remove|disable|password|prove|transfer|recovery-codes)$/
+
+const crowded = await worldOfFile({
+  env: { RATE_LIMIT: 'on', RATE_LIMIT_WRITE: '2/86400', RATE_LIMIT_READ: '4/86400' },
+})
+
+/** With another session, somebody is refused a page, a form, and the end of something. */
+const useUpShares = async (login: Login): Promise<void> => {
+  const thief = await signedInSince(0, login, crowded)
+  const takes = [
+    () => thief.get('/account'),
+    () => thief.post('/console/new', {}),
+    () => thief.post('/account/apps/nothing/revoke', {}),
+  ]
+  for (const take of takes) for (let sent = 0; (await take()).status !== 429; sent += 1) expect(sent).toBeLessThan(5)
+}
+
+describe('somebody with a stolen session who uses up every share that they can', () => {
+  let boss: Login
+  beforeAll(async () => {
+    boss = await addOperator(crowded.platform, 'Bea Boss')
+    await useUpShares(boss)
+    await useUpShares(crowded.user)
+  })
+
+  /** What ends something, also if it asks for a proof because it can give something too. */
+  const endings = [
+    ...table.flatMap(([step, , why]) => (why === 'takes away' || why.startsWith('destroys the') ? [step] : [])),
+    ...table.flatMap(([step]) => (mayEnd.test(step) ? [step] : [])),
+    '/sign-out',
+    '/oauth/authorize/switch-account',
+    '/installs/:id/end',
+  ]
+
+  test.each([...new Set(endings)])('does not keep the owner from %s', async (step) => {
+    const owner = await signedInSince(0, step.startsWith('/desk') ? boss : crowded.user, crowded)
+    expect((await owner.get('/account/sessions')).status).toBe(200)
+    expect((await send(owner, step, crowded)).status).not.toBe(429)
+  })
+
+  test('gets no more from another session where something is made', async () => {
+    const owner = await signedInSince(0, crowded.user, crowded)
+    for (const step of ['/console/new', '/account/email', '/console/:slug/credentials', '/apps/:slug']) {
+      expect((await send(owner, step, crowded)).status).toBe(429)
+    }
+  })
 })

@@ -23,7 +23,7 @@ export const passwordRoutes = (door: Door) =>
   new Elysia()
     .get(accountPaths.password, async ({ request }) => show(await requireVisit(door, request), null))
     .post(accountPaths.password, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, passwordForm, 'none')
+      const { visit, fields } = await receiveFromUser(door, request, passwordForm, 'none', 'session')
       const { session, call: trace } = visit
       const { current, password: next, repeated } = fields
       // Guesses of the current password count together with guesses on the sign-in page.

@@ -52,7 +52,7 @@ export const proveRoutes = (door: Door) =>
       return proveAtBuilder(visit, wayBackOf(door, request))
     })
     .post(provePath, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, proveForm, 'none')
+      const { visit, fields } = await receiveFromUser(door, request, proveForm, 'none', 'session')
       const ways = waysOf(visit, (name) => fields[name] ?? null)
       return await answerForm(prove(visit, fields), {
         done: () => seeOther(ways.returnTo, [provedCookie(visit)]),

@@ -46,6 +46,7 @@ const move = (door: Door, step: 'submit' | 'withdraw', done: keyof typeof notice
   changed(door, `${pattern}/${step}`, {
     by: 'user',
     proof: 'none',
+    shareOf: step === 'withdraw' ? 'session' : 'account',
     form: moveForm,
     show,
     act: async ({ visit, fields, ticket }, { slug, version }) => {
