@@ -203,9 +203,10 @@ test('what fails while PostgreSQL is out of reach names it in the log, and never
       .find((text) => text.includes('"event":"webhook.failed"')) ?? null
   const place = line.url.replace('postgres://app@', '')
   expect(JSON.parse(await until(failed)).reason).toContain(`PostgreSQL at ${place} `)
-  await until(async () => (toldOf(server, 'database_unreachable').length === 1 ? true : null))
-  const reason = expect.stringContaining(`PostgreSQL at ${place} has not confirmed a commit`)
-  expect(toldOf(server, 'database_unreachable')).toEqual([['condition.began', reason]])
+  // On a slow machine the condition can have begun and ended once before, while the server started.
+  const last = () => toldOf(server, 'database_unreachable').at(-1)
+  await until(async () => (last()?.[0] === 'condition.began' ? true : null))
+  expect(last()?.[1]).toContain(`PostgreSQL at ${place} has not confirmed a commit`)
   expect(server.log()).not.toContain('canary')
   line.heal()
   await until(async () => ((await readiness(server))[0] === 200 ? true : null))
