@@ -3,21 +3,17 @@ import type { Database, NodeFacts } from './database.ts'
 import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
 import { migrations, postgresMigrations } from './migrations/index.ts'
-import {
-  checkPostgres,
-  importPostgres,
-  migratePostgres,
-  recoverPostgres,
-  resetPostgresClock,
-} from './postgres/commands.ts'
 import type { MoveProgress } from './postgres/import.ts'
-import { openPostgres } from './postgres.ts'
 import { recoverSqlite, resetClock, type StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */
 type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
+
+/** The engine of PostgreSQL, which is loaded only for a database there. */
+const postgres = async () => await import('./postgres.ts')
+const postgresCommands = async () => await import('./postgres/commands.ts')
 
 /** Opens the database with the engine of its place. @throws DatabaseUnusable */
 export const openDatabase = async (
@@ -29,17 +25,21 @@ export const openDatabase = async (
 ): Promise<Database> =>
   place.kind === 'sqlite'
     ? await openSqlite({ ...options, file: place.path, createQueries, migrations })
-    : await openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })
+    : await (
+        await postgres()
+      ).openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })
 
 /** Brings the schema up to date; gives the names of what was applied. @throws DatabaseUnusable */
 export const migrateDatabase = async (place: Place): Promise<readonly string[]> =>
   place.kind === 'sqlite'
     ? await migrateFile(place.path, migrations)
-    : await migratePostgres(place.url, postgresMigrations)
+    : await (await postgresCommands()).migratePostgres(place.url, postgresMigrations)
 
 /** Everything that is wrong with the database, in plain sentences, also if it cannot be opened for use. */
 export const checkDatabase = async (place: Place): Promise<readonly string[]> =>
-  place.kind === 'sqlite' ? checkFile(place.path, migrations) : await checkPostgres(place.url, postgresMigrations)
+  place.kind === 'sqlite'
+    ? checkFile(place.path, migrations)
+    : await (await postgresCommands()).checkPostgres(place.url, postgresMigrations)
 
 type Moment = Pick<StoppedOptions, 'now' | 'event'>
 
@@ -47,19 +47,20 @@ type Moment = Pick<StoppedOptions, 'now' | 'event'>
 export const recoverDatabase = async (place: Place, moment: Moment) =>
   place.kind === 'sqlite'
     ? await recoverSqlite({ ...moment, file: place.path, migrations })
-    : await recoverPostgres(place.url, postgresMigrations, moment)
+    : await (await postgresCommands()).recoverPostgres(place.url, postgresMigrations, moment)
 
 /** Sets the trusted time back to a clock that was once ahead, and ends everything issued. @throws DatabaseUnusable */
 export const resetDatabaseClock = async (place: Place, moment: Moment) =>
   place.kind === 'sqlite'
     ? await resetClock({ ...moment, file: place.path, migrations })
-    : await resetPostgresClock(place.url, postgresMigrations, moment)
+    : await (await postgresCommands()).resetPostgresClock(place.url, postgresMigrations, moment)
 
 /**
  * Moves a stopped SQLite database into an empty PostgreSQL database. Interrupted, it has moved nothing or everything, and may run
  * again. @throws DatabaseUnusable
  */
 export const moveToPostgres = async (url: string, stopped: StoppedOptions, progress: MoveProgress) => {
+  const { importPostgres, migratePostgres } = await postgresCommands()
   await migratePostgres(url, postgresMigrations)
   return await moveElsewhere(
     stopped,

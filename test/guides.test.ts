@@ -51,7 +51,7 @@ describe('length and links', () => {
     const files = all.filter(({ path }) => path.startsWith('src/guides/'))
     expect(topics.toSorted()).toEqual(files.map(({ path }) => basename(path, '.md')).toSorted())
     expect(guides.map(({ text }) => text).toSorted()).toEqual(files.map(({ text }) => text).toSorted())
-    const commands = new Set(createProgram().commands.map((command) => command.name()))
+    const commands = new Set((await createProgram()).commands.map((command) => command.name()))
     expect(topics.filter((topic) => commands.has(topic))).toEqual([])
     expect(new Set(topics).size).toBe(topics.length)
   })
@@ -64,8 +64,10 @@ describe('length and links', () => {
 })
 
 /** The command that the words name, and what follows its name. */
-const findCommand = (words: readonly string[]): { readonly command: Command; readonly rest: readonly string[] } => {
-  let command = createProgram()
+const findCommand = async (
+  words: readonly string[],
+): Promise<{ readonly command: Command; readonly rest: readonly string[] }> => {
+  let command = await createProgram()
   let at = 0
   for (;;) {
     const child = command.commands.find((one) => one.name() === words[at])
@@ -76,8 +78,8 @@ const findCommand = (words: readonly string[]): { readonly command: Command; rea
 }
 
 /** Why the command line does not accept the words; null if it does. Nothing is run. */
-const faultOf = (words: readonly string[]): string | null => {
-  const { command, rest } = findCommand(words)
+const faultOf = async (words: readonly string[]): Promise<string | null> => {
+  const { command, rest } = await findCommand(words)
   if (rest.join() === '--version' && command.parent === null) return null
   if (command.commands.length > 0) return `${rest[0] ?? 'nothing'} is no command of ${command.name()}`
   command.configureOutput({ writeErr: () => undefined })
@@ -104,7 +106,7 @@ const wordsForUs = ([first = '', second = '', ...more]: readonly string[]): read
 }
 
 describe('commands', () => {
-  test('every line of a code block that calls the program is accepted by the command line', () => {
+  test('every line of a code block that calls the program is accepted by the command line', async () => {
     const lines = all.flatMap(({ path, text }) => codeLines(text, 'sh').map((line) => ({ path, line })))
     const ours = lines.flatMap(({ path, line }) =>
       commandsOf(line).flatMap((command) => {
@@ -112,25 +114,27 @@ describe('commands', () => {
         return words === null ? [] : [{ path, line, words }]
       }),
     )
-    const faults = ours.map(({ path, line, words }) => ({ where: `${path}: ${line}`, fault: faultOf(words) }))
+    const faults = await Promise.all(
+      ours.map(async ({ path, line, words }) => ({ where: `${path}: ${line}`, fault: await faultOf(words) })),
+    )
     expect(faults.filter(({ fault }) => fault !== null)).toEqual([])
     expect(ours.length).toBeGreaterThan(70)
   })
 
-  test('every command that a sentence names exists, with the flags that it names', () => {
+  test('every command that a sentence names exists, with the flags that it names', async () => {
     const named = all.flatMap(({ path, text }) =>
       inlineCode(text)
         .map((code) => ({ path, code, words: wordsForUs(code.split(' ')) }))
         .filter(({ words }) => words !== null && words.length > 0),
     )
-    const faults = named.flatMap(({ path, code, words }) => {
-      const { command, rest } = findCommand(words ?? [])
+    const faultsOf = async ({ path, code, words }: (typeof named)[number]): Promise<readonly string[]> => {
+      const { command, rest } = await findCommand(words ?? [])
       const flags = rest.filter((word) => word.startsWith('--')).map((word) => word.replace(/=.*/, ''))
       const known = new Set(['--help', '--version', ...command.options.map(({ long }) => long)])
       const isKnown = (command.parent !== null || rest[0] === '--version') && flags.every((flag) => known.has(flag))
       return isKnown ? [] : [`${path}: ${code}`]
-    })
-    expect(faults).toEqual([])
+    }
+    expect((await Promise.all(named.map(faultsOf))).flat()).toEqual([])
     expect(named.length).toBeGreaterThan(20)
   })
 

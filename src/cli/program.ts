@@ -2,34 +2,6 @@ import { Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { program as running } from '../runtime/program.ts'
-import { addAppCommands } from './commands/app.ts'
-import { addAuditCommands } from './commands/audit.ts'
-import { addBackupCommand } from './commands/backup.ts'
-import { addClockCommands } from './commands/clock.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addCredentialCommands } from './commands/credential.ts'
-import { addCheckCommand, addMigrateCommand, addPurgeCommand } from './commands/database.ts'
-import { addDevCertificateCommand } from './commands/dev-certificate.ts'
-import { addDevCommand } from './commands/dev.ts'
-import { addHealthCommand } from './commands/health.ts'
-import { addHelpCommand } from './commands/help.ts'
-import { addInstallCommands } from './commands/install.ts'
-import { addLoginCommand, addLogoutCommand, addWhoamiCommand } from './commands/login.ts'
-import { addMailCommands } from './commands/mail.ts'
-import { addMoveCommand } from './commands/move.ts'
-import { addPrintCommands } from './commands/print.ts'
-import { addRecoverCommand } from './commands/recover.ts'
-import { addRedirectCommands } from './commands/redirect.ts'
-import { addResourceCommands } from './commands/resource.ts'
-import { addRestoreCommand } from './commands/restore.ts'
-import { addReviewCommands } from './commands/review.ts'
-import { addSeedCommand } from './commands/seed.ts'
-import { addServiceKeyCommands } from './commands/service-key.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addUserCommands } from './commands/user.ts'
-import { addVersionsCommands } from './commands/versions.ts'
-import { addWebhookCommands } from './commands/webhook.ts'
-import { addWebhooksCommands } from './commands/webhooks.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
 import { explain, usageCode } from './explain.ts'
 import { failure } from './output.ts'
@@ -47,8 +19,75 @@ Settings come from flags, then from the environment; app-platform help settings 
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
 an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`
 
-/** The whole command line, with its commands and their options. */
-export const createProgram = (): Command => {
+type Add = (program: Command) => void
+
+/** Every command, by its name. Its module is loaded when it is needed, so that a command does not wait for what others need. */
+const groups: readonly { readonly title: string; readonly commands: Readonly<Record<string, () => Promise<Add>>> }[] = [
+  {
+    title: 'Server:',
+    commands: {
+      serve: async () => (await import('./commands/serve.ts')).addServeCommand,
+      dev: async () => (await import('./commands/dev.ts')).addDevCommand,
+      health: async () => (await import('./commands/health.ts')).addHealthCommand,
+      print: async () => (await import('./commands/print.ts')).addPrintCommands,
+      completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+    },
+  },
+  {
+    title: 'Database:',
+    commands: {
+      migrate: async () => (await import('./commands/database.ts')).addMigrateCommand,
+      check: async () => (await import('./commands/database.ts')).addCheckCommand,
+      backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
+      restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
+      recover: async () => (await import('./commands/recover.ts')).addRecoverCommand,
+      move: async () => (await import('./commands/move.ts')).addMoveCommand,
+      clock: async () => (await import('./commands/clock.ts')).addClockCommands,
+      purge: async () => (await import('./commands/database.ts')).addPurgeCommand,
+      seed: async () => (await import('./commands/seed.ts')).addSeedCommand,
+    },
+  },
+  {
+    title: 'People, apps and what they have:',
+    commands: {
+      user: async () => (await import('./commands/user.ts')).addUserCommands,
+      app: async () => (await import('./commands/app.ts')).addAppCommands,
+      credential: async () => (await import('./commands/credential.ts')).addCredentialCommands,
+      redirect: async () => (await import('./commands/redirect.ts')).addRedirectCommands,
+      install: async () => (await import('./commands/install.ts')).addInstallCommands,
+      resource: async () => (await import('./commands/resource.ts')).addResourceCommands,
+      review: async () => (await import('./commands/review.ts')).addReviewCommands,
+      webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+      'service-key': async () => (await import('./commands/service-key.ts')).addServiceKeyCommands,
+      mail: async () => (await import('./commands/mail.ts')).addMailCommands,
+      audit: async () => (await import('./commands/audit.ts')).addAuditCommands,
+    },
+  },
+  {
+    title: 'For app developers, over HTTP:',
+    commands: {
+      login: async () => (await import('./commands/login.ts')).addLoginCommand,
+      logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
+      whoami: async () => (await import('./commands/login.ts')).addWhoamiCommand,
+      versions: async () => (await import('./commands/versions.ts')).addVersionsCommands,
+      webhooks: async () => (await import('./commands/webhooks.ts')).addWebhooksCommands,
+      'dev-certificate': async () => (await import('./commands/dev-certificate.ts')).addDevCertificateCommand,
+    },
+  },
+  {
+    title: 'Documentation:',
+    commands: { help: async () => (await import('./commands/help.ts')).addHelpCommand },
+  },
+]
+
+const speakOfAll = new Set(['completion', 'help'])
+
+/** The command that these words call, if it can be understood without the others. */
+const calledAlone = ([name = '']: readonly string[]): string | undefined =>
+  !speakOfAll.has(name) && groups.some(({ commands }) => Object.hasOwn(commands, name)) ? name : undefined
+
+/** The command line: all commands and their options, or one of them. */
+export const createProgram = async (only?: string): Promise<Command> => {
   const program = new Command('app-platform')
     .description('A self-hosted app platform: one program, and one SQLite file or PostgreSQL.')
     .addHelpText('after', notes)
@@ -61,43 +100,11 @@ export const createProgram = (): Command => {
     process.stdout.write(`${versionText()}\n`)
     throw new CommanderError(0, 'commander.version', 'The version was printed.')
   })
-  program.commandsGroup('Server:')
-  addServeCommand(program)
-  addDevCommand(program)
-  addHealthCommand(program)
-  addPrintCommands(program)
-  addCompletionCommand(program)
-  program.commandsGroup('Database:')
-  addMigrateCommand(program)
-  addCheckCommand(program)
-  addBackupCommand(program)
-  addRestoreCommand(program)
-  addRecoverCommand(program)
-  addMoveCommand(program)
-  addClockCommands(program)
-  addPurgeCommand(program)
-  addSeedCommand(program)
-  program.commandsGroup('People, apps and what they have:')
-  addUserCommands(program)
-  addAppCommands(program)
-  addCredentialCommands(program)
-  addRedirectCommands(program)
-  addInstallCommands(program)
-  addResourceCommands(program)
-  addReviewCommands(program)
-  addWebhookCommands(program)
-  addServiceKeyCommands(program)
-  addMailCommands(program)
-  addAuditCommands(program)
-  program.commandsGroup('For app developers, over HTTP:')
-  addLoginCommand(program)
-  addLogoutCommand(program)
-  addWhoamiCommand(program)
-  addVersionsCommands(program)
-  addWebhooksCommands(program)
-  addDevCertificateCommand(program)
-  program.commandsGroup('Documentation:')
-  addHelpCommand(program)
+  for (const { title, commands } of groups) {
+    const adding = Object.entries(commands).filter(([name]) => only === undefined || name === only)
+    if (adding.length > 0) program.commandsGroup(title)
+    for (const [, load] of adding) (await load())(program)
+  }
   return program
 }
 
@@ -109,7 +116,7 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
   process.stdout.on('error', tellUnwritten)
   if (words.some((word) => withPassword.test(word))) process.stderr.write(`warning: ${visiblePassword}\n`)
   try {
-    await createProgram().parseAsync(words, { from: 'user' })
+    await (await createProgram(calledAlone(words))).parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0

@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { type MailFault, mailFaultSentence, type MailSettings, mailTimeoutMs } from '../domain/mail.ts'
 
 /** A mail for one person. `copies` are for others, whom it does not name. */
@@ -27,38 +27,46 @@ export const createMailer = (
   { platformName, timeoutMs = mailTimeoutMs, authority }: MailerOptions,
 ) => {
   const { host, port, tls, login, from } = settings
-  const transport = createTransport({
-    host,
-    port,
-    secure: tls === 'implicit',
-    requireTLS: tls === 'starttls',
-    ignoreTLS: tls === 'none',
-    ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
-    tls: { rejectUnauthorized: true, ...(authority === undefined ? {} : { ca: authority }) },
-    dnsTimeout: timeoutMs,
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  const connect = async (): Promise<Transporter> => {
+    const { createTransport } = await import('nodemailer') // with the first mail, because it is large
+    return createTransport({
+      host,
+      port,
+      secure: tls === 'implicit',
+      requireTLS: tls === 'starttls',
+      ignoreTLS: tls === 'none',
+      ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
+      tls: { rejectUnauthorized: true, ...(authority === undefined ? {} : { ca: authority }) },
+      dnsTimeout: timeoutMs,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+  let transport: Promise<Transporter> | null = null
   let trouble: MailFault | null = null
   return {
     /** Null when the mail server has taken the mail. After a time-out it may have taken it, too. */
     send: async ({ to, copies = [], subject, text, html }: OutgoingMail): Promise<MailFault | null> => {
       const late = Promise.withResolvers<MailFault>()
       const timer = setTimeout(() => late.resolve('timed_out'), timeoutMs)
+      transport ??= connect()
       const sending = transport
-        .sendMail({
-          // As objects, so that nothing in an address or a name is read as a further recipient.
-          from: { name: from.name ?? platformName, address: from.address },
-          to: { name: '', address: to },
-          envelope: { from: from.address, to: [to, ...copies] },
-          subject,
-          text,
-          html,
-          headers: { 'Auto-Submitted': 'auto-generated' },
-        })
+        .then(
+          async (open) =>
+            await open.sendMail({
+              // As objects, so that nothing in an address or a name is read as a further recipient.
+              from: { name: from.name ?? platformName, address: from.address },
+              to: { name: '', address: to },
+              envelope: { from: from.address, to: [to, ...copies] },
+              subject,
+              text,
+              html,
+              headers: { 'Auto-Submitted': 'auto-generated' },
+            }),
+        )
         .then(() => null, faultOf)
       return await Promise.race([sending, late.promise]).finally(() => clearTimeout(timer))
     },
