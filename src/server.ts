@@ -7,7 +7,6 @@ import { PlatformError } from './domain/errors.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
-import type { RefusalPage } from './http/envelope.ts'
 import { listen, startMetricsServer } from './http/server.ts'
 import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
@@ -30,8 +29,6 @@ import { keepingClock, keepTime, openClock, openRandom } from './operations/cloc
 import { openServerKey } from './operations/server-key.ts'
 import { readFigures } from './operations/health/figures.ts'
 import type { Platform } from './operations/platform.ts'
-import { pageRule, pages } from './pages/pages.ts'
-import { refusalPage } from './pages/refusal-page.tsx'
 import { systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
 import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
@@ -54,12 +51,6 @@ type ServerParts = {
   readonly answersDirectly?: boolean
   /** True: pages of this server stand for the backends of the demo's apps. */
   readonly servesDemo?: boolean
-}
-
-/** A refusal in the format of the caller, a standard client or a person; null for everyone else. */
-const refusalFor = (platformName: string): RefusalPage => {
-  const forPeople = refusalPage(platformName)
-  return (error, call, withoutSlash) => standardRefusal(error, call) ?? forPeople(error, call, withoutSlash)
 }
 
 /** Why the store took nothing, if that is what failed: which one, and what to do. */
@@ -124,7 +115,6 @@ export const startPlatformServer = async (
 
   const { mail, platformName } = config
   const mailer = mail === null ? null : createMailer(mail, { platformName })
-  const refusal = refusalFor(config.platformName)
   const parts = {
     database,
     clock,
@@ -171,15 +161,15 @@ export const startPlatformServer = async (
     uploadSlots: createUploadSlots(),
     sleep: Bun.sleep,
   }
-  const ruleOf = endpointRules(door, answersDirectly)
   listener.serve(
     createShell({
-      app: createHttpApp(door, refusal).use(pages(door)),
+      app: createHttpApp(door, standardRefusal),
+      ruleOf: endpointRules(door, answersDirectly),
+      loadPages: async () => (await import('./pages/pages.ts')).servePages(door),
       publicUrl,
       draining: listener.draining,
       trustedProxies: config.trustedProxies,
-      ruleOf: (method, pattern) => pageRule(method, pattern) ?? ruleOf(method, pattern),
-      refusalPage: refusal,
+      standardRefusal,
       clock: keepingClock(clock, database),
       random,
       log,

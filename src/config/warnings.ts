@@ -68,23 +68,24 @@ export const misspeltSettings = (env: EnvironmentVariables, settings: readonly s
   Object.keys(env)
     .filter((name) => name.length >= shortestName && !settings.includes(name))
     .flatMap((name) => {
-      const { setting, distance } = nearestSetting(name.toUpperCase(), settings)
+      const isOwn = ownPrefixes.some((prefix) => name.startsWith(prefix))
+      const { setting, distance } = nearestSetting(name.toUpperCase(), settings, isOwn ? farthestGuess : 1)
       const isNear = distance <= 1 && setting.length >= shortestName
-      if (!isNear && !ownPrefixes.some((prefix) => name.startsWith(prefix))) return []
+      if (!isNear && !isOwn) return []
       const guess = distance <= farthestGuess ? `Did you mean ${setting}?` : 'Is it misspelt?'
       return [`${name} is not a setting and has no effect. ${guess}`]
     })
 
-const nearestSetting = (name: string, settings: readonly string[]) =>
+const nearestSetting = (name: string, settings: readonly string[], farthest: number) =>
   settings
-    .map((setting) => ({ setting, distance: distanceBetween(singular(name), singular(setting)) }))
+    .map((setting) => ({ setting, distance: distanceBetween(singular(name), singular(setting), farthest) }))
     .reduce((one, other) => (other.distance < one.distance ? other : one))
 
 const singular = (name: string): string => name.replace(/IES$/, 'Y').replace(/S$/, '')
 
-/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment); infinite beyond the farthest guess. */
-const distanceBetween = (one: string, other: string): number => {
-  if (Math.abs(one.length - other.length) > farthestGuess) return Number.POSITIVE_INFINITY
+/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment); infinite if they are clearly more than `farthest`. */
+const distanceBetween = (one: string, other: string, farthest: number): number => {
+  if (Math.abs(one.length - other.length) > farthest) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 1; row <= one.length; row += 1) {

@@ -20,27 +20,30 @@ type Resource<T> = {
  * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared undecoded, so another
  * spelling (a trailing or doubled slash, an escaped letter) leads to no route.
  */
-export const createRouter = <T>(listed: readonly ListedRoute[], bind: (method: string, pattern: string) => T) => {
+export const createRouter = <T>() => {
   const resources = new Map<string, Resource<T>>()
-  for (const { method, path } of listed) {
+  const dynamic: Resource<T>[] = []
+  const resourceAt = (path: string): Resource<T> => {
     const known = resources.get(path)
-    const resource = known ?? {
-      pattern: path,
-      segments: path.split('/'),
-      routes: new Map<string, Found<T>>(),
-      allow: '',
-    }
-    resource.routes.set(method, { kind: 'found', route: bind(method, path) })
-    resource.allow = allowOf([...resource.routes.keys()])
+    if (known !== undefined) return known
+    const resource = { pattern: path, segments: path.split('/'), routes: new Map<string, Found<T>>(), allow: '' }
     resources.set(path, resource)
+    if (path.includes(':')) dynamic.push(resource)
+    return resource
   }
-  const dynamic = [...resources.values()].filter(({ pattern }) => pattern.includes(':'))
   const findDynamic = (path: string): Resource<T> | undefined => {
     const segments = path.split('/')
     return dynamic.find((resource) => matches(resource.segments, segments))
   }
 
   return {
+    add: (listed: readonly ListedRoute[], bind: (method: string, pattern: string) => T): void => {
+      for (const { method, path } of listed) {
+        const resource = resourceAt(path)
+        resource.routes.set(method, { kind: 'found', route: bind(method, path) })
+        resource.allow = allowOf([...resource.routes.keys()])
+      }
+    },
     find: (method: string, path: string): RouteMatch<T> => {
       const resource = resources.get(path) ?? findDynamic(path)
       if (resource === undefined) return { kind: 'not_found' }

@@ -34,13 +34,25 @@ type RoutedApp = {
   fetch(request: Request): Response | Promise<Response>
 }
 
-type ShellOptions = {
+/** An Elysia app, and what the shell does with its routes itself. */
+type AppWithRules = {
   readonly app: RoutedApp
+  /** Without a rule, a route takes JSON of at most 64 KiB and is answered by the app. */
+  readonly ruleOf?: (method: string, pattern: string) => RouteRule | undefined
+}
+
+/** The pages for people. */
+type Pages = AppWithRules & {
+  /** What a person sees when a page is refused; null if the caller is a program. */
+  readonly refusalPage: RefusalPage
+}
+
+type ShellOptions = AppWithRules & {
+  /** Loads the pages. It is called with the first request that `app` has no route for, since many servers are asked by programs only. */
+  readonly loadPages?: () => Promise<Pages>
   readonly publicUrl: string
   readonly draining: () => boolean
   readonly trustedProxies: readonly IpNetwork[]
-  /** Without a rule, a route takes JSON of at most 64 KiB and is answered by the app. */
-  readonly ruleOf?: (method: string, pattern: string) => RouteRule | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -49,8 +61,8 @@ type ShellOptions = {
   readonly turnstile: Turnstile
   /** The version that is served, if it is not the program's own; with it come the headers of its overlap. */
   readonly apiVersion?: ApiVersion
-  /** What a person sees when a page is refused; null if the caller is a program. */
-  readonly refusalPage?: RefusalPage
+  /** A refusal in the words of a standard; null if the route has none. */
+  readonly standardRefusal?: RefusalPage
 }
 
 /** Answers one request; `peer` is the address of the other end of the connection. */
@@ -62,6 +74,7 @@ export type Shell = (
 
 type BoundRoute = RouteRule & {
   readonly pattern: string
+  readonly app: RoutedApp
   readonly tally: RouteTally
   /** The headers that its answers under one limit share; null: without a limit. */
   readonly shared: (policyField: string | null) => Headers
@@ -72,7 +85,7 @@ type BoundRoute = RouteRule & {
  * answer that needs no waiting is given without a promise: each extra await costs about 2 % of a short answer (measured).
  */
 export const createShell = (options: ShellOptions): Shell => {
-  const { app, publicUrl, draining, clock, random, log, metrics, limiter, turnstile } = options
+  const { publicUrl, draining, clock, random, log, metrics, limiter, turnstile } = options
   const burst = createBurst()
   const checkHost = createHostCheck()
   const readAddress = createClientAddressReader(options.trustedProxies, () =>
@@ -82,13 +95,23 @@ export const createShell = (options: ShellOptions): Shell => {
     }),
   )
   const responses = createResponses(publicUrl, options.apiVersion ?? servedApiVersion)
-  const bind = (method: string, pattern: string): BoundRoute => {
-    const rule: RouteRule = options.ruleOf?.(method, pattern) ?? { body: jsonBodies, answer: null }
-    const shared = responses.sharedHeaders(isContractPath(pattern), rule)
-    return { ...rule, pattern, tally: metrics.route(method, pattern), shared }
+  const binder =
+    ({ app, ruleOf }: AppWithRules) =>
+    (method: string, pattern: string): BoundRoute => {
+      const rule: RouteRule = ruleOf?.(method, pattern) ?? { body: jsonBodies, answer: null }
+      const shared = responses.sharedHeaders(isContractPath(pattern), rule)
+      return { ...rule, pattern, app, tally: metrics.route(method, pattern), shared }
+    }
+  const unmatched: BoundRoute = { ...binder(options)('any', 'unmatched'), body: jsonBodies }
+  const router = createRouter<BoundRoute>()
+  router.add(options.app.routes, binder(options))
+
+  let pages: Pages | null = null
+  let loading: Promise<void> | null = null
+  const loadPages = async (load: () => Promise<Pages>): Promise<void> => {
+    pages = await load()
+    router.add(pages.app.routes, binder(pages))
   }
-  const unmatched: BoundRoute = { ...bind('any', 'unmatched'), body: jsonBodies }
-  const router = createRouter<BoundRoute>(app.routes, bind)
 
   const open = (request: Request, peer: string | undefined, path: string, { pattern, body }: BoundRoute): Call => {
     const startedAt = performance.now()
@@ -151,7 +174,11 @@ export const createShell = (options: ShellOptions): Shell => {
     const refusal = error instanceof PlatformError ? error : refuse('internal_error')
     if (refusal.code === 'internal_error') log.error('http.failed', { requestId: call.requestId, cause: error })
     const near = refusal.code === 'route_not_found' ? withoutSlash(call) : null
-    return options.refusalPage?.(refusal, call, near) ?? errorResponse(refusal, call)
+    return (
+      options.standardRefusal?.(refusal, call) ??
+      pages?.refusalPage(refusal, call, near) ??
+      errorResponse(refusal, call)
+    )
   }
 
   const responseOf = (value: unknown, call: Call, route: BoundRoute): Response => {
@@ -166,8 +193,9 @@ export const createShell = (options: ShellOptions): Shell => {
   const answer = (call: Call, match: RouteMatch<BoundRoute>): unknown => {
     const refusal = admit(call, match)
     if (refusal !== null) return withAllow(refusalOf(refusal, call), match)
-    const direct = match.kind === 'found' && call.request.method !== 'HEAD' ? match.route.answer : null
-    return direct === null ? app.fetch(call.request) : direct(call)
+    if (match.kind !== 'found') throw refuse('internal_error')
+    const direct = call.request.method === 'HEAD' ? null : match.route.answer
+    return direct === null ? match.route.app.fetch(call.request) : direct(call)
   }
 
   const finish = (call: Call, answered: unknown, route: BoundRoute, turn: number): Awaitable<Response> => {
@@ -196,10 +224,14 @@ export const createShell = (options: ShellOptions): Shell => {
       : finish(call, answered, route, turn)
   }
 
-  return (request, peer, connection = null) => {
-    const turn = burst.turn()
+  const shell: Shell = (request, peer, connection = null) => {
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
+    if (match.kind !== 'found' && pages === null && options.loadPages !== undefined) {
+      loading ??= loadPages(options.loadPages)
+      return loading.then(() => shell(request, peer, connection))
+    }
+    const turn = burst.turn()
     const route = match.kind === 'found' ? match.route : unmatched
     const call = open(request, peer, path, route)
     call.connection = connection
@@ -211,6 +243,7 @@ export const createShell = (options: ShellOptions): Shell => {
       return isAdmitted ? begin(call, match, route, turn) : finish(call, refusalOf(tooBusy(), call), route, turn)
     })
   }
+  return shell
 }
 
 /** A proxy asks every second whether the server is ready: a line for each yes would bury all others. */

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { type BodyRule, fileFormBodies } from '../http/admission.ts'
-import type { RouteRule } from '../http/app.ts'
+import { baseApp, type RouteRule } from '../http/app.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { accountConfirmations } from './account/confirmations.tsx'
@@ -70,7 +70,7 @@ import { homeRoutes } from './home.tsx'
 import { invitationRoutes } from './invitation.tsx'
 import { packPage } from './packed-page.ts'
 import { RefusedPage } from './page.ts'
-import { isPageRoute } from './refusal-page.tsx'
+import { isPageRoute, refusalPage } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
 import { setPasswordRoutes } from './set-password.tsx'
 import { signInRoutes } from './sign-in.tsx'
@@ -171,6 +171,12 @@ const desk = (door: Door) =>
 const fileForms: ReadonlySet<string> = new Set([newVersionPattern, editVersionPattern])
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
+
+/** What the server needs to serve every page. */
+export const servePages = (door: Door) => {
+  const refusal = refusalPage(door.platform.platformName)
+  return { app: baseApp(door.log, refusal).use(pages(door)), ruleOf: pageRule, refusalPage: refusal }
+}
 
 /** The body that a page route takes. */
 export const pageRule = (method: string, pattern: string): RouteRule | undefined =>

@@ -42,7 +42,7 @@ const shellOf = (isDirect: boolean): Shell => {
     metrics: door.metrics,
     limiter: door.limiter,
     turnstile: { enter: () => true },
-    refusalPage: standardRefusal,
+    standardRefusal,
   })
 }
 

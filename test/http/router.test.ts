@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createRouter } from '../../src/http/router.ts'
 
-const router = createRouter(
+const router = createRouter<string>()
+router.add(
   [
     { method: 'GET', path: '/' },
     { method: 'GET', path: '/me' },
