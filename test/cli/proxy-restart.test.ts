@@ -82,7 +82,7 @@ needs('nginx', 'openssl').test(
   },
 )
 
-const total = rounds(600)
+const total = rounds(200)
 needs('caddy').test(`of ${total} requests behind Caddy, half of them POSTs, a restart loses none`, async () => {
   const { server, proxy, again } = await start('caddy')
   const platform = await openAsOperator(server.database)

@@ -17,7 +17,7 @@ import { scriptedRun, type Told } from './disk-calls/scripted-run.ts'
 import { faultsIn } from '../support/database-file.ts'
 
 setDefaultTimeout(patience)
-const flips = rounds(30)
+const flips = rounds(9)
 const random = seeded(seed)
 const parts = ['', '-wal', '.acknowledged']
 

@@ -14,7 +14,7 @@ import { createWorld } from '../support/world.ts'
 
 const { test } = needs('openssl')
 
-const kills = rounds(8)
+const kills = rounds(2)
 setDefaultTimeout(patience)
 
 const eventsPerRound = 8

@@ -12,7 +12,7 @@ import { createOracle } from './support/oracle.ts'
 import { ask, type Asked, describeRecipe, shrink } from './support/runner.ts'
 import { type Line, openLine } from './support/wire.ts'
 
-const count = rounds(1_500)
+const count = rounds(400)
 const isLong = count >= 20_000
 /** Requests between which the credentials are made afresh, and the memory is read. */
 const batchSize = 500

@@ -11,7 +11,7 @@ import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from
 import { emptyHistory, play, type ClientHistory } from './client-history.ts'
 import { expectStillAcknowledged, expectAcknowledged, statusOf } from './expect-acknowledged.ts'
 
-const kills = rounds(50)
+const kills = rounds(6)
 /** So many kills of one database: as it grows, so does what `check` reads, and what it holds expires. */
 const killsOfOneFile = isLong ? 50 : 25
 /** Each file's last lives end with SIGTERM instead, which lets what runs come to its end. */

@@ -17,7 +17,7 @@ import { expectAcknowledged, expectStillAcknowledged } from '../kills/expect-ack
 
 const { test } = needs('postgres', 'openssl')
 
-const kills = rounds(4)
+const kills = rounds(1)
 const nodeCount = 3
 /** Clients of each server. Their pauses let the judges, who ask for each answer of a server that was killed, keep up with the others. */
 const clients = 2

@@ -11,7 +11,7 @@ import { isLong, patience, rounds, seed, seeded } from '../../support/proof.ts'
 import { type DiskEvent, record, straceWorks } from './recording.ts'
 import { type Aftermath, cutPower } from './replay.ts'
 
-const states = rounds(150)
+const states = rounds(40)
 setDefaultTimeout(patience)
 const workload = join(import.meta.dir, 'workload.ts')
 
