@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNull, max, min, type SQL } from 'drizzle-orm'
+import { pick } from '../../src/domain/pick.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import {
   apps,
@@ -58,11 +59,7 @@ export const accessQueries = (db: DrizzleConnection) => {
     openGrants: async (of: AccessOf, after: string, limit: number): Promise<OpenGrant[]> =>
       await db
         .select({
-          id: grants.id,
-          appId: grants.appId,
-          clientId: grants.clientId,
-          userId: grants.userId,
-          expiresAt: grants.expiresAt,
+          ...pick(grants, 'id', 'appId', 'clientId', 'userId', 'expiresAt'),
           codeExpiresAt: authorizationCodes.expiresAt,
           accessExpiresAt: tokenPairs.accessExpiresAt,
         })
@@ -166,10 +163,7 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
     const { isBeside, order } = beside(grants.id, 'descending', page.before)
     return await db
       .select({
-        id: grants.id,
-        scopes: grants.scopes,
-        createdAt: grants.createdAt,
-        expiresAt: grants.expiresAt,
+        ...pick(grants, 'id', 'scopes', 'createdAt', 'expiresAt'),
         newestPairAt: tokenPairs.createdAt,
       })
       .from(grants)

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import type { MemberRole } from '../../src/domain/member.ts'
+import { pick } from '../../src/domain/pick.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import { appInvitations, appMembers, apps, users } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
@@ -114,11 +115,7 @@ export const appInvitationQueries = (db: DrizzleConnection) => {
     pendingOf: async (appId: string, now: number) =>
       await db
         .select({
-          id: appInvitations.id,
-          email: appInvitations.email,
-          role: appInvitations.role,
-          createdAt: appInvitations.createdAt,
-          expiresAt: appInvitations.expiresAt,
+          ...pick(appInvitations, 'id', 'email', 'role', 'createdAt', 'expiresAt'),
           invitedBy: users.name,
         })
         .from(appInvitations)

@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
+import { pick } from '../../src/domain/pick.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
@@ -16,13 +17,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
     () =>
       db
         .select({
-          key: appTokens.key,
-          hash: appTokens.hash,
-          scopes: appTokens.scopes,
-          createdAt: appTokens.createdAt,
-          expiresAt: appTokens.expiresAt,
-          revokedAt: appTokens.revokedAt,
-          credentialId: appTokens.credentialId,
+          ...pick(appTokens, 'key', 'hash', 'scopes', 'createdAt', 'expiresAt', 'revokedAt', 'credentialId'),
           credentialExpiresAt: credentials.expiresAt,
           credentialRevokedAt: credentials.revokedAt,
           clientId: credentials.clientId,

@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lte, max, or, type SQL } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { pick } from '../../src/domain/pick.ts'
 import {
   appInvitations,
   appMembers,
@@ -96,12 +97,7 @@ export const appQueries = (db: DrizzleConnection) => {
       const { isWithin, order, searchedTo } = await lookThrough(db, column, listOrder, window, scopeOf(question))
       const found = await db
         .select({
-          id: apps.id,
-          slug: apps.slug,
-          name: apps.name,
-          status: apps.status,
-          createdAt: apps.createdAt,
-          deletedAt: apps.deletedAt,
+          ...pick(apps, 'id', 'slug', 'name', 'status', 'createdAt', 'deletedAt'),
           ownerEmail: users.email,
         })
         .from(apps)

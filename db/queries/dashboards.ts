@@ -16,6 +16,7 @@ import {
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Environment } from '../../src/domain/app.ts'
+import { pick } from '../../src/domain/pick.ts'
 import {
   apps,
   auditEvents,
@@ -71,10 +72,7 @@ export const dashboardQueries = (db: DrizzleConnection) => {
       await db
         .select({
           ...ofApp,
-          id: webhookEndpoints.id,
-          environment: webhookEndpoints.environment,
-          url: webhookEndpoints.url,
-          status: webhookEndpoints.status,
+          ...pick(webhookEndpoints, 'id', 'environment', 'url', 'status'),
           since: webhookEndpoints.failingSince,
         })
         .from(apps)

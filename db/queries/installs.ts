@@ -1,4 +1,5 @@
 import { and, type AnyColumn, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm'
+import { pick } from '../../src/domain/pick.ts'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
@@ -151,11 +152,7 @@ export const installQueries = (db: DrizzleConnection) => {
         .select({
           id: installs.id,
           kind: resources.kind,
-          environment: installs.environment,
-          approval: installs.approval,
-          state: installs.state,
-          createdAt: installs.createdAt,
-          updatedAt: installs.updatedAt,
+          ...pick(installs, 'environment', 'approval', 'state', 'createdAt', 'updatedAt'),
         })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
@@ -230,13 +227,7 @@ export const installQueries = (db: DrizzleConnection) => {
     /** The installs of a user that are undecided or in use, of apps that are not deleted: which app in which environment, and where. */
     openOfUser: async (userId: string) =>
       await db
-        .select({
-          id: installs.id,
-          appId: installs.appId,
-          environment: installs.environment,
-          approval: installs.approval,
-          state: installs.state,
-        })
+        .select(pick(installs, 'id', 'appId', 'environment', 'approval', 'state'))
         .from(installs)
         .innerJoin(apps, eq(apps.id, installs.appId))
         .where(and(eq(installs.userId, userId), isNull(apps.deletedAt), isOpen))

@@ -1,4 +1,5 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { pick } from '../../src/domain/pick.ts'
 import { resources, users } from '../tables/sqlite.ts'
 import { pausing } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
@@ -50,14 +51,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
   )
   const list = lazyReader(db, () =>
     db
-      .select({
-        name: resources.name,
-        slug: resources.slug,
-        status: resources.status,
-        createdAt: resources.createdAt,
-        updatedAt: resources.updatedAt,
-        publishedAt: resources.publishedAt,
-      })
+      .select(pick(resources, 'name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'))
       .from(resources)
       .where(
         and(

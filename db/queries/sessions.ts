@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { pick } from '../../src/domain/pick.ts'
 import { devices, sessions, users } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given } from './connection.ts'
@@ -20,10 +21,7 @@ export const sessionQueries = (db: DrizzleConnection) => {
           session: getTableColumns(sessions),
           user: {
             id: sessions.userId,
-            name: users.name,
-            email: users.email,
-            isOperator: users.isOperator,
-            status: users.status,
+            ...pick(users, 'name', 'email', 'isOperator', 'status'),
           },
         })
         .from(sessions)
@@ -90,14 +88,7 @@ export const sessionQueries = (db: DrizzleConnection) => {
     ) => {
       const { isBeside, order } = beside(sessions.key, 'descending', page.before)
       return await db
-        .select({
-          key: sessions.key,
-          address: sessions.address,
-          agent: sessions.agent,
-          createdAt: sessions.createdAt,
-          lastUsedAt: sessions.lastUsedAt,
-          expiresAt: sessions.expiresAt,
-        })
+        .select(pick(sessions, 'key', 'address', 'agent', 'createdAt', 'lastUsedAt', 'expiresAt'))
         .from(sessions)
         .where(
           and(

@@ -19,6 +19,7 @@ import {
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Environment } from '../../src/domain/app.ts'
+import { pick } from '../../src/domain/pick.ts'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, liveChanges, rollbacks, users, versions } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
@@ -46,18 +47,19 @@ export type WaitingFor = keyof typeof waitingFor
 export type QueuePlace = { readonly since: number; readonly id: string }
 
 /** The columns for lists of versions: all but the manifest and the notes, which can be megabytes each. */
-const summaryColumns = {
-  id: versions.id,
-  number: versions.number,
-  version: versions.version,
-  status: versions.status,
-  revision: versions.revision,
-  createdAt: versions.createdAt,
-  updatedAt: versions.updatedAt,
-  submittedAt: versions.submittedAt,
-  reviewedAt: versions.reviewedAt,
-  activatedAt: versions.activatedAt,
-}
+const summaryColumns = pick(
+  versions,
+  'id',
+  'number',
+  'version',
+  'status',
+  'revision',
+  'createdAt',
+  'updatedAt',
+  'submittedAt',
+  'reviewedAt',
+  'activatedAt',
+)
 
 /** Versions of an app below the number, of one status or of all (null). */
 const isListed = (appId: string, status: VersionStatus | null, beforeNumber: number) =>
