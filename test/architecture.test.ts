@@ -1,3 +1,6 @@
+import { Database as SQLite } from 'bun:sqlite'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { createQueries } from '../db/queries/index.ts'
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -376,6 +379,23 @@ test('an exported name is used in another file', async () => {
     for (const word of words) users.set(word, (users.get(word) ?? 0) + 1)
   }
   expect([...(await exportedNames()).keys()].filter((name) => users.get(name) === 1)).toEqual([])
+})
+test('every method of the queries is called', async () => {
+  using database = new SQLite(':memory:')
+  const callers = [...sources.filter((file) => !file.startsWith('db/queries/')), ...files('test/**/*.{ts,tsx}')]
+  const texts = await Promise.all(callers.map(text))
+  const all = texts.join('\n')
+  const dead = Object.entries(createQueries(drizzle(database))).flatMap(([object, methods]) => {
+    // A file may call one of the objects `q`.
+    const renamed = texts
+      .filter((each) => new RegExp(`const q = [\\w.]*queries\\.${object}$`, 'm').test(each))
+      .join('\n')
+    return Object.keys(methods)
+      .filter((method) => !new RegExp(`\\b${object}\\s*\\.${method}\\b|\\b${object}\\['${method}'\\]`).test(all))
+      .filter((method) => !new RegExp(`\\bq\\.${method}\\b`).test(renamed))
+      .map((method) => `${object}.${method}`)
+  })
+  expect(dead).toEqual([])
 })
 
 const mostLinesOf = (file: string): number =>

@@ -4,7 +4,7 @@ import { mails } from '../tables/sqlite.ts'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
-import { finder, inserter } from './rows.ts'
+import { inserter } from './rows.ts'
 
 export type Mail = typeof mails.$inferSelect
 
@@ -14,7 +14,6 @@ const isAfter = ({ id, attempts }: Attempted) =>
 
 /** The outbox of mails. */
 export const mailQueries = (db: DrizzleConnection) => {
-  const byId = finder(db, mails, 'id')
   const nextDue = lazyReader(db, () =>
     db
       .select()
@@ -25,7 +24,6 @@ export const mailQueries = (db: DrizzleConnection) => {
   )
   return {
     insert: inserter(db, mails),
-    find: (id: string) => byId({ id }),
     nextDue: (now: number) => nextDue().first({ now, limit: 1 }),
     /** Counts an attempt before it is made. True for one of any number of racing servers; the others leave the mail alone. */
     begin: async ({ id, attempts }: Attempted, userId: string | null, nextAttemptAt: number): Promise<boolean> =>

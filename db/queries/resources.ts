@@ -3,7 +3,7 @@ import { pick } from '../../src/domain/pick.ts'
 import { resources, users } from '../tables/sqlite.ts'
 import { pausing } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
-import { lazyReader, lazyWriter } from './reader.ts'
+import { lazyReader } from './reader.ts'
 import { inserter, listFinder, lockingFinder } from './rows.ts'
 
 export type Resource = typeof resources.$inferSelect
@@ -37,18 +37,6 @@ export const resourceQueries = (db: DrizzleConnection) => {
       .orderBy(asc(resources.externalId))
       .limit(givenLimit('limit')),
   )
-  const update = lazyWriter(db, () =>
-    db
-      .update(resources)
-      .set({
-        name: given('name'),
-        status: given('status'),
-        createdAt: given('createdAt'),
-        updatedAt: given('updatedAt'),
-        publishedAt: given('publishedAt'),
-      })
-      .where(eq(resources.id, given('id'))),
-  )
   const list = lazyReader(db, () =>
     db
       .select(pick(resources, 'name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'))
@@ -68,8 +56,6 @@ export const resourceQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, resources),
     find: (ownerId: string, kind: Resource['kind'], slug: string) => find({ ownerId, kind, slug }),
-    update: (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
-      update().run({ id, ...change }),
     /** The one that the builder calls so. */
     byExternalId: (kind: Resource['kind'], externalId: string) => byExternalId({ kind, externalId }),
     /** What there is of these, in no order. */

@@ -91,11 +91,11 @@ export const rememberLines = (key: string): RememberedLines => {
   return {
     add: (row) => {
       if (row.change === 'move') moved.add(row.resourceId)
+      // All names of the line are remembered, also if one of them is known already.
       const isSlugNew = names.add(slugOf(row))
-      return (
-        (row.change === 'create' ? row.externalId === null || names.add(idOf(row)) : names.add(row.resourceId)) &&
-        isSlugNew
-      )
+      if (row.change !== 'create') return names.add(row.resourceId) && isSlugNew
+      const isIdNew = row.externalId === null || names.add(idOf(row))
+      return isIdNew && isSlugNew
     },
     has: names.has,
     moves: moved.has,
