@@ -254,6 +254,9 @@ export const typedIn = ({ refused, kept, call }: Visit): Values | null =>
 export const textOf = (value: string | readonly string[] | undefined): string =>
   typeof value === 'string' ? value : ''
 
+/** A whole number that somebody typed; NaN for anything but decimal digits. */
+export const numberIn = (typed: string): number => (/^\d{1,9}$/.test(typed) ? Number(typed) : Number.NaN)
+
 /** A list of values; empty when none was sent. */
 export const valuesIn = (value: string | readonly string[] | undefined): readonly string[] =>
   typeof value === 'string' ? [value] : (value ?? [])

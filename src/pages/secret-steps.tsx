@@ -12,8 +12,8 @@ import type { Area } from './change.tsx'
 import { secretShownBefore } from './change.tsx'
 import { confirmed } from './confirmation.tsx'
 import { ChosenName } from './design/values.tsx'
-import { emptyForm, formOf, text } from './form.ts'
-import { GraceField, hoursFrom } from './grace-field.tsx'
+import { emptyForm, formOf, numberIn, text } from './form.ts'
+import { GraceField } from './grace-field.tsx'
 import { secretName } from './secret-row.tsx'
 import type { Visit } from './visit.ts'
 
@@ -135,7 +135,7 @@ export const secretSteps = (door: Door, side: Side) => {
         },
         act: async ({ visit, fields: { environment, graceHours }, ticket }, { slug }) => {
           const { clientIds } = await side.appOf(visit, slug)
-          const input = { clientId: clientIds[environment], graceHours: hoursFrom(graceHours) }
+          const input = { clientId: clientIds[environment], graceHours: numberIn(graceHours) }
           const created = await rotateCredential(...side.toRotate(visit, slug, environment, ticket), input)
           return side.showSecret(visit, slug, created)
         },

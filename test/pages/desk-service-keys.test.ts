@@ -53,6 +53,15 @@ test('all errors of the form come at once, and what was typed stays', async () =
   expect(refused.text).toContain('value="nowhere"')
 })
 
+test.each(['0x10', '1e3', '+5', ' 5', '5.0', '٣', '', 'null'])(
+  'the days of a key are whole and in digits: %p',
+  async (days) => {
+    const form = '/desk/service-keys/new'
+    const sent = { name: 'Builder', rights: ['users:read'], networks: '', expiresInDays: days }
+    expect((await desk.submit(form, form, sent)).status).toBe(days === '' ? 303 : 400)
+  },
+)
+
 test('a rotated key has the same rights, and the old one ends as chosen', async () => {
   const { secret, path } = await createKey()
   const shown =

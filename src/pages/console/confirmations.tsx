@@ -7,8 +7,8 @@ import { readEndpoint, removeEndpoint, setEndpointStatus } from '../../operation
 import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { secretShownBefore } from '../change.tsx'
 import { confirmed } from '../confirmation.tsx'
-import { asMember, asUser, emptyForm, formOf, text } from '../form.ts'
-import { GraceField, hoursFrom } from '../grace-field.tsx'
+import { asMember, asUser, emptyForm, formOf, numberIn, text } from '../form.ts'
+import { GraceField } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
 import { secretSteps } from '../secret-steps.tsx'
 import { showOnce } from '../shown-once.ts'
@@ -130,7 +130,7 @@ const endpointRotation = (door: Door) =>
       }
     },
     act: async ({ visit, fields, ticket }, at) => {
-      const input = { id: at.id, graceHours: hoursFrom(fields.graceHours) }
+      const input = { id: at.id, graceHours: numberIn(fields.graceHours) }
       const { secret } = await rotateWebhookSecret(...onEndpoint(visit, at, 'webhooks', ticket), input)
       return showOnce(visit, endpointSecretPath(at), secret)
     },

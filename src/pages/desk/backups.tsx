@@ -11,7 +11,7 @@ import { ButtonForm, Form } from '../design/form.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
 import { CodeBlock, Lines, Time } from '../design/values.tsx'
-import { emptyForm, formOf, optionalText, text } from '../form.ts'
+import { emptyForm, formOf, numberIn, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -32,7 +32,7 @@ export const backupRoutes = (door: Door) =>
         form: backupForm,
         show,
         act: async ({ visit, fields, ticket }) => {
-          const keep = /^\d{1,9}$/.test(fields.keep) ? Number(fields.keep) : Number.NaN
+          const keep = numberIn(fields.keep)
           const { files = [] } = (await readBackups(door.platform)) ?? {}
           const removed = Number.isInteger(keep) && keep >= keptBackups.least ? Math.max(0, files.length + 1 - keep) : 0
           if (removed > 0 && fields.removes !== String(removed)) return await showQuestion(visit, keep, removed)

@@ -6,8 +6,8 @@ import {
   rotateServiceKey,
 } from '../../operations/service-keys/change-service-keys.ts'
 import { confirmed } from '../confirmation.tsx'
-import { GraceField, hoursFrom } from '../grace-field.tsx'
-import { emptyForm, formOf, text } from '../form.ts'
+import { GraceField } from '../grace-field.tsx'
+import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { deskArea, onTheDesk, serviceKeyPath } from './desk-page.tsx'
 import { Time } from '../design/values.tsx'
 import { serviceKeyOf, showNewKey } from './service-keys.tsx'
@@ -43,7 +43,7 @@ export const serviceKeySteps = (door: Door) =>
         },
         act: async ({ visit, fields, ticket }, { id }) => {
           await serviceKeyOf(door, id)
-          const graceHours = hoursFrom(fields.graceHours)
+          const graceHours = numberIn(fields.graceHours)
           return showNewKey(visit, await rotateServiceKey(...onTheDesk(visit, undefined, ticket), { id, graceHours }))
         },
       }),

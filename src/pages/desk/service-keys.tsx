@@ -15,7 +15,7 @@ import { Choice, ChoiceSet, line } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
-import { formOf, texts } from '../form.ts'
+import { formOf, numberIn, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -57,7 +57,7 @@ export const serviceKeyRoutes = (door: Door) =>
             name,
             rights,
             networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
-            expiresInDays: days.trim() === '' ? null : Number(days),
+            expiresInDays: days === '' ? null : numberIn(days),
           }
           return showNewKey(visit, await createServiceKey(...onTheDesk(visit, undefined, ticket), input))
         },
