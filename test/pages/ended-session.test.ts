@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { formCauses } from '../../src/domain/form-cause.ts'
+import { ownFormFields } from '../../src/domain/form-ticket.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { linkUser } from '../../src/operations/users/builder-users.ts'
@@ -73,8 +74,7 @@ const elsewhere = /^\/sign-out$/
 
 /** Never kept: what only this form may know. */
 const secrets: ReadonlySet<string> = new Set([
-  'ticket',
-  'owner',
+  ...Object.values(ownFormFields),
   'current',
   'password',
   'repeated',

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
+import { ownFormFields } from '../../src/domain/form-ticket.ts'
 import { call } from '../support/call.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser, type Login } from '../support/world.ts'
@@ -81,8 +82,8 @@ test.each([{ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, {
 )
 
 test('a form without the mark of its account, or with a wrong one, is not filled in', async () => {
-  for (const owner of ['', 'somebody']) {
-    const refused = await sendTooLate({ ...typed, owner })
+  for (const mark of ['', 'somebody']) {
+    const refused = await sendTooLate({ ...typed, [ownFormFields.owner]: mark })
     expect((await signIn(user, locationOf(refused))).text).not.toContain('Typed with care')
   }
 })
