@@ -1,11 +1,12 @@
 import { browserLabel } from '../domain/device.ts'
 import { rowKey } from '../domain/identifier.ts'
+import type { PlatformError } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { builderPage } from '../domain/sign-in-rules.ts'
 import { readSignInRequest, signInRequest, signInRequestSeconds } from '../domain/sign-in-request.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { completeSignIn } from '../operations/sessions/handover.ts'
+import { completeSignIn, notCompleted } from '../operations/sessions/handover.ts'
 import { proveByBuilder } from '../operations/sessions/prove-again.ts'
 import { Layout } from './design/shell.tsx'
 import { answerForm } from './form.ts'
@@ -79,30 +80,35 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   const returnTo = safeReturnTo(way, door.platform.publicUrl)
   const forgotten = kept?.forgotten ?? []
   const came = { key: kept === null ? null : key, verifier: parameters.get('verifier') ?? '' }
-  const refused = (sentence: string, again?: string) => {
+  const refused = (sentence: string, code: string, again?: string) => {
     door.platform.observe.refused('session')
+    call.notes.errorCode = code
     return notSignedIn(door, 'Sign-in not completed', sentence, [], 400, again)
   }
   if (proves !== '') {
     const visit = await findVisit(door, request)
-    if (visit === null || openText(proofPurpose(visit), proves) === null) return refused(whatToDo)
+    if (visit === null || openText(proofPurpose(visit), proves) === null)
+      return refused(notCompleted.not_begun_here, 'not_begun_here')
     return await answerForm(proveByBuilder(door.platform, call, visit.session, came), {
       done: () => seeOther(returnTo, [...forgotten, provedCookie(visit)]),
-      refused: (error) => refused(error.message, proveAddress(returnTo, returnTo)),
+      refused: (error) => refused(error.message, kindOf(error), proveAddress(returnTo, returnTo)),
     })
   }
   const agent = browserLabel(request.headers.get('user-agent'))
   return await answerForm(completeSignIn(door.platform, call, { ...came, agent }), {
     done: async (completed) => {
-      if (completed.kind === 'rejected') return notSignedIn(door, 'You were not signed in', completed.reason, forgotten)
+      if (completed.kind === 'rejected') {
+        call.notes.errorCode = 'rejected'
+        return notSignedIn(door, 'You were not signed in', completed.reason, forgotten)
+      }
       return await goOn(door, request, completed, returnTo, forgotten)
     },
-    refused: (error) => refused(`${error.message} ${whatToDo}`),
+    refused: (error) => refused(error.message, kindOf(error)),
   })
 }
 
-const whatToDo =
-  'It may have taken too long, or it was begun in another browser or in too many tabs at once. Nothing was changed.'
+/** What the log calls a sign-in or proof that was refused: its cause where it has one, else its code. */
+export const kindOf = ({ code, facts }: PlatformError): string => String(facts.details?.['kind'] ?? code)
 
 /** After a sign-out, or when a sign-in failed: nobody is sent back to the builder without asking. */
 export const notSignedIn = (

@@ -9,7 +9,7 @@ import { cookieValues, forgetCookie } from '../http/cookies.ts'
 import { refuseIdentity, signInWithIdentity } from '../operations/sessions/identity.ts'
 import { proveByProvider } from '../operations/sessions/prove-again.ts'
 import { type LoginChecks, ProviderFault } from '../runtime/identity-provider.ts'
-import { notSignedIn, tooLongToReturn } from './handover.tsx'
+import { kindOf, notSignedIn, tooLongToReturn } from './handover.tsx'
 import { answerForm } from './form.ts'
 import { seeOther } from './page.ts'
 import { provedCookie, provePath } from './proof.ts'
@@ -82,6 +82,7 @@ export const leaveForProvider = async (
   } catch (error) {
     if (!(error instanceof ProviderFault)) throw error
     logFault(door, request, error)
+    callOf(request).notes.errorCode = error.kind
     const sentence = sentenceOf(error, door.platform.signIn.providerName)
     return notSignedIn(door, 'Sign-in is not possible now', sentence, [], 503, '/sign-in?way=password')
   }
@@ -125,6 +126,7 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
         platform.observe.refused('session')
         const fault = thrown ?? signInFaultIn(error.facts.details)
         if (fault !== null) logFault(door, request, fault)
+        call.notes.errorCode = kindOf(error)
         const place = kept === null ? '/sign-in' : isProof ? provePath : '/sign-in/oidc'
         const again = `${place}?${new URLSearchParams({ return_to: returnTo }).toString()}`
         return notCompleted(door, fault, error.message, again, forgotten)

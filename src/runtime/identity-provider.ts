@@ -202,10 +202,11 @@ const configure = async (
   }
   if (issuerKey(metadata.issuer) !== issuerKey(issuer)) throw otherIssuer(issuer, metadata.issuer)
   const methods = metadata.token_endpoint_auth_methods_supported
+  const others = optionalEndpoints.filter((name) => !isUsable(metadata[name], place.protocol))
   const isBasic = !Array.isArray(methods) || methods.length === 0 || methods.includes('client_secret_basic')
   const way = clientAuth ?? (isBasic ? 'basic' : 'post')
   const configuration = new client.Configuration(
-    metadata,
+    { ...metadata, ...Object.fromEntries(others.map((name) => [name, undefined])) },
     clientId,
     { [client.clockTolerance]: clockLeewaySeconds },
     way === 'basic' ? basicAuth(clientSecret) : client.ClientSecretPost(clientSecret),
@@ -232,14 +233,23 @@ const formEncoded = (text: string): string => new URLSearchParams({ '': text }).
 /** What a sign-in cannot do without (OpenID Connect Discovery section 3). */
 const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 
+/** A provider without one of these does not have what it is for. Some leave them empty. */
+const optionalEndpoints = ['userinfo_endpoint', 'end_session_endpoint'] as const
+const longestAddress = 2_048
+
+/** Whether it is an address that a provider asked with this protocol may name. */
+const isUsable = (value: unknown, protocol: string): boolean => {
+  const url = typeof value === 'string' && value.length <= longestAddress ? URL.parse(value) : null
+  return url !== null && (url.protocol === 'https:' || url.protocol === protocol)
+}
+
 const isMetadata = (value: unknown): value is ServerMetadata => typeof recordOf(value)['issuer'] === 'string'
 
 /** What is wrong with the metadata of a provider that is asked with this protocol; null if nothing is. */
 const faultInMetadata = (metadata: unknown, protocol: string): string | null => {
   if (!isMetadata(metadata)) return 'The metadata have no issuer.'
   for (const name of neededEndpoints) {
-    const url = URL.parse(String(recordOf(metadata)[name]))
-    if (url?.protocol !== 'https:' && url?.protocol !== protocol) return `The metadata have no usable ${name}.`
+    if (!isUsable(recordOf(metadata)[name], protocol)) return `The metadata have no usable ${name}.`
   }
   return null
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { notCompleted } from '../../src/operations/sessions/handover.ts'
 import { linkUser, putBuilderUser } from '../../src/operations/users/builder-users.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
@@ -126,6 +127,28 @@ describe('signing in through the builder', () => {
         expect((await visit(here(redirectTo))).location).toBe(path)
       }
       expect([length, status]).toEqual([length, length <= 3_000 ? 303 : 400])
+    }
+  })
+
+  test('tells the person, the log and the audit log why it was not completed', async () => {
+    const [own, other, late] = [browser(), browser(), browser()]
+    const { request } = await leave(own)
+    const path = here((await accept(request)).body.redirectTo)
+    await putBuilderUser(platform, trace, operator, { ...stated, externalId: 'bea', email: 'bea@builder.example' })
+    const closed = here((await accept((await leave(late)).request, 'bea')).body.redirectTo)
+    await setUserStatus(platform, trace, operator, { email: 'bea@builder.example', status: 'disabled' })
+    for (const [reason, visit, address] of [
+      ['not_begun_here', other, path],
+      ['answer_invalid', own, path.replace(/verifier=.{3}/, 'verifier=xxx')],
+      ['account_closed', late, closed],
+    ] as const) {
+      const { status, text } = await visit(address)
+      expect([reason, status, text.includes(notCompleted[reason])]).toEqual([reason, 400, true])
+      const refused = (await auditEvents(platform)).findLast(({ outcome }) => outcome === 'refused')
+      expect(JSON.parse(refused?.detail ?? '{}')).toEqual({ way: 'handover', reason })
+      expect(world.server.log()).toMatch(
+        new RegExp(`"errorCode":"${reason}".*${refused?.requestId}|${refused?.requestId}.*"errorCode":"${reason}"`),
+      )
     }
   })
 
@@ -273,7 +296,7 @@ describe('a sign-in that was answered', () => {
     await revokeServiceKey(platform, trace, operator, stolen.id)
     expect((await visit(here(answer.body.redirectTo))).status).toBe(400)
     const refused = (await auditEvents(platform)).findLast(({ outcome }) => outcome === 'refused')
-    expect(refused).toMatchObject({ action: 'session.create', detail: '{"way":"handover"}' })
+    expect(refused).toMatchObject({ action: 'session.create', detail: '{"way":"handover","reason":"answer_invalid"}' })
     expect((await visit('/account')).status).toBe(303)
   })
 

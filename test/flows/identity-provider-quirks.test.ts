@@ -7,8 +7,8 @@ import { plainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import type { World } from '../support/world.ts'
-import { worldOfFile } from '../support/world-of-file.ts'
-import { startHostileProvider, type Tricks } from './support/hostile-provider.ts'
+import { worldOfFile, worldsOfTests } from '../support/world-of-file.ts'
+import { idToken, startHostileProvider, type Tricks } from './support/hostile-provider.ts'
 
 // What honest providers do in their own ways, one at a time, and what people, the log and the audit log are told when it goes wrong.
 
@@ -25,6 +25,7 @@ const env = {
 }
 const open = await worldOfFile({ env: { ...env, OIDC_CREATE_USERS: 'on', OIDC_LINK_BY_EMAIL: 'on' } })
 const closed = await worldOfFile({ env })
+const fresh = worldsOfTests()
 const prompting = await worldOfFile({ env: { ...env, OIDC_CREATE_USERS: 'on', OIDC_PROOF: 'prompt' } })
 
 type Claims = Readonly<Record<string, unknown>>
@@ -238,6 +239,12 @@ describe('nobody is signed in, and everybody reads why, by', () => {
     const reason = code === null ? signInCauses[cause].audit : `provider_error:${code}`
     expect(await lastRefusal(world)).toEqual({ action: 'session.create', reason })
     expect((await lastLine(world, cause))['event']).toBe(signInCauses[cause].log)
+    const answered = `"requestId":"${seen.headers.get('x-request-id')}"`
+    const lines = world.server
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(answered) && line.includes('http.answered'))
+    expect(lines.map((line) => JSON.parse(line).errorCode)).toEqual([cause])
   })
 
   test('each cause that there is', () => {
@@ -257,6 +264,49 @@ test('the log has what the provider said, cut and visible, the endpoint, and bot
     expected: provider.issuer,
     received: 'https://another.example',
   })
+})
+
+test('of what a provider writes, however long, the log, the pages and the audit log have little', async () => {
+  const rude = `x\r\n\u202e${'R'.repeat(20_000)}`
+  const tooMuch = 'R'.repeat(201)
+  const signed = (header: object) => ({
+    sign: async (claims: Claims) => {
+      const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
+      return await idToken(header, claims, pair.privateKey)
+    },
+  })
+  const tricks: readonly Tricks[] = [
+    ...['iss', 'aud', 'nonce', 'azp', 'acr', 'sub', 'email', 'name', 'picture', 'exp', 'auth_time'].map((claim) =>
+      ordinary({ [claim]: rude }),
+    ),
+    ...['kid', 'alg', 'typ', 'jku'].map((name) => signed({ alg: 'RS256', kid: 'first', [name]: rude })),
+    ...['error', 'error_description', 'token_type', 'id_token', 'access_token'].map((name) =>
+      at('/token', () => Response.json({ [name]: rude }, { status: name.startsWith('error') ? 400 : 200 })),
+    ),
+    at('/token', () => new Response('', { status: 200, headers: { 'content-type': `x/${'R'.repeat(5_000)}` } })),
+    at('/jwks', () => Response.json({ keys: [{ kty: rude, kid: rude, alg: rude }] })),
+    ...['issuer', 'token_endpoint', 'userinfo_endpoint', 'authorization_endpoint', 'end_session_endpoint'].map(
+      (name) => ({
+        ...ordinary(),
+        metadata: { [name]: name === 'issuer' ? rude : `https://id.example/${rude}` },
+      }),
+    ),
+  ]
+  for (const [index, trick] of tricks.entries()) {
+    const world = await fresh({ env: { ...env, OIDC_CREATE_USERS: 'on' } })
+    provider.cheat(trick)
+    const browser = plainBrowser(world.server.url)
+    const away = await browser.get('/sign-in/oidc')
+    const to = away.headers.get('location')
+    const seen = to === null ? away : await comeBack(world, to, { iss: undefined }, browser)
+    expect([index, seen.text.includes(tooMuch), (seen.headers.get('location') ?? '').length < 4_096]).toEqual([
+      index,
+      false,
+      true,
+    ])
+    expect([index, world.server.log().includes(tooMuch)]).toEqual([index, false])
+    expect([index, JSON.stringify(await auditEvents(world.platform)).includes(tooMuch)]).toEqual([index, false])
+  }
 })
 
 test('a clock that is 45 seconds off is right enough', async () => {
@@ -497,6 +547,25 @@ test('metadata without what a sign-in needs are refused with what is missing', a
       provider.cheat({ metadata: { [name]: value } })
       const words = { description: expect.stringContaining(name) }
       expect([value, await readBy(clientOf())]).toMatchObject([value, { kind: 'provider_broken', words }])
+    }
+  }
+})
+
+test('an address that a provider leaves empty, or that is none, is one that it does not have', async () => {
+  for (const name of ['userinfo_endpoint', 'end_session_endpoint']) {
+    for (const value of [
+      '',
+      null,
+      42,
+      [],
+      'javascript:alert(1)',
+      '/relative',
+      `${provider.issuer}/${'x'.repeat(3_000)}`,
+    ]) {
+      provider.cheat({ ...saying({ sub: 'plain' }), userInfo: { sub: 'plain' }, metadata: { [name]: value } })
+      const client = clientOf()
+      expect([value, await readBy(client)]).toMatchObject([value, { subject: 'plain', missed: null }])
+      expect([value, await client.endSessionUrl(callback)]).toEqual([value, null])
     }
   }
 })

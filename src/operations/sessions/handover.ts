@@ -111,20 +111,29 @@ export const completeSignIn = async (
     const request = came.key === null ? null : await q.signInRequests.find(came.key)
     const user = await q.users.byId(request?.userId ?? nobody) // locked before the answer is used up
     const row = await takeAnswer(q, came, now)
-    if (row === null) return refusedSignIn(anonymous)
+    if (row === null) return refusedSignIn(anonymous, came.key === null ? 'not_begun_here' : 'answer_invalid')
     if (row.userId === null) return { kind: 'rejected', reason: row.reason ?? '' } as const
     const begunAt = uuidTimeOfKey(row.key)
     if (user?.id !== row.userId || user.isOperator || !mayEnter(user, begunAt)) {
-      return refusedSignIn({ kind: 'user', id: row.userId })
+      return refusedSignIn({ kind: 'user', id: row.userId }, 'account_closed')
     }
     const askedAt = row.wasAsked ? now : null
     return await admit(change, { ...entry, askedAt, detail: { ...entry.detail, serviceKey: row.serviceKeyId } }, user)
   })
 }
 
-const refusedSignIn = (actor: Actor): CountedRefusal =>
-  new CountedRefusal(refuse('invalid_login', { message: 'The sign-in could not be completed.' }), {
+/** Why nobody is signed in, as the audit log and the log call it, and what the person reads. */
+export const notCompleted = {
+  not_begun_here:
+    'It may have taken too long, or it was begun in another browser or in too many tabs at once. Nothing was changed.',
+  answer_invalid: 'The answer that you came back with was used before, or is no longer valid. Begin again.',
+  account_closed:
+    'Your account here is disabled, or your access ended while you signed in. Try again, or ask the operator of this server.',
+} as const
+
+const refusedSignIn = (actor: Actor, reason: keyof typeof notCompleted): CountedRefusal =>
+  new CountedRefusal(refuse('invalid_login', { message: notCompleted[reason], details: { kind: reason } }), {
     actor,
     action: 'session.create',
-    detail: { way: 'handover' },
+    detail: { way: 'handover', reason },
   })

@@ -139,7 +139,7 @@ const proveElsewhere = async (
     }
     const detail = { with: way, reason }
     await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login', detail })
-    return refuse('invalid_login', { message: notProved[reason] })
+    return refuse('invalid_login', { message: notProved[reason], details: { kind: reason } })
   })
 
 const notProved = {
