@@ -266,15 +266,19 @@ test('the log has what the provider said, cut and visible, the endpoint, and bot
   })
 })
 
+/** Signs with a header and a key of its own. */
+const signed = (header: object) => ({
+  sign: async (claims: Claims) => {
+    const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
+    return await idToken(header, claims, pair.privateKey)
+  },
+})
+
 test('of what a provider writes, however long, the log, the pages and the audit log have little', async () => {
   const rude = `x\r\n\u202e${'R'.repeat(20_000)}`
   const tooMuch = 'R'.repeat(201)
-  const signed = (header: object) => ({
-    sign: async (claims: Claims) => {
-      const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
-      return await idToken(header, claims, pair.privateKey)
-    },
-  })
+  const naming = (name: string): Tricks =>
+    Object.assign(ordinary(), { metadata: { [name]: name === 'issuer' ? rude : `https://id.example/${rude}` } })
   const tricks: readonly Tricks[] = [
     ...['iss', 'aud', 'nonce', 'azp', 'acr', 'sub', 'email', 'name', 'picture', 'exp', 'auth_time'].map((claim) =>
       ordinary({ [claim]: rude }),
@@ -285,12 +289,7 @@ test('of what a provider writes, however long, the log, the pages and the audit 
     ),
     at('/token', () => new Response('', { status: 200, headers: { 'content-type': `x/${'R'.repeat(5_000)}` } })),
     at('/jwks', () => Response.json({ keys: [{ kty: rude, kid: rude, alg: rude }] })),
-    ...['issuer', 'token_endpoint', 'userinfo_endpoint', 'authorization_endpoint', 'end_session_endpoint'].map(
-      (name) => ({
-        ...ordinary(),
-        metadata: { [name]: name === 'issuer' ? rude : `https://id.example/${rude}` },
-      }),
-    ),
+    ...['issuer', 'token_endpoint', 'userinfo_endpoint', 'authorization_endpoint', 'end_session_endpoint'].map(naming),
   ]
   for (const [index, trick] of tricks.entries()) {
     const world = await fresh({ env: { ...env, OIDC_CREATE_USERS: 'on' } })
