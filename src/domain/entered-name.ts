@@ -125,6 +125,8 @@ const wholePicture = /^\p{RGI_Emoji}$/v
 /** What writing needs of some characters that nobody sees, by what comes before and after them; null if they do not belong there. */
 const needed = (found: string, before: string, after: string): string | null => {
   if (isVariant.test(found)) return found
+  // It keeps two points of a Hebrew letter in their order, as in the usual spelling of Jerusalem.
+  if (found === '\u034f' && isHebrewPoint.test(lastOf(before)) && isHebrewPoint.test(firstOf(after))) return found
   const besideSpaceless = spaceless.test(lastOf(before)) || spaceless.test(firstOf(after))
   const rest = besideSpaceless ? found.replaceAll('\u200b', '') : found
   if (!/^[\u200c\u200d]*$/.test(rest)) return null
@@ -135,6 +137,7 @@ const needed = (found: string, before: string, after: string): string | null => 
   return joiningScripts.some((letter) => letter.test(lastOf(before)) || letter.test(firstOf(after))) ? '' : null
 }
 
+const isHebrewPoint = /^[\p{M}&&\p{scx=Hebrew}]$/v
 const isVariant = new RegExp(`^(?:${variant})$`, 'v')
 const lastOf = (text: string): string => Array.from(text).at(-1) ?? ''
 const firstOf = (text: string): string => Array.from(text)[0] ?? ''

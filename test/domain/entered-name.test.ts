@@ -13,6 +13,7 @@ const people = {
   Persian: 'علی‌رضا رضایی',
   Arabic: 'محمد عبد الله',
   Urdu: 'عائشہ بی‌بی',
+  'Hebrew with points in their own order': 'יְרוּשָׁלַ\u034fִם'.normalize('NFC'),
   Hebrew: 'שָׁלוֹם כהן',
   Hindi: 'प्रिया शर्मा',
   'Hindi with a joiner': 'क्‍षितिज',
