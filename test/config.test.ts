@@ -399,6 +399,7 @@ describe('settings', () => {
       {},
       {
         QUOTA_ARTIFACT_BYTES: '5000000000',
+        QUOTA_VERSIONS: '9',
         QUOTA_APPS: '3',
         AUDIT_RETENTION_DAYS: '90',
         AUDIT_RETENTION_ANONYMOUS_DAYS: '7',
@@ -409,7 +410,7 @@ describe('settings', () => {
       },
     )
     expect(config).toMatchObject({
-      quotas: { artifactBytes: 5_000_000_000, apps: 3 },
+      quotas: { artifactBytes: 5_000_000_000, versions: 9, apps: 3 },
       auditRetention: { days: 90, anonymousDays: 7 },
       platformName: 'Acme Apps',
       metricsListen: { host: '::1', port: 9090 },
@@ -420,6 +421,7 @@ describe('settings', () => {
 
   test.each([
     ['QUOTA_APPS', '0'],
+    ['QUOTA_VERSIONS', '0'],
     ['QUOTA_ARTIFACT_BYTES', '1e9'],
     ['AUDIT_RETENTION_DAYS', '-1'],
     ['AUDIT_RETENTION_ANONYMOUS_DAYS', 'never'],

@@ -143,7 +143,11 @@ export const appQueries = (db: DrizzleConnection) => {
         .limit(window.limit)
       return { found, searchedTo }
     },
-    countOwnedBy: async (ownerId: string) => await db.$count(apps, isOwnedBy(ownerId)),
+    /** `all`: with the deleted ones that are not removed yet. */
+    countOwnedBy: async (ownerId: string) => ({
+      live: await db.$count(apps, isOwnedBy(ownerId)),
+      all: await db.$count(apps, eq(apps.ownerId, ownerId)),
+    }),
     /** Accounts by the number of their apps, the most first, without deleted apps. Null if there are more than `mostApps`. */
     ownersOfMost: async (limit: number, mostApps: number) => {
       if ((await db.select({ id: apps.id }).from(apps).limit(1).offset(mostApps)).length > 0) return null

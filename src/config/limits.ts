@@ -39,6 +39,7 @@ export const readRateLimits = (read: Read): RateLimits | null => {
     authorize: limit('RATE_LIMIT_AUTHORIZE', defaultRateLimits.authorize),
     read: limit('RATE_LIMIT_READ', defaultRateLimits.read),
     write: limit('RATE_LIMIT_WRITE', defaultRateLimits.write),
+    daily: limit('RATE_LIMIT_DAILY', defaultRateLimits.daily),
     management: limit('RATE_LIMIT_MANAGEMENT', defaultRateLimits.management),
     sign_in: limit('RATE_LIMIT_SIGN_IN', defaultRateLimits.sign_in),
     code: limit('RATE_LIMIT_CODE', defaultRateLimits.code),
@@ -67,9 +68,10 @@ export const readLongestWait = (read: Read): number | null => {
   return read<number | null>('LONGEST_WAIT_MS', 2_000, (text) => (text === 'off' ? null : milliseconds(text)))
 }
 
-/** Bytes per app and apps per account. */
+/** Bytes and versions per app, and apps per account. */
 export const readQuotas = (read: Read): Quotas => ({
   artifactBytes: read('QUOTA_ARTIFACT_BYTES', defaultQuotas.artifactBytes, wholeNumber(1, 999_999_999_999)),
+  versions: read('QUOTA_VERSIONS', defaultQuotas.versions, wholeNumber(1, 1_000_000)),
   apps: read('QUOTA_APPS', defaultQuotas.apps, wholeNumber(1, 1_000_000)),
 })
 

@@ -8,6 +8,7 @@ export const defaultRateLimits = {
   authorize: { count: 120, seconds: 60 },
   read: { count: 3_000, seconds: 60 },
   write: { count: 120, seconds: 60 },
+  daily: { count: 2_000, seconds: 86_400 },
   management: { count: 6_000, seconds: 60 },
   sign_in: { count: 10, seconds: 300 },
   code: { count: 10, seconds: 3_600 },
@@ -26,10 +27,12 @@ export type LimitChange = LimitKey & { readonly owed: number; readonly added: nu
 /** How long until a key owes nothing, by the counts of all servers. */
 export type LimitDebt = LimitKey & { readonly owed: number }
 
-/** How much one app and one account may store. Each is a setting. */
+/** How much one app and one account may store. Each is a setting. `test/operations/bounds.test.ts` has what bounds every table. */
 export const defaultQuotas = {
   /** Bytes of all uploaded artifacts of one app; an artifact used by several versions counts once. */
   artifactBytes: 1024 ** 3,
+  /** Versions of one app, which are kept for ever. With the largest manifests they take 1 GiB. */
+  versions: 4_000,
   /** Apps per account. */
   apps: 100,
 } as const

@@ -199,7 +199,7 @@ export const createRateLimiter = (options: {
   }
   const startedAt = options.monotonicMs()
   const markOf = createLimitMarks(options.secret)
-  // Allocated at first use: nine times half a megabyte would take a tenth of the program's start.
+  // Allocated at first use: ten times half a megabyte would take a tenth of the program's start.
   const policies: Partial<Record<RateLimitPolicy, Buckets>> = {}
   const bucketsOf = (policy: RateLimitPolicy): Buckets =>
     (policies[policy] ??= createBuckets(policy, limits[policy], markOf, isShared && isSharedPolicy(policy)))

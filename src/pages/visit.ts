@@ -5,7 +5,7 @@ import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { cookieValues, readCookie, setCookie } from '../http/cookies.ts'
-import { takeShare } from '../http/limits.ts'
+import { hold, takeShare } from '../http/limits.ts'
 import { presentedSession, presentedToken } from '../http/session-cookie.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
@@ -86,6 +86,7 @@ export const requireVisit = async (door: Door, request: Request, shareOf: ShareO
   const ofAccount = isForm && shareOf === 'account'
   const key = ofAccount ? `account ${visit.userId}` : `session ${visit.session.sessionKey}`
   takeShare(door, visit.call, isForm ? 'write' : 'read', key)
+  if (isForm) hold(visit.call, door.limiter.take('daily', key))
   return visit
 }
 

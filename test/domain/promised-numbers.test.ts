@@ -21,6 +21,7 @@ test('limits of calls are by default those of the contract', () => {
     authorize: { count: 120, seconds: 60 },
     read: { count: 3_000, seconds: 60 },
     write: { count: 120, seconds: 60 },
+    daily: { count: 2_000, seconds: 86_400 },
     management: { count: 6_000, seconds: 60 },
     sign_in: { count: 10, seconds: 300 },
     code: { count: 10, seconds: 3_600 },
@@ -44,8 +45,8 @@ test('an upload has at most 10 MiB, and its manifest 256 KiB', () => {
   expect(manifestLimitBytes).toBe(256 * 1024)
 })
 
-test('by default, an account has at most 100 apps and an app 1 GiB of artifacts', () => {
-  expect(defaultQuotas).toEqual({ apps: 100, artifactBytes: 1024 ** 3 })
+test('by default, an account has at most 100 apps, and an app 4,000 versions and 1 GiB of artifacts', () => {
+  expect(defaultQuotas).toEqual({ apps: 100, versions: 4_000, artifactBytes: 1024 ** 3 })
 })
 
 test('an environment has at most 100 redirect URIs and 10 endpoints', () => {

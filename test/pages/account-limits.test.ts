@@ -92,16 +92,22 @@ test('attempts that the address limit refused do not count against the account',
   await endWorld(crowded)
 })
 
-test('forms of all pages together take from one share of the account, and the other accounts keep theirs', async () => {
-  const env = { RATE_LIMIT: 'on', RATE_LIMIT_WRITE: '3/60' }
-  const crowded = await createWorld({ env })
-  const other = await addUser(crowded.platform)
-  const rename = async (login: Login) => {
-    const browser = await signedInBrowser(crowded.server.url, login)
-    return async () => (await browser.submit('/console/new', '/console/new', { name: '', slug: '', scopes: [] })).status
-  }
-  const send = await rename(crowded.user)
-  expect([await send(), await send(), await send(), await send()]).toEqual([400, 400, 400, 429])
-  expect(await (await rename(other))()).toBe(400)
-  await endWorld(crowded)
-})
+test.each([
+  ['at once', 'RATE_LIMIT_WRITE'],
+  ['in a day', 'RATE_LIMIT_DAILY'],
+])(
+  'forms of all pages together take %s from one share of the account, and the other accounts keep theirs',
+  async (_, share) => {
+    const crowded = await createWorld({ env: { RATE_LIMIT: 'on', [share]: '3/60' } })
+    const other = await addUser(crowded.platform)
+    const rename = async (login: Login) => {
+      const browser = await signedInBrowser(crowded.server.url, login)
+      return async () =>
+        (await browser.submit('/console/new', '/console/new', { name: '', slug: '', scopes: [] })).status
+    }
+    const send = await rename(crowded.user)
+    expect([await send(), await send(), await send(), await send()]).toEqual([400, 400, 400, 429])
+    expect(await (await rename(other))()).toBe(400)
+    await endWorld(crowded)
+  },
+)

@@ -16,6 +16,7 @@ import {
   versionUpload,
 } from '../contract/versions.ts'
 import { endpoint, jsonBody, queryOf, uploadBody } from '../endpoint.ts'
+import { hold } from '../limits.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
 import { contractPath } from '../paths.ts'
@@ -118,6 +119,7 @@ export const rollBack = endpoint({
     const key = idempotencyKeyOf(call)
     const asked = rollbackOf(body)
     const caller = developmentAppOf(bearerCaller)
+    if (!asked.dryRun) hold(call, door.limiter.take('daily', caller.app.id))
     Value.Clean(rollbackRequest, body) // unknown fields do not make a different request
     const repeatable = repeatableRequest(call, key, caller.credentialId, body)
     const { value, replayed } = await rollBackVersion(door.platform, call, caller, asked, repeatable)

@@ -74,17 +74,24 @@ const slugFault = (slug: string): string | null => {
 const slugTaken = 'This slug is taken.'
 
 /**
- * The refusal when `more` apps would exceed the account's quota (QUOTA_APPS); null when they fit. Call it in the
- * transaction that gives the account the apps.
+ * The refusal when `more` apps would exceed the account's quota (QUOTA_APPS); null when they fit. Deleted apps do not count until
+ * there are as many: with their artifacts they are stored for 7 more days. `added` are new to the
+ * account. Call it in the transaction that gives the account the apps.
  */
 export const refusalIfQuotaFull = async (
   q: Queries,
   quotas: Quotas,
   ownerId: string,
   more = 1,
+  added = more,
 ): Promise<PlatformError | null> => {
-  if ((await q.apps.countOwnedBy(ownerId)) + more <= quotas.apps) return null
-  const message = `An account can have at most ${quotas.apps} apps: an operator can delete or transfer one, or raise QUOTA_APPS.`
+  const { live, all } = await q.apps.countOwnedBy(ownerId)
+  if (live + more <= quotas.apps && all + added <= 2 * quotas.apps) return null
+  const most = `An account can have at most ${quotas.apps} apps`
+  const message =
+    live + more > quotas.apps
+      ? `${most}: an operator can delete or transfer one, or raise QUOTA_APPS.`
+      : `${most}, and as many that were deleted in the last 7 days. Wait until some of them are removed.`
   return refuse('quota_exceeded', { param: 'owner', details: { maximum: quotas.apps }, message })
 }
 

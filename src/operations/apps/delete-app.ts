@@ -34,7 +34,7 @@ export const undeleteApp: Operation<string, AppRecord> = async (platform, trace,
     const app = await findAnyApp(q, slug)
     if (app.deletedAt === null) return badInput('app', 'This app is not deleted.')
     if (!isUndeletable(app.deletedAt, now)) return badInput('app', tooLate)
-    const overQuota = await refusalIfQuotaFull(q, platform.quotas, app.ownerId)
+    const overQuota = await refusalIfQuotaFull(q, platform.quotas, app.ownerId, 1, 0)
     if (overQuota !== null) return overQuota
     await q.apps.setDeleted(app.id, null, now)
     await record({ action: 'app.undeleted', appId: app.id, target: app.id })

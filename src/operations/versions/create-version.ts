@@ -182,7 +182,15 @@ const placeOf = async (
   if (beyond !== null) return beyond
   const existing = await q.versions.byName(appId, version)
   if (existing !== null && existing.status !== 'draft') return locked(existing)
-  return (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
+  const full = existing === null ? await refusalIfFull(q, quotas, appId) : null
+  return full ?? (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
+}
+
+/** The refusal of a new version if the app has as many as it may have (QUOTA_VERSIONS): none is ever removed. */
+const refusalIfFull = async (q: Queries, quotas: Quotas, appId: string): Promise<PlatformError | null> => {
+  if ((await q.versions.nextNumber(appId)) <= quotas.versions) return null
+  const message = `An app can have at most ${quotas.versions} versions. Replace a draft, or ask the operator to raise QUOTA_VERSIONS.`
+  return refuse('quota_exceeded', { param: 'version', details: { maximum: quotas.versions }, message })
 }
 
 /**
