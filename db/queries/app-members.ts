@@ -151,6 +151,13 @@ export const appInvitationQueries = (db: DrizzleConnection) => {
         .set({ endedAt: now })
         .where(and(...pending(appId), isMeant))
     },
+    /** Ends those that a person made for any app. */
+    endAllBy: async (userId: string, now: number) => {
+      await db
+        .update(appInvitations)
+        .set({ endedAt: now })
+        .where(and(eq(appInvitations.invitedBy, userId), isNull(appInvitations.endedAt)))
+    },
     /** Ends the offers of the app itself. */
     endOffers: async (appId: string, now: number) => {
       await db

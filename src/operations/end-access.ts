@@ -152,7 +152,10 @@ const endPart = async (change: OpenChange, of: AccessOf, after: string, before: 
 
 const endTheRest = async ({ q, now }: OpenChange, of: AccessOf) => {
   const { sessions: embeddedSessions, codes: installSessionCodes } = await q.access.endEmbedded(of, now)
-  if (of.kind === 'user') return { embeddedSessions, installSessionCodes }
+  if (of.kind === 'user') {
+    await q.appInvitations.endAllBy(of.userId, now) // whoever had their sessions may have made them
+    return { embeddedSessions, installSessionCodes }
+  }
   const appTokens = await q.access.countAppTokens([of.appId], timeKeyAt(0), now)
   await q.access.endAppTokens(of.appId, now)
   return { appTokens, embeddedSessions, installSessionCodes }

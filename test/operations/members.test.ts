@@ -24,6 +24,7 @@ import { transferApp } from '../../src/operations/apps/transfer-app.ts'
 import { listAppEvents } from '../../src/operations/audit/lists.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
+import { endUserAccess } from '../../src/operations/end-access.ts'
 import { setUserEmail } from '../../src/operations/users/change-user.ts'
 import { eraseUser } from '../../src/operations/users/erase-user.ts'
 import { exportUser } from '../../src/operations/users/export-user.ts'
@@ -243,6 +244,22 @@ describe('an invitation', () => {
     await deleteApp(platform, trace, operator, app.slug)
     const onDeleted = await refusalOf(invite('admin', late.email))
     expect(onDeleted).toBe('invalid_request')
+  })
+
+  test('ends for good when whoever made it is disabled, or their access is ended', async () => {
+    const endings = [
+      async ({ email }: Login) => {
+        for (const status of ['disabled', 'active'] as const)
+          await setUserStatus(platform, trace, operator, { email, status })
+      },
+      async ({ email }: Login) => void (await endUserAccess(platform, trace, operator, email)),
+    ]
+    for (const end of endings) {
+      const [inviter, guest] = [await add('owner'), await addUser(platform)]
+      const offered = await invite('developer', guest.email, inviter)
+      await end(inviter)
+      expect(await refusalOf(accept(guest, offered.secret))).toBe(dead)
+    }
   })
 
   test('is answered alike for an address with an account and for one without', async () => {

@@ -26,8 +26,8 @@ type AboutChange = {
 
 /**
  * Changes a user in the transaction of a caller who may, and who has read the user in it. Nobody else may have the new address. With an
- * address, the links that were given to its person end, and the old one is told. Disabling ends everything that signs the user in, and
- * what was issued for them stops working until they are enabled. `ended` is what has ended, and `stopped` what has stopped.
+ * address, the links that were given to its person end, and the old one is told. Disabling ends everything that signs the user in and
+ * the invitations that they made, and what was issued for them stops working until they are enabled. `ended` is what has ended, and `stopped` what has stopped.
  */
 export const changeUser = async (
   change: OpenChange,
@@ -71,6 +71,7 @@ const stopUser = async (change: OpenChange, { id }: User): Promise<UserEnded> =>
   const since = keyOfUuidTime(now - maximumLifetimes.embeddedSession * 1000)
   const embeddedSessions = await q.access.countEmbedded({ kind: 'user', userId: id }, since, now)
   const sessions = await endSignIns(change, id)
+  await q.appInvitations.endAllBy(id, now)
   const { grants, userTokens } = countOf(await q.access.openGrants({ kind: 'user', userId: id }, '', 10_000), now)
   return { ended: { sessions, embeddedSessions }, stopped: { grants, userTokens } }
 }
