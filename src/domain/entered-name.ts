@@ -67,7 +67,17 @@ const isolated = /^[\u202a\u202b\u2066-\u2068](.*)[\u202c\u2069]$/su
  * The one spelling of a name: composed letters (NFC), plain spaces between words, and of the characters that nobody sees those
  * that writing needs. `dropped` has the others.
  */
-const cleaned = (text: string): { readonly name: string; readonly dropped: string } => {
+const cleaned = (text: string): Cleaned => {
+  const once = cleanedOnce(text)
+  if (once.name === text) return once
+  // Without what was dropped, marks can stand in another order, and what a joiner stood beside can be elsewhere.
+  const again = cleaned(once.name)
+  return { name: again.name, dropped: once.dropped + again.dropped }
+}
+
+type Cleaned = { readonly name: string; readonly dropped: string }
+
+const cleanedOnce = (text: string): Cleaned => {
   let dropped = ''
   const plain = text
     .replaceAll(withoutMeaning, '')

@@ -212,6 +212,12 @@ test('a stated name is one that can be typed, whatever the text, and stays as it
   )
 })
 
+test('marks that change places because a character between them is dropped leave no joiner behind', () => {
+  const stated = statedName('\u0301\ue000\u0dca\u200d', 'x')
+  expect(stated).toBe('\u0dca\u0301')
+  expect(typedName(stated)).toEqual({ name: stated, fault: null })
+})
+
 test('a typed name that is accepted stays as it is, and says no more than what was typed', () => {
   fc.assert(
     fc.property(anyText, (text) => {
