@@ -176,6 +176,7 @@ describe('a lock that another process holds', () => {
     const token = await appToken(world.server.url, world.app.development)
     const grant = await grantTokens(world)
     const holder = new Database(world.server.database, { readwrite: true, create: false })
+    holder.run('PRAGMA busy_timeout = 5000')
     holder.run('BEGIN IMMEDIATE')
     let answered = 0
     const writes = together(30, async () => {
@@ -206,6 +207,7 @@ describe('a lock that another process holds', () => {
     const session = await signIn(world.server.url, world.user)
     const code = await authorize(world.server.url, session, world.app)
     const holder = new Database(world.server.database, { readwrite: true, create: false })
+    holder.run('PRAGMA busy_timeout = 5000')
     holder.run('BEGIN IMMEDIATE')
     const refused = await exchange(world.server.url, world.app, code)
     holder.run('ROLLBACK')
@@ -219,6 +221,7 @@ describe('a lock that another process holds', () => {
   test('makes the server unready, which is logged once, and ready again when it is released, even if nothing is written', async () => {
     const world = await createWorld()
     const holder = new Database(world.server.database, { readwrite: true, create: false })
+    holder.run('PRAGMA busy_timeout = 5000')
     holder.run('BEGIN IMMEDIATE')
     const unready = await eventually(
       async () => await ready(world),

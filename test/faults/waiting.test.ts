@@ -104,6 +104,7 @@ test(`a lock that another process holds for ${seconds} s stops no read; writes w
   const world = await createWorld()
   const token = await appToken(world.server.url, world.app.development)
   const holder = new Database(world.server.database, { readwrite: true, create: false })
+  holder.run('PRAGMA busy_timeout = 5000')
   holder.run('BEGIN IMMEDIATE')
   const writes = Promise.all(Array.from({ length: 20 }, async () => await issue(world)))
   const reads = await readsDuring(world, token, Bun.sleep(seconds * 1_000))

@@ -72,6 +72,7 @@ test('a copy with faults is set aside, is not recorded, and removes no older one
   await finished
   const recordedAt = (await readBackups(broken.platform))?.lastBackupAt
   using beside = new Database(broken.server.database)
+  beside.run('PRAGMA busy_timeout = 5000')
   beside.run('PRAGMA foreign_keys = OFF')
   beside.run('DELETE FROM users')
   await (

@@ -230,6 +230,7 @@ onSqlite('locked file')(
     const sentence = 'Another program'
     expect(await health()).not.toContain(sentence)
     const other = new Database(world.server.database)
+    other.run('PRAGMA busy_timeout = 5000')
     other.run('BEGIN IMMEDIATE')
     const refusesWrites = /Accepts writes\s+No/
     const shown = await eventually(health, (text) => text.includes(sentence) && refusesWrites.test(text))

@@ -154,8 +154,8 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "if (!segment.includes('%')) return true": {
     "never: !segment.includes('%')": 'what has no escape is decoded to itself',
   },
-  "const dynamic = [...resources.values()].filter(({ pattern }) => pattern.includes(':'))": {
-    "always yes: pattern.includes(':')": 'a plain path matches itself alone, which was found before',
+  "if (path.includes(':')) dynamic.push(resource)": {
+    "always: path.includes(':')": 'a plain path matches itself alone, which was found before',
   },
   "return decodeURIComponent(segment) !== ''": {
     "always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
