@@ -154,9 +154,6 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "if (!segment.includes('%')) return true": {
     "never: !segment.includes('%')": 'what has no escape is decoded to itself',
   },
-  "if (path.includes(':')) dynamic.push(resource)": {
-    "always: path.includes(':')": 'a plain path matches itself alone, which was found before',
-  },
   "return decodeURIComponent(segment) !== ''": {
     "always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
   },
