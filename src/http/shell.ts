@@ -3,6 +3,7 @@ import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
 import { remembered } from '../domain/remembered.ts'
+import { whenNeeded } from '../runtime/when-needed.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -107,11 +108,13 @@ export const createShell = (options: ShellOptions): Shell => {
   router.add(options.app.routes, binder(options))
 
   let pages: Pages | null = null
-  let loading: Promise<void> | null = null
-  const loadPages = async (load: () => Promise<Pages>): Promise<void> => {
-    pages = await load()
-    router.add(pages.app.routes, binder(pages))
-  }
+  const { loadPages } = options
+  const addPages =
+    loadPages &&
+    whenNeeded(async () => {
+      pages = await loadPages()
+      router.add(pages.app.routes, binder(pages))
+    })
 
   const open = (request: Request, peer: string | undefined, path: string, { pattern, body }: BoundRoute): Call => {
     const startedAt = performance.now()
@@ -227,9 +230,14 @@ export const createShell = (options: ShellOptions): Shell => {
   const shell: Shell = (request, peer, connection = null) => {
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
-    if (match.kind !== 'found' && pages === null && options.loadPages !== undefined) {
-      loading ??= loadPages(options.loadPages)
-      return loading.then(() => shell(request, peer, connection))
+    if (match.kind !== 'found' && pages === null && addPages !== undefined) {
+      return addPages().then(
+        () => shell(request, peer, connection),
+        (error: unknown) => {
+          const call = open(request, peer, path, unmatched)
+          return finish(call, refusalOf(error, call), unmatched, burst.turn())
+        },
+      )
     }
     const turn = burst.turn()
     const route = match.kind === 'found' ? match.route : unmatched

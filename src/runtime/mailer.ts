@@ -1,4 +1,5 @@
 import type { Transporter } from 'nodemailer'
+import { whenNeeded } from './when-needed.ts'
 import { type MailFault, mailFaultSentence, type MailSettings, mailTimeoutMs } from '../domain/mail.ts'
 
 /** A mail for one person. `copies` are for others, whom it does not name. */
@@ -27,7 +28,7 @@ export const createMailer = (
   { platformName, timeoutMs = mailTimeoutMs, authority }: MailerOptions,
 ) => {
   const { host, port, tls, login, from } = settings
-  const connect = async (): Promise<Transporter> => {
+  const transport = whenNeeded(async (): Promise<Transporter> => {
     const { createTransport } = await import('nodemailer') // with the first mail, because it is large
     return createTransport({
       host,
@@ -44,16 +45,14 @@ export const createMailer = (
       disableFileAccess: true,
       disableUrlAccess: true,
     })
-  }
-  let transport: Promise<Transporter> | null = null
+  })
   let trouble: MailFault | null = null
   return {
     /** Null when the mail server has taken the mail. After a time-out it may have taken it, too. */
     send: async ({ to, copies = [], subject, text, html }: OutgoingMail): Promise<MailFault | null> => {
       const late = Promise.withResolvers<MailFault>()
       const timer = setTimeout(() => late.resolve('timed_out'), timeoutMs)
-      transport ??= connect()
-      const sending = transport
+      const sending = transport()
         .then(
           async (open) =>
             await open.sendMail({

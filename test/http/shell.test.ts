@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
 import { rawAnswer, sendRaw } from './support/raw-client.ts'
 import { canary, startTestServer } from './support/shell-server.ts'
 
@@ -495,4 +496,25 @@ describe('the limit of an address', () => {
     expect(await from('203.0.113.1')).toBe(200)
     expect(await from('203.0.113.2')).toBe(429)
   })
+})
+
+test('pages are loaded once for all who ask meanwhile; a failure is answered, logged and tried again with the next request', async () => {
+  let loads = 0
+  const late = startTestServer({
+    loadPages: async () => {
+      loads += 1
+      if (loads === 1) throw new Error('no file descriptor is free')
+      await Bun.sleep(20)
+      const app = new Elysia().get('/late', async () => 'here')
+      return { app, refusalPage: () => null }
+    },
+  })
+  expect(await (await late.call('/plain')).text()).toBe('plain')
+  expect(loads).toBe(0)
+  const failed = await late.call('/late')
+  expect([failed.status, await codeOf(failed)]).toEqual([500, 'internal_error'])
+  expect(late.logged().filter(({ event }) => event === 'http.failed')).toHaveLength(1)
+  const answers = await Promise.all([late.call('/late'), late.call('/late'), late.call('/nowhere')])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 404])
+  expect(loads).toBe(2)
 })

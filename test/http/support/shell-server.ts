@@ -97,6 +97,7 @@ type TestOptions = {
   readonly noticeMs?: number
   readonly turnstile?: Turnstile
   readonly apiVersion?: ApiVersion
+  readonly loadPages?: Parameters<typeof createShell>[0]['loadPages']
 }
 
 const started: (() => Promise<void>)[] = []
@@ -122,6 +123,7 @@ export const startTestServer = (options: TestOptions = {}) => {
       publicUrl: listener.publicUrl,
       draining: listener.draining,
       ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),
+      ...(options.loadPages === undefined ? {} : { loadPages: options.loadPages }),
       trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
       ruleOf: (_, pattern) => (pattern.endsWith('/large') ? { body: largeBodies, answer: null } : undefined),
       clock: createClock(systemTime, null),
