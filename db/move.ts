@@ -1,12 +1,12 @@
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { assertNotOwnFile, backUp, unfinishedName } from './backup.ts'
 import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
-import { inspectSchema, migrate, type Migration } from './migrate.ts'
+import { inspectSchema, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
-import { connectToCopy, copyWhole, removeCopy } from './restore/copy.ts'
+import { connectToOneFile, inCopy } from './restore.ts'
 import { writeAcknowledged } from './sqlite/acknowledged.ts'
 import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, syncFile, syncFolderOf } from './sqlite/files.ts'
@@ -131,7 +131,7 @@ const markMoved = async (
 /** Marks the copy as sealed, which `restore --move` asks for. */
 const seal = (copy: string): void => {
   {
-    using connection = connectToCopy(copy)
+    using connection = connectToOneFile(copy)
     connection.run("UPDATE watermarks SET name = 'sealed' WHERE name = 'moved'")
   }
   syncFile(copy)
@@ -157,11 +157,7 @@ export const restoreMoved = async ({
   using _ = lockAgainstServers(database)
   assertNothingThere(database)
   if (markOf(sealed, 'sealed') === null) throw notSealed(sealed)
-  const copy = `${database}.${crypto.randomUUID()}.restoring`
-  try {
-    copyWhole(sealed, copy)
-    await migrate(copy, migrations)
-    using connection = connectToCopy(copy)
+  return await inCopy({ backup: sealed, database, migrations }, async (connection, putInPlace) => {
     connection.run('BEGIN EXCLUSIVE')
     const queries = createQueries(drizzle(connection))
     const at = Math.max(now, (await queries.watermarks.find('clock')) ?? 0)
@@ -169,14 +165,10 @@ export const restoreMoved = async ({
     await queries.watermarks.set('clock', at)
     await queries.audit.insert(event(await momentOf(queries, at), { action: 'database.moved_here' }))
     const count = commitCounted(connection, database)
-    syncFile(copy)
     writeAcknowledged(database, { count, time: at })
-    renameSync(copy, database)
-    syncFolderOf(database)
+    putInPlace()
     return { database, restoredAt: at }
-  } finally {
-    removeCopy(copy)
-  }
+  })
 }
 
 const assertNothingThere = (database: string): void => {

@@ -60,7 +60,7 @@ export type AuditFinds = { readonly events: readonly AuditEvent[]; readonly sear
 
 /**
  * Events that tell a restore what has happened since its backup was made, because nothing else of it is left
- * (`restore/ends.ts`, `restore/predecessor.ts`). They are never purged.
+ * (`restore.ts`, `restore/ends.ts`). They are never purged.
  */
 export const proofActions = {
   redirectUriAdded: 'redirect_uri.added',
@@ -79,7 +79,7 @@ export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
  */
 export const auditQueries = (db: DrizzleConnection) => {
   const byId = finder(db, auditEvents, 'id')
-  /** Never the first event of all: a restore recognises a predecessor of the same origin by it (`restore/predecessor.ts`). */
+  /** Never the first event of all: a restore recognises a predecessor of the same origin by it (`restore.ts`). */
   const isPurgeable = and(
     lt(auditEvents.id, given('beforeId')),
     lt(auditEvents.at, given('before')),

@@ -104,16 +104,23 @@ const mountPoints = (): readonly string[] => {
 const unescaped = (path: string): string =>
   path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
 
-/** The name under which a restore keeps the database that it replaces. */
-export const keptName = (database: string, at: number): string =>
-  keptPrefix(database) + new Date(at).toISOString().replaceAll(':', '-')
+/** A new path beside a database, for a private copy of a backup. The next restore removes what a killed one leaves there. */
+export const copyPath = (database: string): string => `${database}.${crypto.randomUUID()}.restoring`
 
-const keptPrefix = (database: string): string => `${database}.before-`
+/** Whether a file in the folder of the database is such a copy, or belongs to one. */
+export const isCopyOf = (database: string, name: string): boolean =>
+  name.startsWith(`${basename(database)}.`) && /\.restoring(?:-journal|-wal|-shm)?$/.test(name)
+
+/** The path at which a restore sets the predecessor of a database aside. */
+export const predecessorPath = (database: string, at: number): string =>
+  predecessorPrefix(database) + new Date(at).toISOString().replaceAll(':', '-')
+
+const predecessorPrefix = (database: string): string => `${database}.before-`
 
 /** A sentence about a file that has more names (hard links), or an empty list. */
 export const furtherNames = (file: string): readonly string[] => {
   const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 0
-  return names <= 1 || names - keptNames(file) <= 1
+  return names <= 1 || names - predecessorNames(file) <= 1
     ? []
     : [
         `${file} has another name as well (a hard link), under which a second server would not be noticed: ` +
@@ -122,10 +129,10 @@ export const furtherNames = (file: string): readonly string[] => {
 }
 
 /** How many names are left of a restore that was killed before it replaced the database. No server uses those. */
-const keptNames = (file: string): number => {
+const predecessorNames = (file: string): number => {
   const { dev, ino } = statSync(file)
   return readdirSync(dirname(file))
-    .filter((name) => name.startsWith(basename(keptPrefix(file))))
+    .filter((name) => name.startsWith(basename(predecessorPrefix(file))))
     .map((name) => statSync(join(dirname(file), name), { throwIfNoEntry: false }))
     .filter((found) => found?.dev === dev && found.ino === ino).length
 }

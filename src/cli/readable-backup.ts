@@ -1,32 +1,32 @@
 import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { isPostgresUrl } from '../../db/postgres/address.ts'
-import { stagedName } from '../../db/restore.ts'
+import { copyPath } from '../../db/sqlite/place.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'
 
 /**
- * Runs the work on a backup that the acting user can read. A backup that only root can read is copied first, into a
+ * Runs the work on a backup that the acting user can read. A backup that only root can read is copied first, to a
  * private file beside `neighbour`, which is removed afterwards.
  */
 export const withReadableBackup = async <T>(
   backup: string,
-  neighbour: string,
+  neighbour: () => string,
   work: (readable: string) => Promise<T>,
 ): Promise<T> => {
   assertIsFile(backup)
   if (mayRead(backup)) return await work(backup)
-  const staged = stagedName(neighbour)
+  const copy = copyPath(neighbour())
   try {
-    if (!copyAsRoot(backup, staged)) {
+    if (!copyAsRoot(backup, copy)) {
       throw new CommandFailed([
         `${actingUser()} may not read the backup: ${ownership(backup)}. Run the command as its owner or as root.`,
       ])
     }
-    copyAsRoot(`${backup}-wal`, `${staged}-wal`)
-    return await work(staged)
+    copyAsRoot(`${backup}-wal`, `${copy}-wal`)
+    return await work(copy)
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(staged + suffix, { force: true })
+    for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
   }
 }
 

@@ -38,7 +38,7 @@ const runAsNobody = async (desk: Desk, words: readonly string[]) => {
 }
 
 needs('setpriv').test.skipIf(!isRoot || onPostgres)(
-  'a database that root restores from its own backup belongs to the owner of the folder, whose service can open it',
+  'a database that root restores from its own backup, also into a new folder, belongs to the owner of the folder, whose service can open it',
   async () => {
     const desk = await foreignDesk()
     const vault = temporaryFolder() // of root, 0700
@@ -52,8 +52,12 @@ needs('setpriv').test.skipIf(!isRoot || onPostgres)(
     await desk.json(['restore', backup])
     expect(ownersIn(desk.folder)).toEqual([nobody])
     expect(statSync(desk.file).mode & 0o777).toBe(0o600)
-    expect(readdirSync(desk.folder).filter((name) => name.includes('.staged'))).toEqual([])
+    expect(readdirSync(desk.folder).filter((name) => name.includes('.restoring'))).toEqual([])
     expect(await runAsNobody(desk, ['user', 'list'])).toEqual({ exitCode: 0, stderr: '' })
+
+    const elsewhere = deskAt(join(desk.folder, 'new', 'app-platform.db'))
+    expect(await elsewhere.json(['restore', backup])).toMatchObject({ predecessor: 'missing' })
+    expect(await runAsNobody(elsewhere, ['user', 'list'])).toEqual({ exitCode: 0, stderr: '' })
   },
 )
 

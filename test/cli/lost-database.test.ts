@@ -69,8 +69,8 @@ test('while the database file is missing nothing is created, opened or deleted, 
 })
 
 test.each([
-  ['missing', 'The database was missing. Its write-ahead log is kept as '],
-  ['empty', 'What was there is kept as '],
+  ['missing', 'The predecessor was missing. Its write-ahead log is set aside as '],
+  ['empty', 'The predecessor is set aside as '],
 ])('a restore in the place of a database that is %s keeps its WAL, says so, and revives nothing', async (how, text) => {
   const { desk, token, backup } = await killedWithEnd()
   const wal = readFileSync(`${desk.file}-wal`)

@@ -50,7 +50,7 @@ const nothingCarriedOver = {
   webhooks: 0,
 }
 
-test('a restore puts the backup in place, keeps the old database private under a dated name, and leaves no other file', async () => {
+test('a restore puts the backup in place, keeps the predecessor private under a dated name, and leaves no other file', async () => {
   const { folder, file, backup } = await oldAndNew()
   const desk = deskAt(file)
   const restored = await desk.json(['restore', backup])
@@ -97,21 +97,21 @@ test('a restore explains in plain words what it did', async () => {
   const { file, backup } = await oldAndNew()
   const { exitCode, stdout, stderr } = await deskAt(file).run(['restore', backup])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-  expect(stdout).toContain('What was there is kept as ')
+  expect(stdout).toContain('The predecessor is set aside as ')
   expect(stdout).toContain('Every token, code, grant and session issued before has ended')
-  expect(stdout).toContain('Carried over from what was there')
+  expect(stdout).toContain('Carried over from the predecessor')
   expect(stdout).toContain('should a newer one be restored: 4.')
 })
 
-test('a restore that could not read the old database says what to rotate, and so does the restore after it', async () => {
+test('a restore that could not read its predecessor says what to rotate, and so does the restore after it', async () => {
   const { file, backup } = await oldAndNew()
   const newer = `${backup}.newer`
   backUp(file, newer)
   writeFileSync(file, 'this is no database'.repeat(500))
   const desk = deskAt(file)
   for (const [from, why] of [
-    [backup, 'The database that was there could not be read'],
-    [newer, 'An earlier restore since this backup was made could not read what it replaced'],
+    [backup, 'The predecessor could not be read'],
+    [newer, 'An earlier restore since this backup was made could not read its predecessor'],
   ] as const) {
     const { advice } = await desk.json(['restore', from])
     expect(advice).toEqual([expect.stringContaining('rotate every client secret')])

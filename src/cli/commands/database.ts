@@ -51,7 +51,11 @@ const check = async (backup: string | undefined, flags: CommonFlags): Promise<vo
   const problems =
     backup === undefined
       ? await checkDatabase(databaseOf(flags))
-      : await withReadableBackup(backup, backup, async (file) => checkFile(file, migrations, 'backup'))
+      : await withReadableBackup(
+          backup,
+          () => backup,
+          async (file) => checkFile(file, migrations, 'backup'),
+        )
   if (problems.length > 0) throw new CommandFailed(problems)
   answer(flags, {
     value: { ok: true, problems },

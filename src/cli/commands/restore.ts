@@ -1,21 +1,23 @@
 import type { Command } from 'commander'
 import { restoreMoved } from '../../../db/move.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
+import { canonicalPath } from '../../../db/sqlite/files.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { stoppedCommand } from '../operator-command.ts'
 import { type Answer, endedText, wireRecord } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 const consequences = `
-The backup is checked first, as check FILE does, and is only read. A server must not be running on the database. What was
-there is kept beside it under a dated name. A database that has moved to another machine is not replaced.
+The backup is checked first, as check FILE does, and is only read. A server must not be running on the database. The
+database that was there, the predecessor, is set aside under a dated name in the same folder. A database that has moved to
+another machine is not replaced.
 
 Every token, code, grant and session that was issued before ends: people sign in and consent again, apps ask for new
 tokens. What has ended since the backup stays ended, also over several restores in any order: revoked secrets; suspended,
 deleted or transferred apps; disabled users, and operators who no longer are; replaced passwords and addresses; removed second
 factors and used recovery codes; members who were removed or got a lesser role; installs; withdrawn scopes; versions that
-were withdrawn, rejected or rolled back in production; removed redirect URIs and webhook endpoints. That needs the database that was there to be readable; if it is not, the answer says so: rotate the client
-secrets then.`
+were withdrawn, rejected or rolled back in production; removed redirect URIs and webhook endpoints. That needs a
+predecessor that can be read. If it cannot, the answer says so: rotate the client secrets then.`
 
 export const addRestoreCommand = (program: Command): void => {
   stoppedCommand(program, 'restore <file>', 'Replace the database with a backup.', restore)
@@ -27,7 +29,7 @@ const restore = async (stopped: StoppedOptions, backup: string, flags: { readonl
   if (flags.move === true) return await putInPlace(stopped, backup)
   const restored = await withReadableBackup(
     backup,
-    stopped.file,
+    () => canonicalPath(stopped.file),
     async (readable) => await restoreSqlite({ ...stopped, backup: readable, progress: showStep }),
   ).finally(() => showStep('done')) // so that an error starts on a new line
   const { at: restoredAt, ...facts } = restored
@@ -41,7 +43,7 @@ const restore = async (stopped: StoppedOptions, backup: string, flags: { readonl
 const putInPlace = async (stopped: StoppedOptions, sealed: string): Promise<Answer> => {
   const { database, restoredAt } = await withReadableBackup(
     sealed,
-    stopped.file,
+    () => canonicalPath(stopped.file),
     async (readable) => await restoreMoved({ ...stopped, sealed: readable }),
   )
   const text = `Put ${database} in place. Tokens, sessions and grants go on. Remove ${sealed}: it is a whole copy, and must not be used twice.`
@@ -52,7 +54,7 @@ const stepTexts = {
   check: 'Checking the backup…',
   copy: 'Copying it…',
   end: 'Ending what was issued…',
-  keep: 'Keeping what was there…',
+  'set aside': 'Setting the predecessor aside…',
   replace: 'Putting it in place…',
   done: '',
 } as const satisfies Record<RestoreStep, string>
@@ -65,14 +67,14 @@ const showStep = (step: RestoreStep): void => {
 const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept }: Restored): readonly string[] => [
   `Restored ${database}.`,
   keptAs === null
-    ? 'There was no database before.'
-    : `${predecessor === 'missing' ? 'The database was missing. Its write-ahead log' : 'What was there'} is kept as ${keptAs}.`,
+    ? 'There was no predecessor.'
+    : `${predecessor === 'missing' ? 'The predecessor was missing. Its write-ahead log' : 'The predecessor'} is set aside as ${keptAs}.`,
   'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
     `${endedText(ended)}.`,
   ...(carriedOver === null
     ? []
     : [
-        'Carried over from what was there, as ended since the backup: ' +
+        'Carried over from the predecessor, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, service keys ${carriedOver.serviceKeys}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
           `passwords ${carriedOver.passwords}, second factors and recovery codes ${carriedOver.factors}, addresses ${carriedOver.emails}, links to the builder and identity providers ${carriedOver.links} and app owners ${carriedOver.owners}, members of apps ${carriedOver.members}, ` +
           `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, websites and stores ${carriedOver.resources}, ` +
@@ -92,8 +94,8 @@ const adviceAfter = ({ predecessor, unread }: RestoreFacts): readonly string[] =
 }
 
 const whyUnknown = {
-  missing: 'There was no database',
-  stranger: 'The database that was there is not the one that was backed up',
-  unreadable: 'The database that was there could not be read',
-  read: 'An earlier restore since this backup was made could not read what it replaced, or a recovery accepted a loss',
+  missing: 'There was no predecessor',
+  stranger: 'The predecessor is not the database that was backed up',
+  unreadable: 'The predecessor could not be read',
+  read: 'An earlier restore since this backup was made could not read its predecessor, or a recovery accepted a loss',
 } as const satisfies Record<RestoreFacts['predecessor'], string>

@@ -5,7 +5,7 @@ import { checkFile } from '../../../db/check.ts'
 import { migrateFile } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { restoreSqlite } from '../../../db/restore.ts'
-import { keptName } from '../../../db/sqlite/place.ts'
+import { predecessorPath } from '../../../db/sqlite/place.ts'
 import { emptyDatabase } from '../../support/operator.ts'
 import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
@@ -67,7 +67,7 @@ test('a database with two names is not backed up under the one that lacks the la
 test('the name that a killed restore left behind is refused, and the database itself is opened', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
-  const [kept, other] = [keptName(folder.file, Date.UTC(2026, 7)), `${folder.file}.other`]
+  const [kept, other] = [predecessorPath(folder.file, Date.UTC(2026, 7)), `${folder.file}.other`]
   linkSync(folder.file, kept)
 
   await (await openTiny(folder.file)).close()

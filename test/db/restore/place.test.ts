@@ -19,7 +19,7 @@ const serveOnce = async (file: string): Promise<void> => {
   await store.close()
 }
 
-test('the database that a restore kept can be restored in turn', async () => {
+test('the predecessor that a restore set aside can be restored in turn', async () => {
   const { file, backup } = await oldAndNew()
   const { keptAs } = await restoreAt(file, backup)
   expect(emailsIn(file)).toEqual(oldEmails)
@@ -40,7 +40,7 @@ test('a password that was changed since the backup is valid after the restore', 
   after.close()
 })
 
-test('if the database that was there cannot be read, the restore succeeds and says so', async () => {
+test('if the predecessor cannot be read, the restore succeeds and says so', async () => {
   for (const destroy of [
     (file: string) => writeFileSync(file, 'this is no database'.repeat(500)),
     (file: string) => {
@@ -60,7 +60,7 @@ test('if the database that was there cannot be read, the restore succeeds and sa
   }
 })
 
-test('if there is no database, the restore creates it', async () => {
+test('if there is no predecessor, the restore creates it', async () => {
   const { backup } = await oldAndNew()
   const file = join(temporaryFolder(), 'data', 'app-platform.db')
   expect(await restoreAt(file, backup)).toMatchObject({ predecessor: 'missing', carriedOver: null, keptAs: null })
@@ -107,7 +107,7 @@ test('nobody can change the predecessor after it was read', async () => {
   const { file, backup } = await oldAndNew()
   const refusals: string[] = []
   await restoreAt(file, backup, (step) => {
-    if (step !== 'keep' && step !== 'replace') return
+    if (step !== 'set aside' && step !== 'replace') return
     const other = new Database(file)
     try {
       other.run("UPDATE users SET status = 'disabled'")
@@ -146,9 +146,9 @@ const script = join(import.meta.dir, '../../cli/support/restore-until.ts')
 const restoreUntil = (file: string, backup: string, step: string) =>
   Bun.spawn([process.execPath, script, file, backup, step], { stdout: 'ignore', stderr: 'ignore' })
 
-const steps = ['check', 'copy', 'end', 'keep', 'replace', 'done'] as const
+const steps = ['check', 'copy', 'end', 'set aside', 'replace', 'done'] as const
 
-test('killed at any step, a restore leaves the old database or the new one, and can be run again', async () => {
+test('killed at any step, a restore leaves the predecessor or the new database, and can be run again', async () => {
   for (const step of steps) {
     const { folder, file, backup } = await oldAndNew()
     const child = restoreUntil(file, backup, step)
@@ -163,7 +163,7 @@ test('killed at any step, a restore leaves the old database or the new one, and 
   }
 })
 
-test('killed at any moment, a restore leaves the old database or the new one', async () => {
+test('killed at any moment, a restore leaves the predecessor or the new database', async () => {
   const { file, backup } = await oldAndNew()
   for (let waitMs = 60; waitMs <= 320; waitMs += 20) {
     const child = restoreUntil(file, backup, 'never')

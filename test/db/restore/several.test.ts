@@ -106,7 +106,7 @@ test('a restore that is killed at any step loses none of the kept ends', async (
   const file = copyOf(present)
   await restoreAt(file, older)
   const script = join(import.meta.dir, '../../cli/support/restore-until.ts')
-  for (const step of ['end', 'keep', 'replace', 'done']) {
+  for (const step of ['end', 'set aside', 'replace', 'done']) {
     const child = Bun.spawn([process.execPath, script, file, newer, step], { stdout: 'ignore', stderr: 'inherit' })
     await child.exited
     expect(child.signalCode).toBe('SIGKILL')
@@ -242,7 +242,7 @@ test('an endpoint that has moved since the backup is disabled, so that nothing g
   })
 })
 
-test('that a restore could not read what it replaced is reported until a later backup is restored', async () => {
+test('that a restore could not read its predecessor is reported until a later backup is restored', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const told = []
   for (const backup of [older, newer, older]) told.push((await restoreAt(file, backup)).unread)
