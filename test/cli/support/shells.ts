@@ -63,12 +63,12 @@ export const fishIn = async (folder: string, env: Variables = {}): Promise<Compl
 
 /**
  * zsh completes only interactively, so another zsh types the line. Replaced completion functions write what they are
- * given to a file.
+ * given to a file. What compinit finds it keeps for the next line, since looking takes it seconds.
  */
 const typing = `
-zmodload zsh/zpty
+zmodload zsh/zpty zsh/zselect
 zpty -b shell zsh -f -i
-zpty -w shell 'autoload -Uz compinit; compinit -u -D; source $FILE'
+zpty -w shell 'autoload -Uz compinit; compinit -u -d $DUMP; source $FILE'
 zpty -w shell 'compadd() {
   if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return $?; fi
   local -a offered
@@ -79,16 +79,17 @@ zpty -w shell 'finish() { print -r -- END >> offered }; comppostfuncs=(finish)'
 zpty -n -w shell "$LINE"$'\\t'
 for (( i = 0; i < 2000; i++ )); do
   [[ -e offered && "$(<offered)" == *END ]] && break
-  sleep 0.02
+  zselect -t 2
 done
 zpty -d shell
 cat offered
 `
 export const zshIn = async (folder: string, env: Variables = {}): Promise<Completer> => {
   const file = await scriptFor('zsh')
+  const dump = join(temporaryFolder(), 'compinit')
   return async (line) => {
     rmSync(join(folder, 'offered'), { force: true })
-    const offered = await ask(['zsh', '-f', '-c', typing], folder, { ...env, FILE: file, LINE: line })
+    const offered = await ask(['zsh', '-f', '-c', typing], folder, { ...env, FILE: file, DUMP: dump, LINE: line })
     // A file name is offered with its escapes.
     return linesOf(offered.replaceAll('\\ ', ' ')).filter((word) => word !== 'END')
   }
