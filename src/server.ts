@@ -47,8 +47,6 @@ type ServerParts = {
   readonly webhooks?: WebhookSender
   readonly logWriter?: LogWriter
   readonly passwordCost?: number
-  /** False: hot endpoints are answered by Elysia too. */
-  readonly answersDirectly?: boolean
   /** True: pages of this server stand for the backends of the demo's apps. */
   readonly servesDemo?: boolean
 }
@@ -78,7 +76,6 @@ export const startPlatformServer = async (
     webhooks = openWebhookSender(config.webhookNetworks),
     logWriter = standardErrorWriter(),
     passwordCost = 12,
-    answersDirectly = true,
     servesDemo = false,
   }: ServerParts = {},
 ) => {
@@ -164,7 +161,7 @@ export const startPlatformServer = async (
   listener.serve(
     createShell({
       app: createHttpApp(door, standardRefusal),
-      ruleOf: endpointRules(door, answersDirectly),
+      ruleOf: endpointRules(door),
       loadPages: async () => (await import('./pages/pages.ts')).servePages(door),
       publicUrl,
       draining: listener.draining,

@@ -48,15 +48,12 @@ export type RouteRule = {
   readonly isEmpty?: boolean
 }
 
-/** The rules of the table's routes. With `isDirect` false, Elysia answers the hot ones too. */
-export const endpointRules = (
-  door: Door,
-  isDirect: boolean,
-): ((method: string, path: string) => RouteRule | undefined) => {
+/** The rules of the table's routes. */
+export const endpointRules = (door: Door): ((method: string, path: string) => RouteRule | undefined) => {
   const rules = new Map(
     endpointsOf(door).map(({ method, path, bodyRule, isHot, answer, ...rule }) => [
       `${method} ${path}`,
-      { ...rule, body: bodyRule, answer: isHot && isDirect ? (call: Call) => answer(door, call) : null },
+      { ...rule, body: bodyRule, answer: isHot ? (call: Call) => answer(door, call) : null },
     ]),
   )
   return (method, path) => rules.get(`${method} ${path}`)

@@ -4,9 +4,8 @@
  * share of calls (429), the query and the body (400). Then comes `run`, which begins with what schemas cannot say (400) and
  * with the permission (403).
  *
- * Every entry is an Elysia route with typed schemas. A hot entry is also answered by the shell directly, through the very same
- * functions, because Elysia's generic layers cost several microseconds per request. Both ways must stay equal: the tests of
- * the contract run through both.
+ * Every entry is an Elysia route with typed schemas. A hot entry is answered by the shell directly, because Elysia's generic
+ * layers cost several microseconds per request. Both call `answer`.
  */
 import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/typebox'
 import { type AnyElysia, Elysia } from 'elysia'
@@ -20,7 +19,7 @@ import { errorResponses } from './contract/errors.ts'
 import { answerPreflight } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { isContractPath } from './paths.ts'
-import { type Check, checkOf } from './schema-check.ts'
+import { checkOf } from './schema-check.ts'
 import { readJson } from './strict-body.ts'
 import { readUpload } from './upload-body.ts'
 
@@ -35,29 +34,23 @@ export type Guard<Caller, Share = null> = {
 
 const anyone: Guard<null, unknown> = { callers: ['none'], errors: [], admit: () => null }
 
-/** How a query or a body is read. The two steps are apart because Elysia checks between them, by the schema of the route. */
+/** How a query or a body is read and checked. */
 export type RequestPart<T> = {
-  /** The schema of the route, which checks as `check` does; null if nothing is checked. */
+  /** The schema of the route; null if it has none. */
   readonly schema: TSchema | null
-  readonly read: (door: Door, call: Call) => Awaitable<unknown>
-  /** Both steps. */
   readonly receive: (door: Door, call: Call) => Awaitable<T>
 }
 
-const unread: RequestPart<null> = { schema: null, read: () => null, receive: () => null }
+const unread: RequestPart<null> = { schema: null, receive: () => null }
 
 /** What `read` gives, if it follows the schema. */
 const readerOf = <T extends TSchema>(
   schema: T,
-  read: RequestPart<Static<T>>['read'],
+  read: (door: Door, call: Call) => Awaitable<unknown>,
   documented: TSchema = schema,
 ): RequestPart<Static<T>> => {
   const check = checkOf(schema)
-  return {
-    schema: asRouteSchema(documented, check),
-    read,
-    receive: (door, call) => andThen(read(door, call), check),
-  }
+  return { schema: documented, receive: (door, call) => andThen(read(door, call), check) }
 }
 
 /**
@@ -72,11 +65,7 @@ export const queryOf = <T extends TObject>(schema: T): RequestPart<Static<T>> =>
     (text: string): Static<T> => Object.freeze(check(readQuery(text, names))),
     (_, text) => text.length <= longestRemembered,
   )
-  return {
-    schema: asRouteSchema(schema, check),
-    read: (_, { request }) => readQuery(queryTextOf(request.url), names),
-    receive: (_, { request }) => receive(queryTextOf(request.url)),
-  }
+  return { schema, receive: (_, { request }) => receive(queryTextOf(request.url)) }
 }
 
 const rememberedQueries = 64
@@ -148,17 +137,16 @@ export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> =
   rule: formBodies,
   errors: bodyErrors,
   schema: null,
-  read: (_, call) => read(call),
   receive: (_, call) => read(call),
 })
 
 /**
- * The schema as Elysia takes it for a route: it validates with our check, once, through the Standard Schema interface. A copy,
- * since Elysia changes the schemas that it is given.
+ * The schema as Elysia takes it for a route. It leaves the check to `answer`, through the Standard Schema interface: a body must
+ * not be read before its caller is known. A copy, since Elysia changes the schemas that it is given.
  */
-const asRouteSchema = <T>(schema: TSchema, check: Check<T>): TSchema =>
+const asRouteSchema = (schema: TSchema): TSchema =>
   Object.defineProperty(CloneType(schema), '~standard', {
-    value: { version: 1, vendor: 'app-platform', validate: (value: unknown) => ({ value: check(value) }) },
+    value: { version: 1, vendor: 'app-platform', validate: (value: unknown) => ({ value }) },
   })
 
 type Received<Caller, Query, Body> = { readonly caller: Caller; readonly query: Query; readonly body: Body }
@@ -207,7 +195,7 @@ export type Endpoint = {
   readonly isEmpty: boolean
   /** Everything from the caller to the answer. */
   readonly answer: (door: Door, call: Call) => Awaitable<unknown>
-  /** The same as an Elysia route. */
+  /** An Elysia route that calls it. */
   readonly route: (door: Door) => AnyElysia
 }
 
@@ -251,25 +239,17 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
       Object.entries(entry.answers).map(([status, schema]) => [status, CloneType(schema)]),
     )
     const hook: Parameters<AnyElysia['route']>[3] = {
-      ...(query.schema === null ? {} : { query: query.schema }),
-      ...(body.schema === null ? {} : { body: body.schema }),
+      ...(query.schema === null ? {} : { query: asRouteSchema(query.schema) }),
+      ...(body.schema === null ? {} : { body: asRouteSchema(body.schema) }),
       response: { ...answers, ...errorResponses([...body.errors, ...caller.errors, ...errors], path) },
       detail: details === undefined ? { hide: true } : openApiDetails(details, caller.callers, isContract),
     }
-    plugin.onTransform(async (context) => {
-      const { request } = context
-      const call = callOf(request)
-      const admitted = await caller.admit(door, call, share)
-      const asked = await query.read(door, call)
-      const sent = await body.read(door, call)
-      Object.assign(context, { caller: admitted, query: asked, body: sent })
-    })
     plugin.route(
       method,
       path,
-      async ({ request, set, caller: admitted, query: asked, body: sent }) => {
+      async ({ request, set }) => {
         const call = callOf(request)
-        const value = await run(door, call, { caller: admitted, query: asked, body: sent })
+        const value = await answer(door, call)
         set.status = call.status
         Object.assign(set.headers, headers, call.headers)
         return value

@@ -15,7 +15,6 @@ export const startServerHere = async (
   const server = await startPlatformServer(readConfig({ port: '0', database }, env), {
     logWriter: { write: (line) => void (log += line), flush: () => undefined },
     passwordCost: 4, // the least that bcrypt takes
-    answersDirectly: process.env['TEST_ROUTES'] !== 'elysia',
   })
   const ended = Promise.withResolvers<number>()
   let stopping = false
