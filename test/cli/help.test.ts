@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { guideAreas } from '../../src/guides/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { run } from './support/run.ts'
+import { runHere } from './support/run.ts'
 
 test('help prints the guide to each topic, from any folder, with the topics of other guides in place of their files', async () => {
   const topics = new Set(guideAreas.flatMap(({ guides }) => guides.map(({ topic }) => topic)))
   for (const { guides } of guideAreas) {
     const [{ topic, text } = { topic: '', text: '' }] = guides
-    const { exitCode, stdout, stderr } = await run(['help', topic], { cwd: temporaryFolder() })
+    const { exitCode, stdout, stderr } = await runHere(['help', topic], { cwd: temporaryFolder() })
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).not.toMatch(/<!--|\.md\b/)
     const lines = new Set(stdout.split('\n'))
@@ -19,18 +19,18 @@ test('help prints the guide to each topic, from any folder, with the topics of o
 })
 
 test('help lists every command and every guide', async () => {
-  const { exitCode, stdout } = await run(['help'])
+  const { exitCode, stdout } = await runHere(['help'])
   expect(exitCode).toBe(0)
   for (const { topic, title } of guideAreas.flatMap(({ guides }) => guides)) {
     expect(stdout).toMatch(new RegExp(`^ +${topic} +${title}$`, 'm'))
   }
-  expect(stdout).toStartWith((await run(['--help'])).stdout)
+  expect(stdout).toStartWith((await runHere(['--help'])).stdout)
 })
 
 test('help prints the help of a command, and refuses what is neither command nor guide', async () => {
-  expect(await run(['help', 'user', 'create'])).toEqual(await run(['user', 'create', '--help']))
+  expect(await runHere(['help', 'user', 'create'])).toEqual(await runHere(['user', 'create', '--help']))
   for (const words of [['frobnicate'], ['user', 'frobnicate'], ['settings', 'proxy']]) {
-    const { exitCode, stdout, stderr } = await run(['help', ...words])
+    const { exitCode, stdout, stderr } = await runHere(['help', ...words])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toMatch(/^error: There is no such guide or command[^\n]*\n$/)
   }

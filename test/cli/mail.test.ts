@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { startMailServer } from '../support/mail-server.ts'
-import { run } from './support/run.ts'
+import { runHere } from './support/run.ts'
 
 const settings = (port: number, login = '') => ({
   SMTP_URL: `smtp://${login}localhost:${port}`,
@@ -9,7 +9,7 @@ const settings = (port: number, login = '') => ({
 
 test('mail test sends one mail, and prints where to', async () => {
   const server = await startMailServer()
-  const sent = await run(['mail', 'test', 'ada@example.com', '--json'], { env: settings(server.port) })
+  const sent = await runHere(['mail', 'test', 'ada@example.com', '--json'], { env: settings(server.port) })
   expect(sent).toMatchObject({ exitCode: 0, stderr: '' })
   expect(JSON.parse(sent.stdout)).toEqual({
     sent: true,
@@ -23,7 +23,7 @@ test('mail test sends one mail, and prints where to', async () => {
 })
 
 const failed = async (port: number) => {
-  const { exitCode, stdout, stderr } = await run(['mail', 'test', 'ada@example.com'], {
+  const { exitCode, stdout, stderr } = await runHere(['mail', 'test', 'ada@example.com'], {
     env: settings(port, 'apps:canary%40word@'),
   })
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
@@ -45,9 +45,9 @@ test('mail test says in one sentence what is wrong and what to do, without the p
 })
 
 test('mail test needs settings and an address', async () => {
-  const without = await run(['mail', 'test', 'ada@example.com'])
+  const without = await runHere(['mail', 'test', 'ada@example.com'])
   expect(without).toMatchObject({ exitCode: 2, stdout: '' })
   expect(without.stderr).toContain('set SMTP_URL and MAIL_FROM')
-  const malformed = await run(['mail', 'test', 'ada@example.com\nBcc: b@example.com'], { env: settings(1) })
+  const malformed = await runHere(['mail', 'test', 'ada@example.com\nBcc: b@example.com'], { env: settings(1) })
   expect(malformed).toMatchObject({ exitCode: 2, stderr: 'error: The email address is malformed.\n' })
 })

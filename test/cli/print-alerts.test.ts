@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { needs, programAt } from '../support/needs.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { run } from './support/run.ts'
+import { runHere } from './support/run.ts'
 
 type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string } }
 
@@ -12,7 +12,7 @@ let printed: string
 let rules: readonly Rule[]
 beforeAll(async () => {
   server = await startServer()
-  const { exitCode, stdout, stderr } = await run(['print', 'alerts'])
+  const { exitCode, stdout, stderr } = await runHere(['print', 'alerts'])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   printed = stdout
   const file: unknown = Bun.YAML.parse(stdout)

@@ -8,10 +8,10 @@ import { needs, programAt } from '../support/needs.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
-import { deskAt, run } from './support/run.ts'
+import { deskAt, runHere } from './support/run.ts'
 
 const print = async (what: string, env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
-  const { exitCode, stdout, stderr } = await run(['print', what, ...words], { env, cwd: temporaryFolder() })
+  const { exitCode, stdout, stderr } = await runHere(['print', what, ...words], { env, cwd: temporaryFolder() })
   expect(exitCode).toBe(0)
   expect(stderr).toMatch(/^(warning: [^\n]+\n)*$/)
   return stdout
@@ -63,7 +63,7 @@ test('on PostgreSQL the unit keeps the URL in a file of root, and the printed te
   expect(unit).toContain('test -e /etc/app-platform.env || install -m 0600 /dev/null /etc/app-platform.env')
   expect(unit).not.toMatch(/StateDirectory|ReadWritePaths/)
   expect(unit + (await print('nginx', env)) + (await print('caddy', env))).not.toContain('canary')
-  const timer = await run(['print', 'backup-timer'], { env })
+  const timer = await runHere(['print', 'backup-timer'], { env })
   expect(timer).toMatchObject({ exitCode: 2, stdout: '' })
   expect(timer.stderr).toMatch(
     /^error: This command is for SQLite files; [^\n]*pg_dump or point-in-time recovery[^\n]*\n$/,
@@ -100,7 +100,7 @@ test('a service on a port below 1024 gets only the capability for it, and any ot
 })
 
 test('print repeats the warnings of serve and still prints the configuration', async () => {
-  const { stdout, stderr } = await run(['print', 'systemd'], { env: { TRUSTED_PROXY: '127.0.0.1' } })
+  const { stdout, stderr } = await runHere(['print', 'systemd'], { env: { TRUSTED_PROXY: '127.0.0.1' } })
   expect(stderr).toMatch(/^warning: [^\n]*TRUSTED_PROXIES[^\n]*\n$/)
   expect(stdout).toContain('[Service]')
 })
@@ -119,7 +119,7 @@ test('settings that cannot be printed are refused in one sentence', async () => 
     [['systemd', '--port', 'many'], /--port must be a whole number/],
   ]
   for (const [words, says] of refused) {
-    const { exitCode, stdout, stderr } = await run(['print', ...words])
+    const { exitCode, stdout, stderr } = await runHere(['print', ...words])
     expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 2, stdout: '' })
     expect(stderr).toMatch(/^error: [^\n]+\n$/)
     expect(stderr).toMatch(says)
@@ -261,7 +261,7 @@ test('the files of the backup timer and of the container are written into a fold
     for (let at = 0; at < parts.length; at += 2)
       expect(await Bun.file(join(folder, parts[at] ?? '')).text()).toBe(parts[at + 1]?.replace(/\n+$/, '\n') ?? '')
     expect(readdirSync(folder).length).toBe(parts.length / 2)
-    const { exitCode, stdout, stderr } = await run(['print', what, '--to', join(folder, 'missing')], { env })
+    const { exitCode, stdout, stderr } = await runHere(['print', what, '--to', join(folder, 'missing')], { env })
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^error: There is no such file or folder: [^\n]*missing[^\n]*\n$/)
   }

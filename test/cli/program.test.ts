@@ -25,7 +25,7 @@ const commands = [
 
 test('every command prints its --help on stdout and exits 0', async () => {
   for (const command of ['', ...commands]) {
-    const { exitCode, stdout, stderr } = await run([...command.split(' ').filter(Boolean), '--help'])
+    const { exitCode, stdout, stderr } = await runHere([...command.split(' ').filter(Boolean), '--help'])
     expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' })
     expect(stdout).toStartWith(`Usage: app-platform${command === '' ? '' : ` ${command}`} `)
   }

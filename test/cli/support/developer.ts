@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Json } from '../../support/call.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Credentials } from '../../support/world.ts'
-import { type Run, run } from './run.ts'
+import { type Run, runHere } from './run.ts'
 
 /** A developer with their own configuration folder and an environment of only the given variables. */
 export type Developer = {
@@ -19,7 +19,7 @@ export type Developer = {
 export const newDeveloper = (settings: Readonly<Record<string, string>> = {}): Developer => {
   const home = join(temporaryFolder(), 'config')
   const at = async (words: readonly string[], env = {}, cwd?: string) =>
-    await run(words, { env: { XDG_CONFIG_HOME: home, ...settings, ...env }, ...(cwd === undefined ? {} : { cwd }) })
+    await runHere(words, { env: { XDG_CONFIG_HOME: home, ...settings, ...env }, ...(cwd === undefined ? {} : { cwd }) })
   return {
     home,
     kept: join(home, 'app-platform'),
