@@ -9,7 +9,7 @@ import { keyOfUuidTime } from '../src/domain/identifier.ts'
 import { totpStepAt } from '../src/domain/second-factor.ts'
 import { timeKeyAt } from '../src/domain/time-key.ts'
 import { type AuditEvent, DatabaseUnusable, type Queries, type WriteEvent } from './database.ts'
-import { goneInDoubt, keyedByUuid } from './queries/expiring.ts'
+import { goneInDoubt, keyedByUuid } from './queries/lists.ts'
 import * as tables from './tables/sqlite.ts'
 
 /** The transaction of a command. */

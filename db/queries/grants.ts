@@ -1,9 +1,8 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
-import { changeOne } from './changes.ts'
+import { changeOne, freshInsert, freshInserter, oldestKey } from './rows.ts'
 import { type DrizzleConnection, given, lazily } from './connection.ts'
-import { freshInsert, freshInserter, oldestKey } from './keys.ts'
 import { lazyReader, lazyWriter, stepWriter } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect

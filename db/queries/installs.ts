@@ -1,8 +1,22 @@
-import { and, type AnyColumn, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm'
+import {
+  and,
+  type AnyColumn,
+  asc,
+  count,
+  desc,
+  eq,
+  isNull,
+  or,
+  sql,
+  type SQL,
+  inArray,
+  isNotNull,
+  lt,
+} from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { pick } from '../../src/domain/pick.ts'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
-import { alias } from 'drizzle-orm/sqlite-core'
-import { changeOne } from './changes.ts'
+import { changeOne, inserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import {
   beside,
@@ -15,20 +29,11 @@ import {
   type SearchWindow,
   type TimeOrder,
 } from './places.ts'
-import {
-  type AppInstallFilter,
-  type InstallFilter,
-  type InstallStatus,
-  installScope,
-  isInstallAsked,
-  isOfKind,
-  isOfStatus,
-  type StateCounts,
-} from './install-filter.ts'
 import { lazyReader } from './reader.ts'
-import { inserter } from './rows.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
+import type { ResourceKind } from '../../src/domain/resource.ts'
+import type { Resource } from './resources.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -247,5 +252,185 @@ export const installQueries = (db: DrizzleConnection) => {
         eq(installs.approval, from.approval),
         eq(installs.state, from.state),
       ),
+  }
+}
+
+/** A literal, as in the partial index `installs_pending`: SQLite uses that index only if the condition is the same. */
+const isPending = eq(installs.approval, sql`'pending'`)
+
+/** What an operator or a developer calls the state of an install. */
+export type InstallStatus = 'waiting' | 'active' | 'deactivated' | 'rejected' | 'withdrawn'
+
+/** Which installs are asked for. Null and an empty part match everything. */
+export type InstallFilter = {
+  readonly appId: string | null
+  readonly userId: string | null
+  readonly status: InstallStatus | null
+  readonly kind: ResourceKind | null
+  /** Text in the slug or name of the app, the address of the user, or the slug of the place. */
+  readonly part: string
+}
+export type AppInstallFilter = Pick<InstallFilter, 'status' | 'kind'>
+
+export type StateCounts = {
+  readonly states: readonly (Pick<typeof installs.$inferSelect, 'approval' | 'state'> & { readonly count: number })[]
+  /** Whether all installs were counted; otherwise there may be more. */
+  readonly exact: boolean
+}
+
+const isOfStatus = (status: InstallStatus | null): SQL | undefined => {
+  switch (status) {
+    case null:
+      return undefined
+    case 'waiting':
+      return isPending
+    case 'active':
+      return eq(installs.state, 'active')
+    case 'deactivated':
+      return and(eq(installs.approval, 'approved'), eq(installs.state, 'inactive'))
+    case 'rejected':
+    case 'withdrawn':
+      return eq(installs.approval, status)
+    default:
+      return status satisfies never
+  }
+}
+
+const isOfKind = (kind: ResourceKind | null): SQL | undefined => (kind === null ? undefined : eq(resources.kind, kind))
+
+/** The installs among which a search looks: an index has those of an app, of a user, and those that wait. */
+const installScope = ({ appId, userId, status }: InstallFilter): SQL | undefined =>
+  and(
+    appId === null ? undefined : eq(installs.appId, appId),
+    userId === null ? undefined : eq(installs.userId, userId),
+    status === 'waiting' ? isPending : undefined,
+  )
+
+const isInstallAsked = ({ status, kind, part }: InstallFilter): SQL | undefined =>
+  and(
+    isOfStatus(status),
+    status === 'waiting' ? isNull(apps.deletedAt) : undefined, // nobody can decide on the others
+    isOfKind(kind),
+    part === ''
+      ? undefined
+      : or(
+          contains(apps.slug, part),
+          contains(apps.name, part),
+          contains(users.email, part),
+          contains(resources.slug, part),
+        ),
+  )
+
+/** Installs as the builder asks about them: by its own IDs of people, websites and stores. */
+export const builderInstallQueries = (db: DrizzleConnection) => {
+  /** Live installs of an app on the resource that the builder calls so. */
+  const on = (...conditions: readonly SQL[]) =>
+    lazyReader(db, () =>
+      db
+        .select({ id: installs.id })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(
+          and(
+            eq(resources.kind, given('kind')),
+            eq(resources.externalId, given('externalId')),
+            eq(installs.appId, given('appId')),
+            eq(installs.approval, given('approval')),
+            eq(installs.state, given('state')),
+            ...conditions,
+          ),
+        )
+        .limit(givenLimit('limit')),
+    )
+  const openOn = lazyReader(
+    db,
+    () =>
+      db
+        .select({
+          id: installs.id,
+          appId: installs.appId,
+          environment: installs.environment,
+          was: installs.approval,
+        })
+        .from(installs)
+        .where(and(eq(installs.resourceId, given('resourceId')), isOpen)),
+    { locks: installs }, // or one that is being approved would be withdrawn
+  )
+  const onOfAnyone = on()
+  const onOfUser = on(eq(installs.userId, given('userId')))
+
+  return {
+    /** Whether the app has an approved, active install on the resource; of this user, or of anyone (null). */
+    isOn: (
+      appId: string,
+      userId: string | null,
+      { kind, externalId }: { kind: Resource['kind']; externalId: string },
+    ) => {
+      const asked = { appId, kind, externalId, approval: 'approved', state: 'active', limit: 1 }
+      return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
+    },
+    /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */
+    externalPlaces: async (appId: string, userId: string | null, limit: number): Promise<readonly string[]> => {
+      const rows = await db
+        .select({ kind: resources.kind, externalId: resources.externalId })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(
+          and(
+            eq(installs.appId, appId),
+            userId === null ? undefined : eq(installs.userId, userId),
+            eq(installs.approval, 'approved'),
+            eq(installs.state, 'active'),
+            isNotNull(resources.externalId),
+          ),
+        )
+        .orderBy(asc(resources.kind), asc(resources.externalId))
+        .limit(limit)
+      return rows.map(({ kind, externalId }) => `${kind}:${externalId ?? ''}`)
+    },
+    /** Installs of apps that are not deleted, before the ID, newest first, with the builder's IDs of owner and place. */
+    forBuilder: async (
+      of: { readonly id?: string; readonly approval?: Install['approval'] | null; readonly userId?: string | null },
+      beforeId: string,
+      limit: number,
+    ) =>
+      await db
+        .select({
+          install: installs,
+          app: { slug: apps.slug, name: apps.name },
+          userExternalId: users.externalId,
+          resourceKind: resources.kind,
+          resourceExternalId: resources.externalId,
+        })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(users, eq(users.id, installs.userId))
+        .where(
+          and(
+            lt(installs.id, beforeId),
+            isNull(apps.deletedAt),
+            of.id === undefined ? undefined : eq(installs.id, of.id),
+            (of.approval ?? null) === null ? undefined : eq(installs.approval, of.approval ?? 'pending'),
+            (of.userId ?? null) === null ? undefined : eq(installs.userId, of.userId ?? ''),
+          ),
+        )
+        .orderBy(desc(installs.id))
+        .limit(limit),
+    /** Which of these websites and stores have open installs. */
+    openOn: async (resourceIds: readonly string[]): Promise<readonly string[]> => {
+      const open = and(inArray(installs.resourceId, [...resourceIds]), isOpen)
+      const rows = await db.selectDistinct({ id: installs.resourceId }).from(installs).where(open)
+      return rows.map(({ id }) => id)
+    },
+    /** Ends every open install on a website or store, and returns them with what they were. */
+    endOn: async (resourceId: string, now: number) => {
+      const ending = await openOn().all({ resourceId })
+      for (const { id, was } of ending) {
+        const approval = was === 'pending' ? 'withdrawn' : was
+        await db.update(installs).set({ approval, state: 'inactive', updatedAt: now }).where(eq(installs.id, id))
+      }
+      return ending
+    },
   }
 }

@@ -1,10 +1,9 @@
 import { asc, desc, eq, isNotNull, lte } from 'drizzle-orm'
 import type { MailFault } from '../../src/domain/mail.ts'
 import { mails } from '../tables/sqlite.ts'
-import { changeOne } from './changes.ts'
+import { changeOne, inserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
-import { inserter } from './rows.ts'
 
 export type Mail = typeof mails.$inferSelect
 

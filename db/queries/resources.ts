@@ -1,10 +1,25 @@
-import { and, asc, eq, getTableColumns, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  sql,
+  exists,
+  gte,
+  lte,
+  ne,
+  or,
+  type SQL,
+} from 'drizzle-orm'
 import { pick } from '../../src/domain/pick.ts'
-import { resources, users } from '../tables/sqlite.ts'
-import { pausing } from './changes.ts'
+import { resources, users, stagedResources as staged } from '../tables/sqlite.ts'
+import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
-import { inserter, listFinder, lockingFinder } from './rows.ts'
 
 export type Resource = typeof resources.$inferSelect
 
@@ -94,5 +109,131 @@ export const resourceQueries = (db: DrizzleConnection) => {
     /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       list().all({ ownerId, kind, afterSlug, limit }),
+  }
+}
+
+export type StagedResource = typeof staged.$inferSelect
+
+/** Some lines of an import: its key, and the first and the last of them. */
+export type StagedLines = { readonly key: string; readonly first: number; readonly last: number }
+
+const within = ({ key, first, last }: StagedLines) =>
+  and(eq(staged.importKey, key), gte(staged.line, first), lte(staged.line, last))
+
+const isOfNew = sql`${staged.change} = 'create'`
+const isMove = sql`${staged.change} = 'move'`
+const isChange = sql`${staged.change} in ('move', 'update')`
+
+const hasItsSlug = and(
+  eq(resources.ownerId, staged.ownerId),
+  eq(resources.kind, staged.kind),
+  eq(resources.slug, staged.slug),
+)
+const hasItsExternalId = and(eq(resources.kind, staged.kind), eq(resources.externalId, staged.externalId))
+
+/** Lines of the kind, with the stored resource that they are about. */
+const withResource = (lines: StagedLines, kind: SQL) => and(eq(resources.id, staged.resourceId), within(lines), kind)
+
+/**
+ * Lines of imports of websites and stores, and what becomes of them in one long transaction. Whatever is about many lines pauses
+ * after some of them.
+ */
+export const stagedResourceQueries = (db: DrizzleConnection) => {
+  const hasOther = (what: SQL | undefined) =>
+    exists(
+      db
+        .select({ id: resources.id })
+        .from(resources)
+        .where(and(what, ne(resources.id, staged.resourceId))),
+    )
+
+  return {
+    insert: listInserter(db, staged),
+    read: async (lines: StagedLines): Promise<StagedResource[]> =>
+      await pausing(db.select().from(staged).where(within(lines)).orderBy(asc(staged.line))),
+    /** Corrects what a line does, and to which resource. */
+    correct: async ({ importKey, line, change, resourceId }: StagedResource): Promise<void> =>
+      void (await db
+        .update(staged)
+        .set({ change, resourceId })
+        .where(and(eq(staged.importKey, importKey), eq(staged.line, line)))),
+    /** Lines of these owners. */
+    ofOwners: async (lines: StagedLines, ownerIds: readonly string[]): Promise<readonly number[]> => {
+      const owned = and(within(lines), inArray(staged.ownerId, [...ownerIds]))
+      return (await pausing(db.select({ line: staged.line }).from(staged).where(owned))).map(({ line }) => line)
+    },
+    /** Resources that get another owner. */
+    handedOver: async (lines: StagedLines): Promise<readonly string[]> => {
+      const handed = and(withResource(lines, isMove), ne(staged.ownerId, resources.ownerId))
+      const rows = await pausing(db.select({ id: resources.id }).from(staged).innerJoin(resources, handed))
+      return rows.map(({ id }) => id)
+    },
+    /** Gives resources whose slug or owner changes a slug that no other has, because two may exchange theirs. */
+    setAside: async (lines: StagedLines): Promise<void> => {
+      const leaves = or(ne(staged.slug, resources.slug), ne(staged.ownerId, resources.ownerId))
+      await pausing(
+        db
+          .update(resources)
+          .set({ slug: sql`${resources.id}` })
+          .from(staged)
+          .where(and(withResource(lines, isMove), leaves)),
+      )
+    },
+    /** Whether another resource has the slug or the external ID that a move gives. */
+    meetsOther: async (lines: StagedLines): Promise<boolean> => {
+      const met = and(within(lines), isMove, or(hasOther(hasItsSlug), hasOther(hasItsExternalId)))
+      return (await pausing(db.select({ line: staged.line }).from(staged).where(met).limit(1))).length > 0
+    },
+    /** Changes known resources, unless they are not those of the lines any more. Returns how many. */
+    change: async (lines: StagedLines, now: number): Promise<number> => {
+      const hasNoOtherId = or(isNull(staged.externalId), isNull(resources.externalId))
+      const isStillIts = or(hasItsExternalId, and(hasItsSlug, hasNoOtherId))
+      const changed = await pausing(
+        db
+          .update(resources)
+          .set({
+            ownerId: sql`${staged.ownerId}`,
+            externalId: sql`coalesce(${staged.externalId}, ${resources.externalId})`,
+            name: sql`${staged.name}`,
+            slug: sql`${staged.slug}`,
+            status: sql`${staged.status}`,
+            createdAt: sql`coalesce(${staged.createdAt}, ${resources.createdAt})`,
+            updatedAt: sql`coalesce(${staged.updatedAt}, ${now})`,
+            publishedAt: sql`coalesce(${staged.publishedAt},
+              case when ${staged.status} = 'draft' then null else ${resources.publishedAt} end,
+              case when ${staged.status} = 'published' then ${now} end)`,
+          })
+          .from(staged)
+          .where(and(withResource(lines, isChange), isStillIts, isNull(resources.deletedAt)))
+          .returning({ changed: sql`1` }),
+      )
+      return changed.length
+    },
+    /** Creates new resources, unless another one has their slug or external ID. Returns how many. */
+    create: async (lines: StagedLines, now: number): Promise<number> => {
+      const rows = db
+        .select({
+          id: sql<string>`${staged.resourceId}`.as('id'),
+          ownerId: sql<string>`${staged.ownerId}`.as('owner_id'),
+          kind: sql<'site' | 'store'>`${staged.kind}`.as('kind'),
+          name: sql<string>`${staged.name}`.as('name'),
+          slug: sql<string>`${staged.slug}`.as('slug'),
+          status: sql<'draft'>`${staged.status}`.as('status'),
+          createdAt: sql<number>`${staged.newCreatedAt}`.as('created_at'),
+          updatedAt: sql<number>`coalesce(${staged.updatedAt}, ${now})`.as('updated_at'),
+          publishedAt:
+            sql<number>`coalesce(${staged.publishedAt}, case when ${staged.status} = 'published' then ${now} end)`.as(
+              'published_at',
+            ),
+          externalId: sql<string>`${staged.externalId}`.as('external_id'),
+          deletedAt: sql<number>`null`.as('deleted_at'),
+        })
+        .from(staged)
+        .where(and(within(lines), isOfNew))
+        .orderBy(asc(staged.line))
+      const insert = db.insert(resources).select(rows).onConflictDoNothing()
+      return (await pausing(insert.returning({ created: sql`1` }))).length
+    },
+    forget: async (lines: StagedLines): Promise<void> => void (await db.delete(staged).where(within(lines))),
   }
 }

@@ -1,8 +1,15 @@
-import { and, getTableColumns, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { and, getTableColumns, sql, type AnyColumn, desc, lt, min, type SQL } from 'drizzle-orm'
+import {
+  type SQLiteTable,
+  getTableConfig,
+  type SQLiteColumn,
+  type SQLiteUpdateSetSource,
+} from 'drizzle-orm/sqlite-core'
 import type { Awaitable } from '../../src/domain/awaitable.ts'
-import { type DrizzleConnection, everyColumn, given } from './connection.ts'
-import { type Given, lazyReader, lazyWriter } from './reader.ts'
+import { type DrizzleConnection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Given, lazyReader, lazyWriter, freshWriter } from './reader.ts'
+import type { TimeKey } from '../../src/domain/time-key.ts'
+import { appTokens, authorizationCodes, tokenPairs } from '../tables/sqlite.ts'
 
 /** Functions that find and insert whole rows of a table. */
 
@@ -74,3 +81,96 @@ const selectBy = (db: DrizzleConnection, table: SQLiteTable, names: readonly str
 /** For each name the values of all rows. */
 const listsOf = (names: readonly string[], rows: readonly Given[]): Given =>
   Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]))
+
+/** The lowest key of a table, which is that of its oldest row; null if the table is empty. */
+export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
+  const lowest = lazily(() =>
+    db
+      .select({ key: min(key) })
+      .from(key.table)
+      .prepare(),
+  )
+  return async () => only(await lowest().execute())?.key ?? null
+}
+
+/** An insert of a row whose key no other row must have. */
+export const freshInsert = (db: DrizzleConnection, table: SQLiteTable) =>
+  db.insert(table).values(everyColumn(table)).onConflictDoNothing()
+
+/** A function that makes such an insert. It throws `KeyTaken` if the key of the row is taken. */
+export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
+  db: DrizzleConnection,
+  table: SQLiteTable,
+) => {
+  const insert = lazily(() => freshWriter(db, freshInsert(db, table), getTableColumns(table)))
+  return (row: Row): Awaitable<void> => insert().run(row)
+}
+
+/** Time-ordered keys of all tables together. Codes and pairs are of one series, because a grant names either. */
+export const keyQueries = (db: DrizzleConnection) => {
+  const highest = async (table: typeof appTokens | typeof authorizationCodes | typeof tokenPairs, before: TimeKey) =>
+    only(await db.select({ key: table.key }).from(table).where(lt(table.key, before)).orderBy(desc(table.key)).limit(1))
+      ?.key ?? null
+
+  return {
+    /** The highest key of a token, a code or a pair below this one; null if there is none. */
+    highestBelow: async (before: TimeKey): Promise<TimeKey | null> => {
+      const found = await Promise.all(
+        [appTokens, authorizationCodes, tokenPairs].map((table) => highest(table, before)),
+      )
+      return found.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
+    },
+  }
+}
+
+/** Changes the one row that meets all conditions; false if none does. Of racing calls with the same conditions one gets true. */
+export const changeOne = async <T extends SQLiteTable>(
+  db: DrizzleConnection,
+  table: T,
+  values: SQLiteUpdateSetSource<T>,
+  ...conditions: readonly SQL[]
+): Promise<boolean> => {
+  const update = db
+    .update(table)
+    .set(values)
+    .where(and(...conditions))
+  return (await update.returning({ changed: sql`1` })).length === 1
+}
+
+/** The columns that name a row: the primary key. */
+export const keyOf = (table: SQLiteTable): readonly SQLiteColumn[] => {
+  const { columns, primaryKeys } = getTableConfig(table)
+  return primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
+}
+
+/** Whether a row is among the first `limit` that meet the condition, in the given order if any. */
+export const isAmong = (
+  db: DrizzleConnection,
+  table: SQLiteTable,
+  condition: SQL | undefined,
+  limit: number,
+  ...order: readonly SQL[]
+): SQL => {
+  const key = keyOf(table)
+  const some = db
+    .select(Object.fromEntries(key.map((column) => [column.name, column])))
+    .from(table)
+    .where(condition)
+    .orderBy(...order)
+    .limit(limit)
+  return sql`(${sql.join([...key], sql`, `)}) in ${some}`
+}
+
+/** Removes up to `limit` rows that meet the condition, in the given order if any; returns how many. */
+export const removeSome = async (...some: Parameters<typeof isAmong>): Promise<number> => {
+  const [db, table] = some
+  const removed = db.delete(table).where(isAmong(...some))
+  return (await removed.returning({ removed: sql`1` })).length
+}
+
+/** Gives the answer after a turn of the event loop for others. For what a long transaction does, and its preparation. */
+export const pausing = async <T>(answer: PromiseLike<T>): Promise<T> => {
+  const value = await answer
+  await new Promise((resolve) => setImmediate(resolve))
+  return value
+}

@@ -1,7 +1,18 @@
 import { and, desc, eq, exists, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { appTokens, grants, serverKeys, sessions, users, watermarks } from '../tables/sqlite.ts'
-import { type DrizzleConnection, only } from './connection.ts'
+import {
+  appTokens,
+  grants,
+  serverKeys,
+  sessions,
+  users,
+  watermarks,
+  formTickets,
+  idempotencyKeys,
+} from '../tables/sqlite.ts'
+import { type DrizzleConnection, only, everyColumn, given } from './connection.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
+import { inserter } from './rows.ts'
 
 type Name = (typeof watermarks.$inferSelect)['name']
 
@@ -29,7 +40,7 @@ export const watermarkQueries = (db: DrizzleConnection) => ({
   },
 })
 
-export type ServerKey = typeof serverKeys.$inferSelect
+type ServerKey = typeof serverKeys.$inferSelect
 
 /** Random keys that never leave the server. */
 export const serverKeyQueries = (db: DrizzleConnection) => ({
@@ -39,7 +50,7 @@ export const serverKeyQueries = (db: DrizzleConnection) => ({
 })
 
 /** How many of the newest rows are live. The count is exact if there are no older rows. */
-export type LiveCount = { readonly count: number; readonly exact: boolean }
+type LiveCount = { readonly count: number; readonly exact: boolean }
 
 /** Figures for operators. Each count reads a limited number of the newest rows, so its cost does not grow with the table. */
 export const healthQueries = (db: DrizzleConnection) => {
@@ -69,3 +80,39 @@ export const healthQueries = (db: DrizzleConnection) => {
 
 const isLiveAt = (now: number, { expiresAt, revokedAt }: typeof appTokens | typeof grants) =>
   and(gt(expiresAt, now), isNull(revokedAt))
+
+export type KeptOutcome = typeof idempotencyKeys.$inferSelect
+export type IdempotencyScope = Pick<KeptOutcome, 'principal' | 'method' | 'path' | 'key'>
+
+/** Outcomes of repeatable requests, by caller, method, path and key. */
+export const idempotencyQueries = (db: DrizzleConnection) => {
+  const scope = and(
+    eq(idempotencyKeys.principal, given('principal')),
+    eq(idempotencyKeys.method, given('method')),
+    eq(idempotencyKeys.path, given('path')),
+    eq(idempotencyKeys.key, given('key')),
+  )
+  const find = lazyReader(db, () => db.select().from(idempotencyKeys).where(scope))
+  const remove = lazyWriter(db, () => db.delete(idempotencyKeys).where(scope))
+  const insert = inserter(db, idempotencyKeys)
+
+  return {
+    find: (asked: IdempotencyScope) => find().first({ ...asked }),
+    /** Keeps an outcome, instead of an expired one if any, in the transaction of the effect that it reports. */
+    keep: async (kept: KeptOutcome) => {
+      await remove().run({ ...kept })
+      await insert(kept)
+    },
+  }
+}
+
+/** Forms of pages that have been submitted. */
+export const formTicketQueries = (db: DrizzleConnection) => {
+  const spend = lazyWriter(db, () => db.insert(formTickets).values(everyColumn(formTickets)).onConflictDoNothing())
+
+  return {
+    isSpent: async (key: string) => (await db.select().from(formTickets).where(eq(formTickets.key, key))).length > 0,
+    /** Spends the ticket; true for exactly one of any number of racing calls. */
+    spend: (key: string, now: number) => spend().hasChanged({ key, spentAt: now }),
+  }
+}

@@ -14,15 +14,28 @@ import {
   or,
   sql,
   type SQL,
+  inArray,
+  lt,
 } from 'drizzle-orm'
 import { soughtPart } from '../../src/domain/entered-name.ts'
 import { noPassword } from '../../src/domain/password.ts'
-import { devices, identities, users } from '../tables/sqlite.ts'
-import { changeOne } from './changes.ts'
+import {
+  devices,
+  identities,
+  users,
+  mails,
+  passwordLinks,
+  signInRequests,
+  passkeys,
+  recoveryCodes,
+  totpKeys,
+} from '../tables/sqlite.ts'
+import { changeOne, finder, inserter, listFinder, lockingFinder, oldestKey } from './rows.ts'
 import { type DrizzleConnection, given, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'
-import { finder, inserter, listFinder, lockingFinder } from './rows.ts'
+import { linkMails } from '../../src/domain/mail.ts'
+import type { SecretHash } from '../../src/domain/secret.ts'
 
 export type User = typeof users.$inferSelect
 
@@ -168,7 +181,7 @@ export const userQueries = (db: DrizzleConnection) => {
   }
 }
 
-export type Device = typeof devices.$inferSelect
+type Device = typeof devices.$inferSelect
 
 /** Browsers in which a user has signed in before. */
 export const deviceQueries = (db: DrizzleConnection) => ({
@@ -199,3 +212,192 @@ export const deviceQueries = (db: DrizzleConnection) => ({
     )?.failures ?? null,
   end: async (id: string) => void (await db.delete(devices).where(eq(devices.id, id))),
 })
+
+export type Identity = typeof identities.$inferSelect
+
+/** Accounts of people at identity providers. */
+export const identityQueries = (db: DrizzleConnection) => {
+  const find = finder(db, identities, 'issuer', 'subject')
+  return {
+    insert: inserter(db, identities),
+    find: (issuer: string, subject: string) => find({ issuer, subject }),
+    ofUser: async (userId: string): Promise<Identity[]> =>
+      await db.select().from(identities).where(eq(identities.userId, userId)).orderBy(asc(identities.createdAt)),
+    remove: async (issuer: string, subject: string) =>
+      void (await db.delete(identities).where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
+    /** Notes who has the address that the provider says this person has; null if nobody else has it. */
+    noteHolder: async (issuer: string, subject: string, addressHolderId: string | null) =>
+      void (await db
+        .update(identities)
+        .set({ addressHolderId })
+        .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)))),
+    /** A user has given up their address: it is in nobody's way any more. */
+    freeAddressOf: async (userId: string) =>
+      void (await db.update(identities).set({ addressHolderId: null }).where(eq(identities.addressHolderId, userId))),
+  }
+}
+
+export type PasswordLink = typeof passwordLinks.$inferSelect
+
+/** Links with which a person sets a password. */
+export const passwordLinkQueries = (db: DrizzleConnection) => {
+  const byId = finder(db, passwordLinks, 'id')
+  return {
+    insert: inserter(db, passwordLinks),
+    find: (id: string) => byId({ id }),
+    oldestId: oldestKey(db, passwordLinks.id),
+    /** Uses a link up. True for exactly one of any number of racing calls. */
+    use: async (id: string, now: number) =>
+      await changeOne(db, passwordLinks, { endedAt: now }, eq(passwordLinks.id, id), isNull(passwordLinks.endedAt)),
+    /** Ends those of a user that work, and drops the mails that would bring one. */
+    endAll: async (userId: string, now: number): Promise<void> => {
+      await db
+        .update(passwordLinks)
+        .set({ endedAt: now })
+        .where(and(eq(passwordLinks.userId, userId), isNull(passwordLinks.endedAt)))
+      await db
+        .update(mails)
+        .set({ state: 'dropped', nextAttemptAt: null, address: null })
+        .where(and(eq(mails.userId, userId), isNotNull(mails.nextAttemptAt), inArray(mails.kind, [...linkMails])))
+    },
+  }
+}
+
+export type SignInRequest = typeof signInRequests.$inferSelect
+
+/** Requests to sign in that the builder has answered. */
+export const signInRequestQueries = (db: DrizzleConnection) => {
+  const byKey = finder(db, signInRequests, 'key')
+  return {
+    find: (key: string) => byKey({ key }),
+    /** Stores an answer, or replaces an earlier one that has not been used. False if it has been used. */
+    answer: async (row: SignInRequest): Promise<boolean> => {
+      const { key, ...facts } = row
+      const inserted = await db
+        .insert(signInRequests)
+        .values(row)
+        .onConflictDoNothing()
+        .returning({ key: signInRequests.key })
+      if (inserted.length === 1) return true
+      return await changeOne(db, signInRequests, facts, eq(signInRequests.key, key), isNull(signInRequests.completedAt))
+    },
+    /** Uses this answer up, unless another has replaced it. True for exactly one of any number of racing calls. */
+    complete: async ({ key, verifierHash }: Pick<SignInRequest, 'key' | 'verifierHash'>, now: number) =>
+      await changeOne(
+        db,
+        signInRequests,
+        { completedAt: now },
+        eq(signInRequests.key, key),
+        eq(signInRequests.verifierHash, verifierHash),
+        isNull(signInRequests.completedAt),
+      ),
+  }
+}
+
+type TotpKey = typeof totpKeys.$inferSelect
+export type Passkey = typeof passkeys.$inferSelect
+export type RecoveryCode = typeof recoveryCodes.$inferSelect
+
+const liveKey = (userId: string) => and(eq(totpKeys.userId, userId), isNull(totpKeys.endedAt))
+const livePasskeys = (userId: string) => and(eq(passkeys.userId, userId), isNull(passkeys.endedAt))
+const liveCodes = (userId: string) => and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.endedAt))
+
+/** Authenticator apps, of which a user has at most one. */
+export const totpKeyQueries = (db: DrizzleConnection) => {
+  return {
+    insert: inserter(db, totpKeys),
+    /** The one that works; null without one. */
+    ofUser: async (userId: string): Promise<TotpKey | null> =>
+      only(await db.select().from(totpKeys).where(liveKey(userId))),
+    /** Uses the code of a step up, with those of earlier steps. True for exactly one of any number of racing calls. */
+    use: async (id: string, step: number, now: number) =>
+      await changeOne(
+        db,
+        totpKeys,
+        { lastStep: step, lastUsedAt: now },
+        eq(totpKeys.id, id),
+        isNull(totpKeys.endedAt),
+        lt(totpKeys.lastStep, step),
+      ),
+    /** Ends the one that works, and forgets its key. False if there is none. */
+    end: async (userId: string, now: number) =>
+      (
+        await db
+          .update(totpKeys)
+          .set({ endedAt: now, key: new Uint8Array(0) })
+          .where(liveKey(userId))
+          .returning({ id: totpKeys.id })
+      ).length === 1,
+  }
+}
+
+/** Passkeys, of which a user can have several. */
+export const passkeyQueries = (db: DrizzleConnection) => {
+  return {
+    insert: inserter(db, passkeys),
+    /** Those that work, the oldest first. */
+    ofUser: async (userId: string): Promise<Passkey[]> =>
+      await db.select().from(passkeys).where(livePasskeys(userId)).orderBy(asc(passkeys.id)),
+    /** How many of the user work. */
+    countOfUser: async (userId: string) => await db.$count(passkeys, livePasskeys(userId)),
+    /** The one that works; null without one. */
+    byCredentialId: async (credentialId: string): Promise<Passkey | null> =>
+      only(
+        await db
+          .select()
+          .from(passkeys)
+          .where(and(eq(passkeys.credentialId, credentialId), isNull(passkeys.endedAt))),
+      ),
+    /**
+     * Uses the challenge of this time up, with all earlier ones. True for exactly one of any number of racing calls; false if the
+     * authenticator has not counted upwards.
+     */
+    use: async (id: string, used: Pick<Passkey, 'counter' | 'challengeAt'>, now: number) =>
+      await changeOne(
+        db,
+        passkeys,
+        { ...used, lastUsedAt: now },
+        eq(passkeys.id, id),
+        isNull(passkeys.endedAt),
+        lt(passkeys.challengeAt, used.challengeAt),
+        or(lt(passkeys.counter, used.counter), sql`${passkeys.counter} = 0 and ${used.counter} = 0`) ?? sql`false`,
+      ),
+    /** Ends one of the user. False if it does not work any more. */
+    end: async (userId: string, id: string, now: number) =>
+      await changeOne(
+        db,
+        passkeys,
+        { endedAt: now },
+        eq(passkeys.id, id),
+        eq(passkeys.userId, userId),
+        isNull(passkeys.endedAt),
+      ),
+    endAll: async (userId: string, now: number) =>
+      void (await db.update(passkeys).set({ endedAt: now }).where(livePasskeys(userId))),
+  }
+}
+
+/** Recovery codes. */
+export const recoveryCodeQueries = (db: DrizzleConnection) => {
+  return {
+    insertAll: async (rows: readonly RecoveryCode[]) => void (await db.insert(recoveryCodes).values([...rows])),
+    /** How many of the user work. */
+    countOfUser: async (userId: string) => await db.$count(recoveryCodes, liveCodes(userId)),
+    /** Uses a code up. True for exactly one of any number of racing calls. */
+    use: async (userId: string, hash: SecretHash, now: number) => {
+      const found = db
+        .select({ id: recoveryCodes.id })
+        .from(recoveryCodes)
+        .where(and(liveCodes(userId), eq(recoveryCodes.hash, hash)))
+      const used = await db
+        .update(recoveryCodes)
+        .set({ endedAt: now })
+        .where(and(inArray(recoveryCodes.id, found), isNull(recoveryCodes.endedAt)))
+        .returning({ changed: sql`1` })
+      return used.length === 1
+    },
+    /** Ends those that work. */
+    endAll: async (userId: string, now: number) =>
+      void (await db.update(recoveryCodes).set({ endedAt: now }).where(liveCodes(userId))),
+  }
+}

@@ -1,5 +1,5 @@
 import { type ProofAction, proofActions } from '../queries/audit.ts'
-import { erasedUserText, erasureTexts } from '../queries/personal.ts'
+import { erasedUserText, erasureTexts } from '../queries/lists.ts'
 
 /*
  * What must not be revived by a restore, except what was issued, which ends with every restore. Each end is a row of data: what the
