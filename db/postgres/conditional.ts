@@ -10,7 +10,7 @@ import { isOfValues, postgresFault, sqlState } from './fault.ts'
 import type { Link } from './link.ts'
 import { type Member, Pool, type Pooled } from './pool.ts'
 import type { Primary } from './primary.ts'
-import { listOf, Rounds } from './rounds.ts'
+import { listsOf, Rounds } from './rounds.ts'
 import type { Timelines } from './timelines.ts'
 
 /** Thrown at what needs locks or several statements. */
@@ -229,7 +229,7 @@ class Changes {
   }
 
   async #sendOnce({ text, apart }: Change, calls: readonly Call[]): Promise<(index: number) => boolean> {
-    const lists = calls[0]?.values.map((_, column) => listOf(calls.map(({ values }) => values[column]))) ?? []
+    const lists = listsOf(calls.map(({ values }) => values))
     let isSent = false
     try {
       return await this.pool.use(async ({ link, timeline }) => {

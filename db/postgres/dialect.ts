@@ -3,14 +3,26 @@
  * written once, with drizzle's tables for SQLite; its asynchronous dialect for SQLite is the base here, so rows and types are
  * the same by construction.
  */
-import { type Column, fillPlaceholders, NoopLogger, sql } from 'drizzle-orm'
+import {
+  Column,
+  fillPlaceholders,
+  getTableColumns,
+  getTableName,
+  is,
+  NoopLogger,
+  Param,
+  Placeholder,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { NoopCache } from 'drizzle-orm/cache/core'
-import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
+import { SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { RemotePreparedQuery, SqliteRemoteDatabase, SQLiteRemoteSession } from 'drizzle-orm/sqlite-proxy'
 import type { Environment } from '../../src/domain/app.ts'
-import type { DrizzleConnection } from '../queries/connection.ts'
+import { type DrizzleConnection, lazily } from '../queries/connection.ts'
+import { binder, type Given, type ReaderOptions, type Step, type Written } from '../queries/reader.ts'
 import { idColumn } from './link.ts'
-import { listOf } from './rounds.ts'
+import { listsOf } from './rounds.ts'
 
 /** Rows as arrays of values, and how many rows a write changed. */
 export type Sent = { readonly rows: unknown[][]; readonly changes: number }
@@ -20,7 +32,7 @@ export type Selection = {
   readonly text: string
   readonly inside: string | null
   readonly locks: boolean
-  /** The same for a list of keys, with the key as its last column; null if it does not ask for one row by its key. */
+  /** The same for a list of keys, with the number of the key as its last column; null if it does not ask for one row by its key. */
   readonly byKeys: string | null
 }
 
@@ -59,7 +71,7 @@ export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigi
 
 /** SQL as it is written for SQLite, and as PostgreSQL takes it. */
 const differences: readonly (readonly [sqlite: RegExp, postgres: string])[] = [
-  [/\+\$/g, '$'], // `given` hides a value from SQLite's planner
+  [/\+(?=\$|calls\.)/g, ''], // `given` hides a value from SQLite's planner
   [/(?<= on conflict \([^)]*)"\w+"\.(?="\w+")/g, ''], // the target of a conflict is named without its table
   [/\bsqlite_version\(\)/g, "current_setting('server_version')"],
 ]
@@ -75,107 +87,113 @@ class PostgresDialect extends SQLiteAsyncDialect {
   }
 }
 
+/** Writes a statement for several calls: each of its values is that of its name in a row of `calls`. */
+class CallsDialect extends PostgresDialect {
+  override escapeParam(_index: number, param?: unknown): string {
+    return `calls."${nameAndColumn(param)[0]}"`
+  }
+}
+const callsDialect = new CallsDialect()
+
+const nameAndColumn = (param: unknown) => {
+  if (is(param, Param) && is(param.value, Placeholder) && is(param.encoder, Column)) {
+    return [param.value.name, param.encoder] as const
+  }
+  throw new TypeError('A statement for several calls takes only values that are given with their columns.')
+}
+
+/**
+ * A statement for several calls, which reads their values from `calls`: a column for each name, and `call`, the number of the call. It
+ * is given a list for each name, of the values of all calls. `written` is what follows that table.
+ */
+const forCalls = (written: SQL) => {
+  const { sql: text, params } = callsDialect.sqlToQuery(written)
+  const columns = [...new Map(params.map(nameAndColumn))]
+  const names = columns.map(([name]) => name)
+  const lists = columns.map(([, column], index) => `$${index + 1}::text::${typeOf(column)}[]`)
+  const calls = `unnest(${lists.join(', ')}) with ordinality as calls("${names.join('", "')}", call)`
+  const values = binder(columns.map(([name, column]) => sql.param(sql.placeholder(name), column)))
+  return { text: `with calls as (select * from ${calls})${text}`, names, values }
+}
+
 /** The type of a column in PostgreSQL. */
 const typeOf = (column: Column): string =>
   ({ integer: 'bigint', text: 'text', blob: 'bytea' })[column.getSQLType()] ?? 'text'
 
-/** The lists that a change is given, as rows `c1`, `c2` and so on, and their number. */
-const callsText = (columns: readonly Column[]): string => {
-  const lists = columns.map((column, index) => `$${index + 1}::text::${typeOf(column)}[]`)
-  const names = columns.map((_, index) => `c${index + 1}`)
-  return `with calls as (select * from unnest(${lists.join(', ')}) with ordinality as calls(${names.join(', ')}, call))`
-}
-
-/** A statement as `queries/reader.ts` runs it. */
-export class Statement {
+/** What `queries/reader.ts` prepares. */
+export class Statements {
   constructor(
     private readonly wire: Wire,
-    private readonly text: string,
+    private readonly builders: Pick<DrizzleConnection, 'insert' | 'update'>,
   ) {}
 
-  send: (...values: unknown[]) => Promise<Sent> = (...values) => this.wire.send(this.text, values)
-
-  readonly push = (...values: unknown[]): void => this.wire.push(this.text, values)
-
-  /** A select, which may lock the rows of one table, and may ask for one row by the key in this column. */
-  reading(locks: string | null, key: Column | null): Statement {
-    const withId = this.text.replace(' from ', `, ${idColumn} from `)
+  reader(select: Written, { locks, byKey = false }: ReaderOptions) {
+    const { sql: text, params } = select.toSQL()
+    const lock = locks === undefined ? '' : ` for no key update of "${getTableName(locks)}"`
+    // Row by row: for a list, the planner would read a table that is small as a whole, and go on when it has grown.
+    const ofCalls = lazily(() =>
+      forCalls(sql` select row.*, calls.call from calls, lateral (${select.getSQL()} offset 0) as row`),
+    )
     const selection: Selection = {
-      text: this.text,
-      inside: locks === null ? withId : `${withId} for no key update of "${locks}"`,
-      locks: locks !== null,
-      // Row by row: for a list, the planner would read a table that is small as a whole, and go on when it has grown.
-      byKeys:
-        key &&
-        `select row.*, asked.key from unnest($1::text::${typeOf(key)}[]) as asked(key),
-          lateral (${this.text.replace('$1', 'asked.key')} offset 0) as row`,
+      text,
+      inside: `select row.*, ${idColumn} from (${text}${lock}) as row`,
+      locks: locks !== undefined,
+      byKeys: byKey ? ofCalls().text : null,
     }
-    return new Select(this.wire, selection)
+    const values = binder(params)
+    return {
+      read: async (given: Given) => (await this.wire.read(selection, values(given))).rows,
+      readEach: async (calls: readonly Given[]) =>
+        (await this.wire.read(plain(ofCalls().text), listsOf(calls.map(ofCalls().values)))).rows,
+    }
   }
 
-  /** This select of one row, for each of many: row by row, as above. Its values are lists. */
-  readingEach(columns: readonly Column[]): Statement {
-    const text = `${callsText(columns)} select row.* from calls, lateral (${this.#ofCalls(0)} offset 0) as row`
-    const { send } = new Select(this.wire, { text, inside: null, locks: false, byKeys: null })
-    return Object.assign(new Statement(this.wire, text), {
-      send: (...lists: unknown[]) => send(...lists.map(listed)),
-    })
+  writer(write: Written) {
+    const { sql: text, params } = write.toSQL()
+    const values = binder(params)
+    return {
+      run: (given: Given) => this.wire.push(text, values(given)),
+      hasChanged: async (given: Given) => (await this.wire.send(text, values(given))).changes > 0,
+    }
   }
 
-  /** This insert of one row, for each of many. Its values are lists. */
-  insertingEach(columns: readonly Column[]): Statement {
-    const text = `${callsText(columns)} ${this.#insertFrom('calls', 0)}`
-    return Object.assign(new Statement(this.wire, text), {
-      push: (...lists: unknown[]) => this.wire.push(text, lists.map(listed)),
-    })
+  listWriter(table: SQLiteTable) {
+    const { text, values } = forCalls(sql` ${this.#insertFrom(sql`calls`, table).getSQL()}`)
+    return (rows: readonly Given[]) => this.wire.push(text, listsOf(rows.map(values)))
   }
 
-  /** An insert of a row under a fresh key. A taken key is an error, because the answer would say too late that there was a conflict. */
-  inserting(columns: readonly Column[]) {
-    const text = `${callsText(columns)}, made as (${this.#insertFrom('calls', 0)} returning 1)
-      select count(*), ${idColumn} from made`
+  /** A taken key is an error, because the answer would say too late that there was a conflict. */
+  freshWriter(table: SQLiteTable) {
+    const insert = this.#insertFrom(sql`calls`, table).returning({ made: sql`1` })
+    const { text, values } = forCalls(sql`, made as ${insert} select count(*), ${sql.raw(idColumn)} from made`)
     const change: Change = { text, apart: null }
-    return (...values: unknown[]): void => this.wire.insert(change, values)
+    return (row: Given) => this.wire.insert(change, values(row))
   }
 
-  /**
-   * An update of one row by its key, and an insert of one row that is made only if the update has changed one. Columns and values
-   * as of both in turn. A row that another transaction has locked counts as not changed: nobody waits for another caller.
-   */
-  changing(insert: Statement, key: Column, columns: readonly Column[]) {
-    const [, table = '', set = '', where = ''] = /^update ("\w+") (set .*) where (.*)$/.exec(this.#ofCalls(0)) ?? []
-    const apart = Number(new RegExp(`"${key.name}" = c(\\d+)`).exec(where)?.[1]) - 1
-    const text = `${callsText(columns)},
+  /** A row that another transaction has locked counts as not changed: nobody waits for another caller. */
+  stepWriter({ table, key, set, where, row }: Step) {
+    const update = this.builders.update(table).set(set)
+    const insert = this.#insertFrom(sql`changed as calls`, row)
+    const { text, names, values } = forCalls(sql`,
       free as (select calls.* from calls, lateral (select 1 from ${table} where ${where} for no key update skip locked) as row),
-      changed as (update ${table} ${set} from free where ${where} returning free.*),
-      made as (${insert.#insertFrom('changed', this.text.match(/\$\d+/g)?.length ?? 0)} returning 1)
-      select call, ${idColumn} from changed`
-    const change: Change = { text, apart }
-    return (...values: unknown[]): Promise<boolean> => this.wire.change(change, values)
+      changed as (${update.getSQL()} from free as calls where ${where} returning calls.*),
+      made as ${insert.returning({ made: sql`1` })}
+      select call, ${sql.raw(idColumn)} from changed`)
+    const change: Change = { text, apart: names.indexOf(key) }
+    return (given: Given) => this.wire.change(change, values(given))
   }
 
-  /** This insert, with the values after the first ones of each call. */
-  #insertFrom(calls: string, before: number): string {
-    return this.#ofCalls(before)
-      .replace(' on conflict do nothing', '')
-      .replace(/ values \((.*)\)$/, ` select $1 from ${calls}`)
-  }
-
-  #ofCalls(before: number): string {
-    return this.text.replace(/\$(\d+)/g, (_, number: string) => `c${Number(number) + before}`)
+  /** An insert of rows whose columns are named as those of the table. */
+  #insertFrom(calls: SQL, table: SQLiteTable) {
+    const columns = Object.entries(getTableColumns(table))
+    const values = columns.map(([name, column]) => sql.param(sql.placeholder(name), column))
+    return this.builders.insert(table).select(sql`select ${sql.join(values, sql`, `)} from ${calls}`)
   }
 }
 
-const listed = (values: unknown): string => listOf(Array.isArray(values) ? values : [values])
+/** A select that locks nothing and is sent as it is. */
+const plain = (text: string): Selection => ({ text, inside: null, locks: false, byKeys: null })
 
-class Select extends Statement {
-  constructor(wire: Wire, selection: Selection) {
-    super(wire, selection.text)
-    this.send = (...values) => wire.read(selection, values)
-  }
-}
-
-type Given = Record<string, unknown>
 type Prepare = Parameters<SQLiteRemoteSession<NoSchema, NoSchema>['prepareQuery']>
 type NoSchema = Record<string, never>
 
@@ -205,9 +223,8 @@ class Prepared extends RemotePreparedQuery {
   override async values<Row extends unknown[]>(given: Given = {}): Promise<Row[]> {
     const { query, wire } = this
     const values = fillPlaceholders(query.params, given)
-    const selection = { text: query.sql, inside: null, locks: false, byKeys: null }
     const isSelect = query.sql.startsWith('select ')
-    return (await (isSelect ? wire.read(selection, values) : wire.send(query.sql, values))).rows as Row[] // by the selection
+    return (await (isSelect ? wire.read(plain(query.sql), values) : wire.send(query.sql, values))).rows as Row[] // by the selection
   }
 }
 
@@ -238,6 +255,6 @@ export const drizzleOver = (wire: Wire): DrizzleConnection => {
   const builders: unknown = new SqliteRemoteDatabase('async', dialect, new Session(wire, dialect), undefined)
   const takePosition = async (appId: string, environment: Environment) =>
     Number((await wire.send(positionText, [appId, environment])).rows[0]?.[0])
-  const remote = { prepare: (text: string) => new Statement(wire, text) }
-  return Object.assign(builders as DrizzleConnection, { takePosition, notAhead, takesLists: true as const, remote })
+  const db = builders as DrizzleConnection
+  return Object.assign(db, { takePosition, notAhead, statements: new Statements(wire, db) })
 }

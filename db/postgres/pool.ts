@@ -1,5 +1,5 @@
 import type { Link } from './link.ts'
-import { listOf } from './rounds.ts'
+import { listsOf } from './rounds.ts'
 import { KeyTaken } from '../../src/domain/time-key.ts'
 import type { Sent, Wire } from './dialect.ts'
 import { hasNoRoom, sqlState, unavailable } from './fault.ts'
@@ -58,11 +58,11 @@ export class Member<Q> implements Pooled {
         return link.send(text, values)
       },
       push: (text, values) => this.#pushLater({ text, values, isFresh: false }),
-      insert: ({ text }, values) => this.#pushLater({ text, values: values.map(alone), isFresh: true }),
+      insert: ({ text }, values) => this.#pushLater({ text, values: listsOf([values]), isFresh: true }),
       change: async ({ text }, values) => {
         this.#refuseLate()
         this.begin()
-        return (await this.#freshly(link.send(text, values.map(alone), true))).rows.length > 0
+        return (await this.#freshly(link.send(text, listsOf([values]), true))).rows.length > 0
       },
     })
   }
@@ -138,9 +138,6 @@ export class Member<Q> implements Pooled {
     }
   }
 }
-
-/** A change takes lists of values, of several calls. */
-const alone = (value: unknown): string => listOf([value])
 
 type Push = { readonly text: string; readonly values: unknown[]; readonly isFresh: boolean }
 

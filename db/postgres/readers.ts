@@ -95,12 +95,9 @@ export class Readers implements Wire {
   async #askFor(text: string, asked: Asked): Promise<void> {
     try {
       const { rows } = await this.send(text, [listOf(asked.keys())])
-      for (const row of rows) {
-        const key = row.pop()
-        asked.get(key)?.resolve({ rows: [row], changes: 0 })
-        asked.delete(key)
-      }
-      for (const { resolve } of asked.values()) resolve({ rows: [], changes: 0 })
+      const callers = [...asked.values()]
+      for (const row of rows) callers[Number(row.pop()) - 1]?.resolve({ rows: [row], changes: 0 })
+      for (const { resolve } of callers) resolve({ rows: [], changes: 0 }) // unless it has its row
     } catch (error) {
       if (asked.size > 1 && isOfValues(error)) for (const one of asked) void this.#askFor(text, new Map([one]))
       else for (const { reject } of asked.values()) reject(error)

@@ -51,6 +51,10 @@ export const listOf = (values: Iterable<unknown>): string => {
   return `{${list}}`
 }
 
+/** The values of several calls as such lists, one for each value of a call. */
+export const listsOf = (calls: readonly (readonly unknown[])[]): string[] =>
+  calls[0]?.map((_, index) => listOf(calls.map((values) => values[index]))) ?? []
+
 const itemOf = (value: unknown): string => {
   if (value === null) return 'NULL'
   if (typeof value === 'number') return String(value)

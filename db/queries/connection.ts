@@ -1,7 +1,7 @@
 import { type AnyColumn, getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
 import type { Database } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { Statement as RemoteStatement } from '../postgres/dialect.ts'
+import type { Statements } from '../postgres/dialect.ts'
 import type { Environment } from '../../src/domain/app.ts'
 
 /**
@@ -11,15 +11,13 @@ import type { Environment } from '../../src/domain/app.ts'
 export type DrizzleConnection = BunSQLiteDatabase & { readonly $client: Database } & {
   /** Called before each statement. */
   readonly before?: () => void
-  /** Of an engine on another machine: what runs its statements. */
-  readonly remote?: { prepare(text: string): RemoteStatement }
+  /** Of an engine on another machine: what prepares and runs its statements. */
+  readonly statements?: Statements
   /**
    * Of an engine that runs several transactions at once: the next position of the outbox, under a lock of this app in this
    * environment that is held until the transaction ends. So the positions of its events follow the order of their commits.
    */
   readonly takePosition?: (appId: string, environment: Environment) => Promise<number>
-  /** Of an engine on another machine: a statement for many rows takes a list of values for each column. */
-  readonly takesLists?: true
   /** Of an engine with a clock of its own: the time, or that of the clock if it is earlier. */
   readonly notAhead?: (at: number) => SQL<number>
 }

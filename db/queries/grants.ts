@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
-import { changeOne, freshInsert, freshInserter, oldestKey } from './rows.ts'
+import { changeOne, freshInserter, oldestKey } from './rows.ts'
 import { type DrizzleConnection, given, lazily } from './connection.ts'
 import { lazyReader, lazyWriter, stepWriter } from './reader.ts'
 
@@ -52,8 +52,8 @@ export const grantQueries = (db: DrizzleConnection) => {
         .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
         .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
-        .where(eq(authorizationCodes.key, given('key'))),
-    { locks: grants, byKey: authorizationCodes.key },
+        .where(eq(authorizationCodes.key, given('key', authorizationCodes.key))),
+    { locks: grants, byKey: true },
   )
   const findPair = lazyReader(
     db,
@@ -63,8 +63,8 @@ export const grantQueries = (db: DrizzleConnection) => {
         .from(tokenPairs)
         .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
-        .where(eq(tokenPairs.key, given('key'))),
-    { locks: grants, byKey: tokenPairs.key },
+        .where(eq(tokenPairs.key, given('key', tokenPairs.key))),
+    { locks: grants, byKey: true },
   )
   const findAccess = lazyReader(
     db,
@@ -93,27 +93,27 @@ export const grantQueries = (db: DrizzleConnection) => {
         .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(apps, eq(apps.id, grants.appId))
         .innerJoin(users, eq(users.id, grants.userId))
-        .where(eq(tokenPairs.key, given('key'))),
-    { byKey: tokenPairs.key },
+        .where(eq(tokenPairs.key, given('key', tokenPairs.key))),
+    { byKey: true },
   )
-  const step = () =>
-    db
-      .update(grants)
-      .set({
-        currentKey: given('key'),
-        expiresAt: given('expiresAt'),
-        retryKey: given('retryKey'),
-        retrySalt: given('retrySalt'),
-        retryFingerprint: given('retryFingerprint'),
-        retryUntil: given('retryUntil'),
-      })
-      .where(
-        and(eq(grants.key, given('grantKey')), eq(grants.currentKey, given('previousKey')), isNull(grants.revokedAt)),
-      )
   const advance = lazily(() =>
-    stepWriter(db, step(), freshInsert(db, tokenPairs), grants.key, {
-      ...getTableColumns(grants),
-      ...getTableColumns(tokenPairs),
+    stepWriter(db, {
+      table: grants,
+      key: 'grantKey',
+      set: {
+        currentKey: given('key', grants.currentKey),
+        expiresAt: given('expiresAt', grants.expiresAt),
+        retryKey: given('retryKey', grants.retryKey),
+        retrySalt: given('retrySalt', grants.retrySalt),
+        retryFingerprint: given('retryFingerprint', grants.retryFingerprint),
+        retryUntil: given('retryUntil', grants.retryUntil),
+      },
+      where: and(
+        eq(grants.key, given('grantKey', grants.key)),
+        eq(grants.currentKey, given('previousKey', grants.currentKey)),
+        isNull(grants.revokedAt),
+      ),
+      row: tokenPairs,
     }),
   )
   const pairBefore = lazyReader(db, () =>
@@ -161,7 +161,7 @@ export const grantQueries = (db: DrizzleConnection) => {
      * Spends the code or refresh token whose key is the pair's `previousKey`: moves the grant on to the pair only if that very key
      * is still the current one and the grant is not revoked. True for exactly one of any number of racing calls. @throws KeyTaken
      */
-    advance: (pair: TokenPair, grantStep: GrantStep) => advance().run({ ...grantStep, ...pair }),
+    advance: (pair: TokenPair, grantStep: GrantStep) => advance()({ ...grantStep, ...pair }),
     /** Revokes the grant, and with it every code and token of it; false if it was revoked before. */
     revoke: async (id: string, now: number) =>
       await changeOne(db, grants, { revokedAt: now, ...noRetry }, eq(grants.id, id), isNull(grants.revokedAt)),

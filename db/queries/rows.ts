@@ -6,8 +6,8 @@ import {
   type SQLiteUpdateSetSource,
 } from 'drizzle-orm/sqlite-core'
 import type { Awaitable } from '../../src/domain/awaitable.ts'
-import { type DrizzleConnection, everyColumn, given, lazily, only } from './connection.ts'
-import { type Given, lazyReader, lazyWriter, freshWriter } from './reader.ts'
+import { type DrizzleConnection, given, lazily, only } from './connection.ts'
+import { freshWriter, insertOf, lazyReader, lazyWriter, listWriter } from './reader.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, tokenPairs } from '../tables/sqlite.ts'
 
@@ -22,17 +22,13 @@ export const inserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T)
   return (row: Row<T>): Awaitable<void> => insert().run(row)
 }
 
-/** A function that inserts many rows. On PostgreSQL this is one statement, which takes a third of the time. */
+/** The same for many rows. */
 export const listInserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
-  const columns = getTableColumns<SQLiteTable>(table)
-  const insert = lazyWriter(db, () => insertOf(db, table), columns)
-  return async (rows: readonly Row<T>[]): Promise<void> => {
-    if (db.takesLists === true) await insert().run(listsOf(Object.keys(columns), rows))
-    else for (const row of rows) await insert().run(row)
+  const insert = lazily(() => listWriter(db, table))
+  return (rows: readonly Row<T>[]): Awaitable<void> => {
+    if (rows.length > 0) insert()(rows)
   }
 }
-
-const insertOf = (db: DrizzleConnection, table: SQLiteTable) => db.insert(table).values(everyColumn(table))
 
 /** A function that finds the row that has the given values in the named columns, which must be unique, or null. */
 export const finder = <T extends SQLiteTable, Name extends Names<T>>(
@@ -60,13 +56,9 @@ export const listFinder = <T extends SQLiteTable, Name extends Names<T>>(
   table: T,
   ...names: readonly Name[]
 ) => {
-  const find = lazyReader(db, () => selectBy(db, table, names), { each: getTableColumns<SQLiteTable>(table) })
-  return async (sought: readonly Pick<Row<T>, Name>[]): Promise<readonly Row<T>[]> => {
-    if (db.takesLists === true) return (await find().all(listsOf(names, sought))) as readonly Row<T>[] // as above
-    const found: Row<T>[] = []
-    for (const values of sought) found.push(...((await find().all(values)) as readonly Row<T>[])) // as above
-    return found
-  }
+  const find = lazyReader(db, () => selectBy(db, table, names))
+  return async (sought: readonly Pick<Row<T>, Name>[]) =>
+    (sought.length === 0 ? [] : await find().each(sought)) as readonly Row<T>[] // as above
 }
 
 const selectBy = (db: DrizzleConnection, table: SQLiteTable, names: readonly string[]) => {
@@ -77,10 +69,6 @@ const selectBy = (db: DrizzleConnection, table: SQLiteTable, names: readonly str
     .from(table)
     .where(and(...conditions))
 }
-
-/** For each name the values of all rows. */
-const listsOf = (names: readonly string[], rows: readonly Given[]): Given =>
-  Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]))
 
 /** The lowest key of a table, which is that of its oldest row; null if the table is empty. */
 export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
@@ -93,17 +81,13 @@ export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key
   return async () => only(await lowest().execute())?.key ?? null
 }
 
-/** An insert of a row whose key no other row must have. */
-export const freshInsert = (db: DrizzleConnection, table: SQLiteTable) =>
-  db.insert(table).values(everyColumn(table)).onConflictDoNothing()
-
-/** A function that makes such an insert. It throws `KeyTaken` if the key of the row is taken. */
+/** A function that inserts a row. It throws `KeyTaken` if the key of the row is taken. */
 export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
   db: DrizzleConnection,
   table: SQLiteTable,
 ) => {
-  const insert = lazily(() => freshWriter(db, freshInsert(db, table), getTableColumns(table)))
-  return (row: Row): Awaitable<void> => insert().run(row)
+  const insert = lazily(() => freshWriter(db, table))
+  return (row: Row): Awaitable<void> => insert()(row)
 }
 
 /** Time-ordered keys of all tables together. Codes and pairs are of one series, because a grant names either. */

@@ -73,8 +73,8 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .from(credentials)
         .innerJoin(clients, eq(clients.id, credentials.clientId))
         .innerJoin(apps, eq(apps.id, clients.appId))
-        .where(eq(credentials.id, given('id'))),
-    { byKey: credentials.id },
+        .where(eq(credentials.id, given('id', credentials.id))),
+    { byKey: true },
   )
   return {
     ...presentedSecrets(db, credentials),
@@ -160,8 +160,8 @@ export const appTokenQueries = (db: DrizzleConnection) => {
         .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
         .innerJoin(clients, eq(clients.id, credentials.clientId))
         .innerJoin(apps, eq(apps.id, clients.appId))
-        .where(eq(appTokens.key, given('key'))),
-    { byKey: appTokens.key },
+        .where(eq(appTokens.key, given('key', appTokens.key))),
+    { byKey: true },
   )
   const expired = lazyReader(db, () =>
     db

@@ -97,7 +97,7 @@ test('a frozen connection holds up what was sent over it, and nothing that comes
   const url = await postgresDatabase(name)
   const store = await openStore(name)
   for (let round = 0; round < 3; round += 1) await times(40, async () => await insert(store))
-  const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'with calls as%'
+  const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'with calls as%made as (%'
     ORDER BY query_start DESC LIMIT 1`
   const [last] = await askPostgres<{ pid: number }>(url, text, [])
   const pid = last?.pid ?? 0

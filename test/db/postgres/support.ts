@@ -27,7 +27,7 @@ export const outcomeOf = async (work: () => Promise<unknown>): Promise<string> =
 }
 
 /** COMMIT, and changes that need none. They are seen when a connection prepares them. */
-const commits = ['COMMIT', 'with calls as'] as const
+const commits = ['COMMIT', 'made as ('] as const
 
 /** A transaction of its own, with which a connection begins. */
 const ofTheStart = 'BEGIN READ WRITE'
