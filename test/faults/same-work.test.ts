@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import type { Queries } from '../../db/database.ts'
 import { refuse } from '../../src/domain/errors.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { isClient } from '../../src/operations/credentials/list-credentials.ts'
@@ -62,37 +61,29 @@ const unknownClient = (): string => `apc_dev_${freshKey()}`
 test('a right secret costs one read; a wrong one finds one row, misses one and compares once, whether or not its key exists', async () => {
   const [secret, wrong] = [hashSecret('right'), hashSecret('wrong')]
   const seen: string[] = []
-  const rows = {
-    noKey: 'no key',
-    find: async (_: Queries, key: string) => {
-      await Promise.resolve(seen.push(key === 'known' || key === 'oldest' ? 'found' : 'missed'))
-      return key === 'known' || key === 'oldest' ? key : null
-    },
-    oldestKey: async () => {
-      await Promise.resolve(seen.push('oldest'))
-      return 'oldest'
-    },
-    hashOf: () => {
-      seen.push('compared')
-      return secret
-    },
+  const find = async (key: string) => {
+    const isThere = key === 'known' || key === 'oldest'
+    await Promise.resolve(seen.push(isThere ? 'found' : 'missed'))
+    return isThere ? key : null
+  }
+  const oldestKey = async () => {
+    await Promise.resolve(seen.push('oldest'))
+    return 'oldest'
+  }
+  const hashOf = () => {
+    seen.push('compared')
+    return secret
   }
   const lookFor = async (key: string, hash: typeof secret) => {
     seen.length = 0
-    return { found: await findBySecret(platform.database.queries, rows, { key, hash }), work: seen.toSorted() }
+    return { found: await findBySecret({ key, hash }, find, oldestKey, hashOf), work: seen.toSorted() }
   }
   expect(await lookFor('known', secret)).toEqual({ found: 'known', work: ['compared', 'found'] })
   const work = ['compared', 'found', 'missed', 'oldest']
   expect(await lookFor('known', wrong)).toEqual({ found: null, work })
   expect(await lookFor('unknown', wrong)).toEqual({ found: null, work })
   expect(await lookFor('unknown', secret)).toEqual({ found: null, work })
-  expect(
-    await findBySecret(
-      platform.database.queries,
-      { ...rows, find: async () => await Promise.resolve(null) },
-      { key: 'known', hash: secret },
-    ),
-  ).toBeNull()
+  expect(await findBySecret<string, string>({ key: 'known', hash: secret }, () => null, oldestKey, hashOf)).toBeNull()
 })
 
 test('a wrong secret costs the same work for an existing client and an unknown one', async () => {
