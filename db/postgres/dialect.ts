@@ -20,7 +20,7 @@ import { SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { RemotePreparedQuery, SqliteRemoteDatabase, SQLiteRemoteSession } from 'drizzle-orm/sqlite-proxy'
 import type { Environment } from '../../src/domain/app.ts'
 import { type DrizzleConnection, lazily } from '../queries/connection.ts'
-import { binder, type Given, type ReaderOptions, type Step, type Written } from '../queries/reader.ts'
+import { binder, type Given, type ReaderOptions, type RowStep, type Written } from '../queries/reader.ts'
 import { idColumn } from './link.ts'
 import { listsOf } from './rounds.ts'
 
@@ -171,7 +171,7 @@ export class Statements {
   }
 
   /** A row that another transaction has locked counts as not changed: nobody waits for another caller. */
-  stepWriter({ table, key, set, where, row }: Step) {
+  stepWriter({ table, key, set, where, row }: RowStep) {
     const update = this.builders.update(table).set(set)
     const insert = this.#insertFrom(sql`changed as calls`, row)
     const { text, names, values } = forCalls(sql`,

@@ -17,7 +17,7 @@ type Select<Row> = Written & { readonly _: { readonly selectedFields: object }; 
 export type ReaderOptions = { readonly locks?: SQLiteTable; readonly byKey?: boolean }
 
 /** An update of one row, and an insert of a row under a fresh key that is made if the update has changed one. */
-export type Step = {
+export type RowStep = {
   readonly table: SQLiteTable
   /** The name of the value that is the key of the changed row. */
   readonly key: string
@@ -107,19 +107,19 @@ export const writer = (db: DrizzleConnection, write: Written): Writer => {
 }
 
 /** An insert of a row. */
-export const insertOf = (db: DrizzleConnection, table: SQLiteTable) => db.insert(table).values(everyColumn(table))
+export const insertOfRow = (db: DrizzleConnection, table: SQLiteTable) => db.insert(table).values(everyColumn(table))
 
 /** Prepares an insert of one row or more. On PostgreSQL this is one statement, which takes a third of the time. */
 export const listWriter = (db: DrizzleConnection, table: SQLiteTable): ((rows: readonly Given[]) => void) => {
   if (db.statements !== undefined) return db.statements.listWriter(table)
-  const run = runner(db, insertOf(db, table))
+  const run = runner(db, insertOfRow(db, table))
   return (rows) => rows.forEach(run)
 }
 
 /** Prepares an insert of a row whose key no other row must have. @throws KeyTaken, from the transaction at the latest */
 export const freshWriter = (db: DrizzleConnection, table: SQLiteTable): ((row: Given) => void) => {
   if (db.statements !== undefined) return db.statements.freshWriter(table)
-  const run = runner(db, insertOf(db, table).onConflictDoNothing())
+  const run = runner(db, insertOfRow(db, table).onConflictDoNothing())
   return (row) => {
     if (run(row) === 0) throw new KeyTaken()
   }
@@ -129,7 +129,7 @@ export const freshWriter = (db: DrizzleConnection, table: SQLiteTable): ((row: G
  * Prepares a step, which tells whether it has changed a row. On PostgreSQL it is one statement, which needs no locks before it: its
  * conditions decide. @throws KeyTaken
  */
-export const stepWriter = (db: DrizzleConnection, step: Step): ((given: Given) => Awaitable<boolean>) => {
+export const stepWriter = (db: DrizzleConnection, step: RowStep): ((given: Given) => Awaitable<boolean>) => {
   if (db.statements !== undefined) return db.statements.stepWriter(step)
   const { table, set, where, row } = step
   const change = runner(db, db.update(table).set(set).where(where))

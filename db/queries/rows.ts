@@ -7,7 +7,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import { freshWriter, insertOf, lazyReader, lazyWriter, listWriter } from './reader.ts'
+import { freshWriter, insertOfRow, lazyReader, lazyWriter, listWriter } from './reader.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, tokenPairs } from '../tables/sqlite.ts'
 
@@ -18,7 +18,7 @@ type Names<T extends SQLiteTable> = keyof Row<T> & string
 
 /** A function that inserts a row. */
 export const inserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
-  const insert = lazyWriter(db, () => insertOf(db, table))
+  const insert = lazyWriter(db, () => insertOfRow(db, table))
   return (row: Row<T>): Awaitable<void> => insert().run(row)
 }
 

@@ -2,7 +2,7 @@
  * Finds the row of a secret. Every check of a token, code or client secret goes through `findBySecret`, so this is where
  * hashes are compared in constant time and where a wrong secret costs the same as an unknown one.
  */
-import type { Queries } from '../../db/database.ts'
+import type { AppInvitation, Queries } from '../../db/database.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import {
   isTimeKeyed,
@@ -84,9 +84,11 @@ export const findPasswordLink = (q: Queries, secret: Keyed<string>) =>
   findBySecret(secret, q.passwordLinks.find, q.passwordLinks.oldestId, ({ hash }) => hash)
 
 /** An invitation to an app, in whatever state, by the link that was shown or the one in the last mail. The key is its ID. */
-export const findAppInvitation = async ({ appInvitations: { find, oldestId } }: Queries, secret: Keyed<string>) =>
-  (await findBySecret(secret, find, oldestId, ({ hash }) => hash)) ??
-  (await findBySecret(secret, find, oldestId, ({ hash, mailedHash }) => mailedHash ?? hash))
+export const findAppInvitation = async (q: Queries, secret: Keyed<string>) => {
+  const by = (hashOf: (row: AppInvitation) => SecretHash) =>
+    findBySecret(secret, q.appInvitations.find, q.appInvitations.oldestId, hashOf)
+  return (await by(({ hash }) => hash)) ?? (await by(({ hash, mailedHash }) => mailedHash ?? hash))
+}
 
 /** A well-formed secret of the kind that its prefix names. */
 export type PresentedSecret =
