@@ -8,7 +8,7 @@ import { sharedSettings } from '../src/config/shared.ts'
 import { isErrorCode, statusOf } from '../src/domain/errors.ts'
 import { webhookKinds } from '../src/domain/webhook-event.ts'
 import { guideAreas } from '../src/guides/index.ts'
-import { conditionNames } from '../src/operations/health/conditions.ts'
+import { conditionNames } from '../src/operations/health/health.ts'
 import { codeLines, documents, fragmentsOf, guide, inlineCode, linksOf, marked, namesOf } from './support/documents.ts'
 import { commandsOf } from './support/shell-line.ts'
 

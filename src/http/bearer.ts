@@ -13,7 +13,7 @@ import {
   type UserCaller,
 } from '../operations/authenticate.ts'
 import { findRefused, recordRefusal } from '../operations/refused-token.ts'
-import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
+import { wrongOrigin } from '../operations/embedding/embedding.ts'
 import type { SecurityScheme } from './contract/details.ts'
 import type { Door } from './door.ts'
 import type { Guard } from './endpoint.ts'

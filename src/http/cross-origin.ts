@@ -1,5 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import { isKnownOrigin } from '../operations/embedding/issue-install-session-code.ts'
+import { isKnownOrigin } from '../operations/embedding/embedding.ts'
 import { type Call, callOf } from './call.ts'
 import type { Door } from './door.ts'
 import { allowOf } from './router.ts'

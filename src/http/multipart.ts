@@ -1,5 +1,5 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
+import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/artifacts.ts'
 import type { Call } from './call.ts'
 import type { Door } from './door.ts'
 import { decodeFormText, type FormFields } from './strict-body.ts'

@@ -1,5 +1,5 @@
 import { Ascii } from './strict-body.ts'
-import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
+import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/artifacts.ts'
 
 /** The file of an upload; null if it was not base64. */
 export type UploadedFile = { readonly artifact: ReceivedArtifact | null }

@@ -2,13 +2,13 @@
 // operation; server.ts hands them to the scheduler.
 
 import { PlatformError } from '../domain/errors.ts'
-import { tellRepeatedRefusals } from '../operations/audit/tell-repeated-refusals.ts'
+import { tellRepeatedRefusals } from '../operations/audit/refusal-log.ts'
 import { keepTime } from '../operations/clock.ts'
-import { type ConditionName, readConditions } from '../operations/health/conditions.ts'
+import { type ConditionName, readConditions } from '../operations/health/health.ts'
 import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'
 import { localTrace, type Platform } from '../operations/platform.ts'
 import { purgeAll } from '../operations/purge/purge.ts'
-import { announceDeprecations } from '../operations/webhooks/events.ts'
+import { announceDeprecations } from '../operations/webhooks/deliveries.ts'
 import type { Mailer } from '../runtime/mailer.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Job } from './scheduler.ts'

@@ -6,7 +6,7 @@ import { parseStoredScope, unionOf } from '../domain/scope.ts'
 import type { Actor } from './audit/event.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
 import { decide, type OpenChange, type Operation } from './decide.ts'
-import { endOpenInstall } from './installs/move-install.ts'
+import { endOpenInstall } from './installs/installs.ts'
 import { newestFirst, type PageRequest } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
 

@@ -1,8 +1,13 @@
 import type { AuditEvent } from '../../db/database.ts'
 import type { Actor, AuditFacts } from './audit/event.ts'
-import { type AppEvent, listAppEvents } from './audit/lists.ts'
+import {
+  type AppEvent,
+  listAppEvents,
+  type AppEventSearch,
+  type AuditSearch,
+  searchEvents,
+} from './audit/read-audit.ts'
 import { type Names, namesOf } from './audit/names.ts'
-import { type AppEventSearch, type AuditSearch, searchEvents } from './audit/search-events.ts'
 import { decide } from './decide.ts'
 import type { AppInstallFilter } from '../../db/database.ts'
 import {

@@ -1,5 +1,5 @@
 import { type AuditAction, isAuditAction } from '../domain/audit-action.ts'
-import type { AppEvent } from '../operations/audit/lists.ts'
+import type { AppEvent } from '../operations/audit/read-audit.ts'
 import type { Named, Names } from '../operations/audit/names.ts'
 import { storedJson } from '../operations/stored-json.ts'
 import { roleInSentence } from './words.ts'

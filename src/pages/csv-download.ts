@@ -1,7 +1,7 @@
 import { byteOrderMark, csvLine } from '../domain/csv.ts'
 import { attachment } from '../domain/download-name.ts'
 import { refusalNow, type Rule } from '../operations/acting-as.ts'
-import type { AppEvent } from '../operations/audit/lists.ts'
+import type { AppEvent } from '../operations/audit/read-audit.ts'
 import type { Names } from '../operations/audit/names.ts'
 import { authenticateSession } from '../operations/authenticate.ts'
 import { type AuditLine, plainSentence } from './audit-words.ts'

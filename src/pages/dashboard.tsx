@@ -1,6 +1,5 @@
-import type { AppActivity, DailyCounts } from '../operations/counts/activity.ts'
+import type { AppActivity, DailyCounts, Attention, LatestEvents } from '../operations/counts/counts.ts'
 import type { Named } from '../operations/audit/names.ts'
-import type { Attention, LatestEvents } from '../operations/dashboards.ts'
 import { AuditEvents } from './audit-events.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { Badge, environmentNames } from './design/badge.tsx'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { ListedSecret } from '../operations/credentials/list-credentials.ts'
+import type { ListedSecret } from '../operations/credentials/credentials.ts'
 import { Badge } from './design/badge.tsx'
 import { Row } from './design/row-list.tsx'
 import { LastUsed, Time } from './design/values.tsx'

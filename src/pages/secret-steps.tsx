@@ -4,8 +4,12 @@ import { type Environment, environments } from '../domain/app.ts'
 import { refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import type { Door } from '../http/door.ts'
-import { revokeCredential, rotateCredential } from '../operations/credentials/change-credentials.ts'
-import { listLiveCredentials, type NewCredentialRecord } from '../operations/credentials/list-credentials.ts'
+import {
+  revokeCredential,
+  rotateCredential,
+  listLiveCredentials,
+  type NewCredentialRecord,
+} from '../operations/credentials/credentials.ts'
 import { appTokensOf } from '../operations/reach.ts'
 import { listRedirectUris, removeRedirectUri } from '../operations/redirect-uris.ts'
 import type { Area } from './change.tsx'

@@ -1,4 +1,4 @@
-import type { AppOverview } from '../operations/apps/overview.ts'
+import type { AppOverview } from '../operations/apps/lists.ts'
 import { Badge } from './design/badge.tsx'
 import { counted } from './words.ts'
 

@@ -2,8 +2,8 @@ import { isErrorCode, messageOf, type PlatformError } from '../domain/errors.ts'
 import { type MemberRole, type OfferedRole, offeredRoles } from '../domain/member.ts'
 import type { ResourceKind } from '../domain/resource.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
-import type { AppEvent } from '../operations/audit/lists.ts'
-import type { AppOverview } from '../operations/apps/overview.ts'
+import type { AppEvent } from '../operations/audit/read-audit.ts'
+import type { AppOverview } from '../operations/apps/lists.ts'
 
 /** What people call each kind of resource. */
 export const resourceKindWords = { site: 'Website', store: 'Store' } as const satisfies Record<ResourceKind, string>

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { addEndpoint } from '../../src/operations/webhooks/endpoints.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -6,7 +6,7 @@ import { onSqlite } from '../support/engines.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import { appToken, createWorld, grantTokens, refresh, signIn, type World } from '../support/world.ts'
-import { createUser } from '../../src/operations/users/create-user.ts'
+import { createUser } from '../../src/operations/users/users.ts'
 import { type Desk, deskAt, failureIn, isoTime, password, runHere } from './support/run.ts'
 
 const test = onSqlite('restore of a file')

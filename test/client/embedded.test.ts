@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type FrameWindow, openEmbeddedSession } from '../../src/client/index.ts'
-import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { moveInstall } from '../../src/operations/installs/installs.ts'
 import { addEmbeddedInstall, embedOrigin, openInstall } from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, signIn } from '../support/world.ts'

@@ -13,7 +13,7 @@ import {
   userIdentity,
 } from '../../src/http/contract/oauth.ts'
 import { attemptList, pingResult, resendResult, webhookEndpointList } from '../../src/http/contract/webhooks.ts'
-import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { addEndpoint } from '../../src/operations/webhooks/endpoints.ts'
 import { operator, trace } from '../support/operator.ts'
 import { resourceList } from '../../src/http/contract/resources.ts'
 import { rollbackResponse, versionList, versionRecord } from '../../src/http/contract/versions.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createAppTokens } from '../../src/client/tokens.ts'
 import type { UserSession, UserTokenSet } from '../../src/client/index.ts'
-import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, createWorld, endWorld, refresh, type World } from '../support/world.ts'
 import { clientOf, consent } from './support/client.ts'

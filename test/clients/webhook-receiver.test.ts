@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
-import { rotateWebhookSecret } from '../../src/operations/webhooks/secrets.ts'
+import { rotateWebhookSecret } from '../../src/operations/webhooks/endpoints.ts'
 import { eventually } from '../support/crash.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { timeKeyInDigits } from '../../src/domain/time-key.ts'
 import type { AuditEvent } from '../../db/database.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
-import {
-  createCredential,
-  revokeCredential,
-  rotateCredential,
-} from '../../src/operations/credentials/change-credentials.ts'
-import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
+import { createCredential, revokeCredential, rotateCredential } from '../../src/operations/credentials/credentials.ts'
+import { moveInstall } from '../../src/operations/installs/installs.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'

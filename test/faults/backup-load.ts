@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import {

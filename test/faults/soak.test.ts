@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { rotateCredential } from '../../src/operations/credentials/credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { isLong, patience, percentile, rounds } from '../support/proof.ts'

@@ -1,11 +1,14 @@
 import { expect } from 'bun:test'
 import type { WebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
 import { auditStamp, recordEvent } from '../../src/operations/audit/event.ts'
-import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
-import { listAttempts } from '../../src/operations/webhooks/deliveries.ts'
-import { listEndpoints, readEndpoint, setEndpointStatus } from '../../src/operations/webhooks/endpoints.ts'
-import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret } from '../../src/operations/webhooks/secrets.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
+import { listAttempts, resendEvents } from '../../src/operations/webhooks/deliveries.ts'
+import {
+  listEndpoints,
+  readEndpoint,
+  setEndpointStatus,
+  rotateWebhookSecret,
+} from '../../src/operations/webhooks/endpoints.ts'
 import { eventually } from '../support/crash.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

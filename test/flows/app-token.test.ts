@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
-import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
+import { createCredential, listCredentials } from '../../src/operations/credentials/credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { moveInstall } from '../../src/operations/installs/installs.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import { call } from '../support/call.ts'
 import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'

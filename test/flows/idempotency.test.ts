@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential } from '../../src/operations/credentials/credentials.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'

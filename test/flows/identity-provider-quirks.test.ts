@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { type SignInCause, sentenceOf, signInCauses } from '../../src/domain/sign-in-cause.ts'
-import { createUser } from '../../src/operations/users/create-user.ts'
+import { createUser } from '../../src/operations/users/users.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { createIdentityProvider, ProviderFault } from '../../src/runtime/identity-provider.ts'
 import { plainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { createUser } from '../../src/operations/users/create-user.ts'
+import { createUser } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { plainBrowser, type PlainBrowser } from '../pages/support/plain-browser.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
-import { setOperator } from '../../src/operations/users/change-user.ts'
+import { setOperator } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addUser, exchange, authorize, installApp, signIn } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { describe, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, authorizeBody } from '../support/world.ts'

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { beforeAll, expect, test } from 'bun:test'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
-import { eraseUser } from '../../src/operations/users/erase-user.ts'
+import { eraseUser } from '../../src/operations/users/personal-data.ts'
 import { eventually } from '../support/crash.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential } from '../../src/operations/credentials/credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'

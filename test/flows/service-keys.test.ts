@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import {
   createServiceKey,
   revokeServiceKey,

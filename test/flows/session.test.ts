@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createUser } from '../../src/operations/users/create-user.ts'
+import { createUser } from '../../src/operations/users/users.ts'
 import { plainBrowser } from '../pages/support/plain-browser.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'

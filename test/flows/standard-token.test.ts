@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { changeAppScopes, setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { changeAppScopes, setAppStatus } from '../../src/operations/apps/apps.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -3,18 +3,17 @@ import { rowKey } from '../../src/domain/identifier.ts'
 import { actingAs, actingWithKey, isOperator, mayInApp } from '../../src/operations/acting-as.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { endIssued } from '../../src/operations/end-access.ts'
-import { moveBuilderInstall } from '../../src/operations/installs/builder-installs.ts'
+import { moveBuilderInstall } from '../../src/operations/installs/lists.ts'
 import {
   deleteBuilderResource,
   findBuilderResource,
   putBuilderResource,
-} from '../../src/operations/resources/builder-resources.ts'
+} from '../../src/operations/resources/resources.ts'
 import { authenticateServiceKey } from '../../src/operations/service-keys/authenticate.ts'
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
-import { endBuilderUserAccess, linkUser, sparingOperators } from '../../src/operations/users/builder-users.ts'
-import { setOperator } from '../../src/operations/users/change-user.ts'
-import { eraseUser } from '../../src/operations/users/erase-user.ts'
-import { createApp } from '../../src/operations/apps/create-app.ts'
+import { endBuilderUserAccess, linkUser, sparingOperators, setOperator } from '../../src/operations/users/users.ts'
+import { eraseUser } from '../../src/operations/users/personal-data.ts'
+import { createApp } from '../../src/operations/apps/apps.ts'
 import { signIn } from '../support/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'

@@ -6,13 +6,10 @@ import {
   authenticateSession,
   type SessionCaller,
 } from '../../src/operations/authenticate.ts'
-import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
-import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { exchangeInstallSessionCode, issueInstallSessionCode } from '../../src/operations/embedding/embedding.ts'
 import { endAppAccess, endUserAccess } from '../../src/operations/end-access.ts'
-import { createInstall } from '../../src/operations/installs/create-install.ts'
-import { agreeToScopes, endInstall } from '../../src/operations/installs/move-install.ts'
-import { authorize } from '../../src/operations/oauth/authorize.ts'
-import { decideConsent } from '../../src/operations/oauth/consent.ts'
+import { createInstall, agreeToScopes, endInstall } from '../../src/operations/installs/installs.ts'
+import { authorize, decideConsent } from '../../src/operations/oauth/authorize.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { signIn } from '../support/sign-in.ts'

@@ -4,14 +4,8 @@ import { rowKey } from '../../src/domain/identifier.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { answerSignIn, completeSignIn } from '../../src/operations/sessions/handover.ts'
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
-import { linkUser, putBuilderUser } from '../../src/operations/users/builder-users.ts'
-import { setUserEmail } from '../../src/operations/users/change-user.ts'
-import {
-  askForEmail,
-  createResetLink,
-  openPasswordLink,
-  useEmailLink,
-} from '../../src/operations/users/password-links.ts'
+import { linkUser, putBuilderUser, setUserEmail } from '../../src/operations/users/users.ts'
+import { askForEmail, createResetLink, openPasswordLink, useEmailLink } from '../../src/operations/users/passwords.ts'
 import { linkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { sendNextMail } from '../../src/operations/mails/send-mails.ts'

@@ -5,13 +5,11 @@ import {
   createCredential,
   revokeCredential,
   rotateCredential,
-} from '../../src/operations/credentials/change-credentials.ts'
-import {
   listCredentials,
   listEndedCredentials,
   listLiveCredentials,
   ownsCredential,
-} from '../../src/operations/credentials/list-credentials.ts'
+} from '../../src/operations/credentials/credentials.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'

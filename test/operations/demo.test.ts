@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { demoResources } from '../../src/operations/demo/demo-data.ts'
-import { seedDemo } from '../../src/operations/demo/seed-demo.ts'
+import { demoResources, seedDemo } from '../../src/operations/demo/seed-demo.ts'
 import { listInstalls } from '../../src/operations/installs/lists.ts'
 import { listRedirectUris } from '../../src/operations/redirect-uris.ts'
 import { signIn } from '../support/sign-in.ts'

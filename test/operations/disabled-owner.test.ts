@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { transferApp } from '../../src/operations/apps/transfer-app.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { transferApp, setAppStatus } from '../../src/operations/apps/apps.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../support/sign-in.ts'

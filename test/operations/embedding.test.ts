@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
-import { isKnownOrigin, issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
-import { endInstall } from '../../src/operations/installs/move-install.ts'
+import {
+  exchangeInstallSessionCode,
+  isKnownOrigin,
+  issueInstallSessionCode,
+} from '../../src/operations/embedding/embedding.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
+import { endInstall } from '../../src/operations/installs/installs.ts'
 import type { Platform, Trace } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { challengeOf } from '../../src/domain/pkce.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { listAuthorizations, listConnectedApps, revokeConnectedApps } from '../../src/operations/connected-apps.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'

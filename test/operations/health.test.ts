@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readHealth } from '../../src/operations/health/figures.ts'
+import { readHealth } from '../../src/operations/health/health.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'

@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
-import { agreeToScopes, endInstall, moveInstall } from '../../src/operations/installs/move-install.ts'
-import { createInstall, prepareInstall } from '../../src/operations/installs/create-install.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
+import {
+  agreeToScopes,
+  endInstall,
+  moveInstall,
+  createInstall,
+  prepareInstall,
+  ownsInstall,
+} from '../../src/operations/installs/installs.ts'
 import { listInstalls, listOwnInstalls } from '../../src/operations/installs/lists.ts'
-import { ownsInstall } from '../../src/operations/installs/install-record.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { auditEvents } from '../support/audit-events.ts'

@@ -2,13 +2,11 @@ import type { OfferedRole } from '../../src/domain/member.ts'
 import { auditActions } from '../../src/domain/audit-action.ts'
 import { mailTimeoutMs, mailToldBy, pauseAfterMail } from '../../src/domain/mail.ts'
 import { decide } from '../../src/operations/decide.ts'
-import { readConditions } from '../../src/operations/health/conditions.ts'
-import { readHealth } from '../../src/operations/health/figures.ts'
+import { readConditions, readHealth } from '../../src/operations/health/health.ts'
 import { noticeMailTrouble, sendNextMail } from '../../src/operations/mails/send-mails.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
-import { eraseUser } from '../../src/operations/users/erase-user.ts'
-import { exportUser } from '../../src/operations/users/export-user.ts'
+import { eraseUser, exportUser } from '../../src/operations/users/personal-data.ts'
 import {
   askForEmail,
   askForLink,
@@ -17,20 +15,19 @@ import {
   openPasswordLink,
   useEmailLink,
   usePasswordLink,
-} from '../../src/operations/users/password-links.ts'
-import { createUser } from '../../src/operations/users/create-user.ts'
-import { changePassword } from '../../src/operations/users/passwords.ts'
+  changePassword,
+} from '../../src/operations/users/passwords.ts'
+import { createUser, setUserEmail } from '../../src/operations/users/users.ts'
 import {
   acceptInvitation,
   inviteMember,
   openInvitation,
   revokeInvitation,
-} from '../../src/operations/apps/invitations.ts'
-import { addMember } from '../../src/operations/apps/members.ts'
+  addMember,
+} from '../../src/operations/apps/members.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { finishSignIn, signIn as startSignIn } from '../../src/operations/sessions/sign-in.ts'
-import { setUserEmail } from '../../src/operations/users/change-user.ts'
-import { createCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential, rotateCredential } from '../../src/operations/credentials/credentials.ts'
 import { replaceRecoveryCodes, resetFactors } from '../../src/operations/factors/change-factors.ts'
 import { linkIdentity, unlinkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { type MemberRole, memberRoles, type OfferedRole } from '../../src/domain/member.ts'
 import { actingAs, mayInActiveApp, mayInApp, type Rule } from '../../src/operations/acting-as.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
-import { deleteApp } from '../../src/operations/apps/delete-app.ts'
+import { deleteApp, renameApp, transferApp } from '../../src/operations/apps/apps.ts'
 import {
   acceptInvitation,
   inviteMember,
@@ -10,24 +10,19 @@ import {
   mayRevokeInvitation,
   openInvitation,
   revokeInvitation,
-} from '../../src/operations/apps/invitations.ts'
-import { listOwnApps } from '../../src/operations/apps/lists.ts'
-import { renameApp } from '../../src/operations/apps/change-app.ts'
-import {
   addMember,
   changeMemberRole,
   listMembers,
   mayChangeMember,
   removeMember,
 } from '../../src/operations/apps/members.ts'
-import { transferApp } from '../../src/operations/apps/transfer-app.ts'
-import { listAppEvents } from '../../src/operations/audit/lists.ts'
+import { listOwnApps } from '../../src/operations/apps/lists.ts'
+import { listAppEvents } from '../../src/operations/audit/read-audit.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import { endUserAccess } from '../../src/operations/end-access.ts'
-import { setUserEmail } from '../../src/operations/users/change-user.ts'
-import { eraseUser } from '../../src/operations/users/erase-user.ts'
-import { exportUser } from '../../src/operations/users/export-user.ts'
+import { setUserEmail } from '../../src/operations/users/users.ts'
+import { eraseUser, exportUser } from '../../src/operations/users/personal-data.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -3,14 +3,14 @@ import { endUserAccess } from '../../src/operations/end-access.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { endEverySession, endOtherSessions, endSession } from '../../src/operations/sessions/own-sessions.ts'
-import { setUserEmail } from '../../src/operations/users/change-user.ts'
+import { setUserEmail } from '../../src/operations/users/users.ts'
 import {
   createResetLink,
   inviteUser,
   openPasswordLink,
   usePasswordLink,
-} from '../../src/operations/users/password-links.ts'
-import { changePassword } from '../../src/operations/users/passwords.ts'
+  changePassword,
+} from '../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addTotp } from '../support/factors.ts'

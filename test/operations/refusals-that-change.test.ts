@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { mostDeviceFailures } from '../../src/domain/device.ts'
-import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
-import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { exchangeInstallSessionCode, issueInstallSessionCode } from '../../src/operations/embedding/embedding.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
-import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { exchangeInstallSessionCode, issueInstallSessionCode } from '../../src/operations/embedding/embedding.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'

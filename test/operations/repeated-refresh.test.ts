@@ -12,9 +12,9 @@ import {
   record,
 } from 'fast-check'
 import { challengeOf } from '../../src/domain/pkce.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { authenticateUserToken } from '../../src/operations/authenticate.ts'
-import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { IssuedTokens } from '../../src/operations/oauth/continue-grant.ts'

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { authenticateAppToken } from '../../src/operations/authenticate.ts'
-import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
-import { revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { listCredentials, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient, revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { signIn } from '../support/sign-in.ts'
-import { createUser } from '../../src/operations/users/create-user.ts'
+import { createUser } from '../../src/operations/users/users.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { operator, trace } from '../support/operator.ts'
 

@@ -12,9 +12,14 @@ import { answerSignIn, completeSignIn } from '../../src/operations/sessions/hand
 import { signInWithIdentity } from '../../src/operations/sessions/identity.ts'
 import { endEverySession, endOtherSessions, endSession } from '../../src/operations/sessions/own-sessions.ts'
 import { finishSignIn, signIn as signInWithPassword } from '../../src/operations/sessions/sign-in.ts'
-import { endBuilderUserAccess, linkUser } from '../../src/operations/users/builder-users.ts'
-import { createResetLink, usePasswordLink } from '../../src/operations/users/password-links.ts'
-import { changePassword, confirmUser, resetPassword } from '../../src/operations/users/passwords.ts'
+import { endBuilderUserAccess, linkUser } from '../../src/operations/users/users.ts'
+import {
+  createResetLink,
+  usePasswordLink,
+  changePassword,
+  confirmUser,
+  resetPassword,
+} from '../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { claimsOf } from '../support/claims.ts'
 import { totpCode } from '../support/factors.ts'

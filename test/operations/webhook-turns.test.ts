@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
-import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
-import { deliverNext, listAttempts, pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
-import { removeEndpoint, setEndpointStatus } from '../../src/operations/webhooks/endpoints.ts'
-import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
+import { addEndpoint, removeEndpoint, setEndpointStatus } from '../../src/operations/webhooks/endpoints.ts'
+import {
+  announceDeprecations,
+  deliverNext,
+  listAttempts,
+  pingEndpoint,
+  resendEvents,
+} from '../../src/operations/webhooks/deliveries.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'

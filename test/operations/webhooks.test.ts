@@ -1,34 +1,35 @@
 import { expect } from 'bun:test'
 import { webhookKinds } from '../../src/domain/webhook-event.ts'
-import {
-  createCredential,
-  revokeCredential,
-  rotateCredential,
-} from '../../src/operations/credentials/change-credentials.ts'
+import { createCredential, revokeCredential, rotateCredential } from '../../src/operations/credentials/credentials.ts'
 import { endIssued } from '../../src/operations/end-access.ts'
 import { revokeConnectedApps } from '../../src/operations/connected-apps.ts'
-import { endInstall, moveInstall } from '../../src/operations/installs/move-install.ts'
+import { endInstall, moveInstall, createInstall } from '../../src/operations/installs/installs.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import { authenticateUserToken } from '../../src/operations/authenticate.ts'
-import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
-import { createInstall } from '../../src/operations/installs/create-install.ts'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { rollBackVersion } from '../../src/operations/versions/move-version.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
-import { addEndpoint, changeEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
-import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
-import { deliverNext, listAttempts, pingEndpoint, readAttempt } from '../../src/operations/webhooks/deliveries.ts'
 import {
+  addEndpoint,
+  changeEndpoint,
   listEndpoints,
   ownsEndpoint,
   readEndpoint,
   removeEndpoint,
   setEndpointStatus,
+  rotateWebhookSecret,
 } from '../../src/operations/webhooks/endpoints.ts'
-import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret } from '../../src/operations/webhooks/secrets.ts'
+import {
+  announceDeprecations,
+  deliverNext,
+  listAttempts,
+  pingEndpoint,
+  readAttempt,
+  resendEvents,
+} from '../../src/operations/webhooks/deliveries.ts'
 import { askBeside } from '../support/beside.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { needs } from '../support/needs.ts'

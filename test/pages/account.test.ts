@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { call } from '../support/call.ts'
 import { cookieNamed } from '../support/cookie.ts'
 import { needs } from '../support/needs.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { callFrom, doorOf } from '../http/support/door.ts'
-import type { Consent } from '../../src/operations/oauth/consent.ts'
+import type { Consent } from '../../src/operations/oauth/authorize.ts'
 import { ConsentPage } from '../../src/pages/front-door/consent.tsx'
 import { page } from '../../src/pages/page.ts'
 import { ticketBook, type Visit } from '../../src/pages/visit.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { changeAppScopes } from '../../src/operations/apps/change-app.ts'
+import { changeAppScopes } from '../../src/operations/apps/apps.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,7 +1,7 @@
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { createInstall } from '../../src/operations/installs/installs.ts'
 import { eventually } from '../support/crash.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'

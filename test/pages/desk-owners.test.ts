@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { deleteApp } from '../../src/operations/apps/delete-app.ts'
-import { renameApp } from '../../src/operations/apps/change-app.ts'
+import { deleteApp, renameApp } from '../../src/operations/apps/apps.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { uploadVersion } from '../operations/support/owner.ts'
 import { addApp, addUser, appToken, endWorld, signIn } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { putBuilderUser } from '../../src/operations/users/builder-users.ts'
+import { putBuilderUser } from '../../src/operations/users/users.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { addUser, endWorld } from '../support/world.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { setOperator } from '../../src/operations/users/change-user.ts'
+import { setOperator } from '../../src/operations/users/users.ts'
 import { ticketBook } from '../../src/pages/visit.ts'
 import { call } from '../support/call.ts'
 import { cookieNamed } from '../support/cookie.ts'

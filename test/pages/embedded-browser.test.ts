@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { FrameLocator, Page } from 'playwright-core'
-import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { moveInstall } from '../../src/operations/installs/installs.ts'
 import { addEmbeddedVersion, embedOrigin } from '../support/embedding.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { call } from '../support/call.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/change-app.ts'
-import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { setAppStatus } from '../../src/operations/apps/apps.ts'
+import { moveInstall } from '../../src/operations/installs/installs.ts'
 import { importResources } from '../../src/operations/resources/import-resources.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import {

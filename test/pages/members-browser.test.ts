@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { inviteUser } from '../../src/operations/users/password-links.ts'
+import { inviteUser } from '../../src/operations/users/passwords.ts'
 import { eventually } from '../support/crash.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { needs } from '../support/needs.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { inviteMember } from '../../src/operations/apps/invitations.ts'
-import { addMember, changeMemberRole, removeMember } from '../../src/operations/apps/members.ts'
+import { inviteMember, addMember, changeMemberRole, removeMember } from '../../src/operations/apps/members.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type Login, type World } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
-import { deleteApp } from '../../src/operations/apps/delete-app.ts'
+import { addEndpoint } from '../../src/operations/webhooks/endpoints.ts'
+import { deleteApp } from '../../src/operations/apps/apps.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addGrant } from '../support/grant-family.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { CDPSession, Page } from 'playwright-core'
-import { setOperator } from '../../src/operations/users/change-user.ts'
+import { setOperator } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { setOperator } from '../../src/operations/users/change-user.ts'
+import { setOperator } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addTotp, totpCode } from '../support/factors.ts'
 import { operator, trace } from '../support/operator.ts'

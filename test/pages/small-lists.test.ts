@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { renameApp } from '../../src/operations/apps/change-app.ts'
-import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
+import { renameApp } from '../../src/operations/apps/apps.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/credentials.ts'
 import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, addUser, endWorld, installApp, signIn } from '../support/world.ts'

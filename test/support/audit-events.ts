@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../db/database.ts'
-import { listAuditEvents } from '../../src/operations/audit/lists.ts'
+import { listAuditEvents } from '../../src/operations/audit/read-audit.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 
 /** The whole audit log, oldest event first, or only the events of one app. */

@@ -1,4 +1,4 @@
-import { artifactIntake, type ReceivedArtifact } from '../../src/operations/artifacts/store-artifact.ts'
+import { artifactIntake, type ReceivedArtifact } from '../../src/operations/artifacts/artifacts.ts'
 
 /** A file in memory as the platform receives it. */
 export const receivedArtifact = (bytes: Uint8Array): ReceivedArtifact => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
-import { listAuditEvents } from '../../operations/audit/lists.ts'
+import { listAuditEvents } from '../../operations/audit/read-audit.ts'
 import { storedJson } from '../../operations/stored-json.ts'
 import { addAppFlag, type AppFlag, limitOption, namedApp, type Since, sinceOption } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'

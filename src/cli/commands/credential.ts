@@ -5,8 +5,8 @@ import {
   createCredential,
   revokeCredential,
   rotateCredential,
-} from '../../operations/credentials/change-credentials.ts'
-import { listCredentials } from '../../operations/credentials/list-credentials.ts'
+  listCredentials,
+} from '../../operations/credentials/credentials.ts'
 import { addAppFlag, type AppFlag, environmentOption, graceHoursOption, requiredApp } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer } from '../output.ts'

@@ -3,18 +3,20 @@ import type { User } from '../../../db/database.ts'
 import { readConfig } from '../../config.ts'
 import { issuerKey } from '../../domain/identity-claims.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
-import { eraseUser } from '../../operations/users/erase-user.ts'
-import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
-import { linkUser } from '../../operations/users/builder-users.ts'
+import { eraseUser, exportUser, personalDataText } from '../../operations/users/personal-data.ts'
+import { linkUser, renameUser, setOperator, setUserEmail, createUser } from '../../operations/users/users.ts'
 import { linkIdentity, unlinkIdentity } from '../../operations/users/identities.ts'
 import { resetFactors } from '../../operations/factors/change-factors.ts'
 import { endUserAccess, endUserSessions } from '../../operations/end-access.ts'
 import { listSessionsOfUser } from '../../operations/sessions/own-sessions.ts'
-import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
-import { createUser } from '../../operations/users/create-user.ts'
-import { createResetLink, inviteUser, type MadeLink } from '../../operations/users/password-links.ts'
+import {
+  createResetLink,
+  inviteUser,
+  type MadeLink,
+  confirmUser,
+  resetPassword,
+} from '../../operations/users/passwords.ts'
 import { listUsers, userAt } from '../../operations/users/find-user.ts'
-import { confirmUser, resetPassword } from '../../operations/users/passwords.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
 import {
   asOperator,

@@ -1,11 +1,14 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
-import { addEndpoint } from '../../operations/webhooks/add-endpoint.ts'
-import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
-import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
-import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
+import {
+  addEndpoint,
+  listEndpoints,
+  removeEndpoint,
+  setEndpointStatus,
+  rotateWebhookSecret,
+} from '../../operations/webhooks/endpoints.ts'
+import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
 import {
   addAppFlag,
   type AppFlag,

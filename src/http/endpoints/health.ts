@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
-import { readConditions } from '../../operations/health/conditions.ts'
-import { readFigures } from '../../operations/health/figures.ts'
+import { readConditions, readFigures } from '../../operations/health/health.ts'
 import { model } from '../contract/fields.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
 

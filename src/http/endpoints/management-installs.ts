@@ -1,8 +1,4 @@
-import {
-  type BuilderInstall,
-  listBuilderInstalls,
-  moveBuilderInstall,
-} from '../../operations/installs/builder-installs.ts'
+import { type BuilderInstall, listBuilderInstalls, moveBuilderInstall } from '../../operations/installs/lists.ts'
 import { installListQuery, installParameter, managedInstall, managedInstallList } from '../contract/management.ts'
 import { ignoredBody, queryOf } from '../endpoint.ts'
 import { managed } from '../management.ts'

@@ -8,7 +8,7 @@ import {
   listManagedResources,
   putBuilderResource,
   unknownResource,
-} from '../../operations/resources/builder-resources.ts'
+} from '../../operations/resources/resources.ts'
 import {
   externalIdParameter,
   importedResources,

@@ -1,13 +1,12 @@
 import { refuse } from '../../domain/errors.ts'
-import { eraseUser } from '../../operations/users/erase-user.ts'
-import { exportUser, personalDataText } from '../../operations/users/export-user.ts'
+import { eraseUser, exportUser, personalDataText } from '../../operations/users/personal-data.ts'
 import {
   type BuilderUser,
   endBuilderUserAccess,
   findBuilderUser,
   listBuilderUsers,
   putBuilderUser,
-} from '../../operations/users/builder-users.ts'
+} from '../../operations/users/users.ts'
 import {
   endAccessRequest,
   endedAccess,

@@ -1,7 +1,7 @@
 import { andThen } from '../../domain/awaitable.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
-import { listResources, scopeToRead } from '../../operations/resources/list-resources.ts'
+import { listResources, scopeToRead } from '../../operations/resources/resources.ts'
 import { bearer, userOrPageOf } from '../bearer.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'
 import { endpoint, queryOf } from '../endpoint.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
-import { exchangeInstallSessionCode } from '../../operations/embedding/exchange-install-session-code.ts'
+import { exchangeInstallSessionCode } from '../../operations/embedding/embedding.ts'
 import type { PendingSignIn, SignedIn } from '../../operations/sessions/entry.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { withClientLimits } from '../limits.ts'

@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { refuse } from '../../domain/errors.ts'
 import { createVersion, type VersionUpload } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/lists.ts'
-import { rollBackVersion, type RollbackRequest } from '../../operations/versions/roll-back-version.ts'
+import { rollBackVersion, type RollbackRequest } from '../../operations/versions/move-version.ts'
 import { appOf, bearer, developmentAppOf } from '../bearer.ts'
 import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
 import {

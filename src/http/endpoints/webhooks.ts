@@ -9,9 +9,10 @@ import {
   listAttempts,
   pingEndpoint,
   withoutParameters,
+  type ResendChoice,
+  resendEvents,
 } from '../../operations/webhooks/deliveries.ts'
 import { type EndpointRecord, hasEndpoint, listEndpoints, requireRule } from '../../operations/webhooks/endpoints.ts'
-import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { bearer, type BearerCaller, developmentAppOf } from '../bearer.ts'
 import type { Call } from '../call.ts'
 import {

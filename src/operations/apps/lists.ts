@@ -1,7 +1,11 @@
 import type { App, AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
 import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage, startOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { type AppRecord, appRecord, clientOfApp } from './app-record.ts'
+import { type AppRecord, appRecord, clientOfApp, type OwnedApp } from './app-record.ts'
+import { refuse } from '../../domain/errors.ts'
+import { listLiveCredentials } from '../credentials/credentials.ts'
+import { redirectUrisOf } from '../redirect-uris.ts'
+import { userSummary } from '../users/find-user.ts'
 
 /** Every app, by slug. */
 export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
@@ -76,3 +80,50 @@ export type FoundApp = Awaited<ReturnType<Queries['apps']['search']>>['found'][n
 /** How many apps match. */
 export const countApps = async ({ database }: Platform, question: AppQuestion): Promise<Counted> =>
   canBeFound(question.part) ? await database.queries.apps.countFound(question) : none
+
+/** What both overviews show: the live version, the newest submitted one, and counts of installs. */
+const distributionOf = async (q: Queries, appId: string) => {
+  const newest = async (status: 'active' | 'submitted') =>
+    (await q.versions.summaries(appId, { status }, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
+  return {
+    live: await newest('active'),
+    submitted: await newest('submitted'),
+    installs: await q.installs.countsOfApp(appId),
+  }
+}
+
+/** What the console shows a developer about an app. */
+export type AppOverview = Awaited<ReturnType<typeof appOverview>>
+
+/** Reads the overview of an app that `ownedApp` found. */
+export const appOverview = async (platform: Platform, app: OwnedApp) => {
+  const q = platform.database.queries
+  const headId = app.developmentVersionId
+  return {
+    ...(await redirectUrisOf(q, app.id)),
+    ...(await distributionOf(q, app.id)),
+    /** How many webhook endpoints there are. */
+    webhooks: (await q.webhookEndpoints.listOfApp(app.id)).length,
+    liveSecrets: await listLiveCredentials(platform, app.clientIds),
+    /** Epoch milliseconds; null when no secret was ever used. */
+    lastUsedAt: await q.credentials.lastUseOfApp(app.id),
+    developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),
+  }
+}
+
+/** What the desk shows an operator about an app. */
+export type InspectedApp = Awaited<ReturnType<typeof inspectApp>>
+
+/** @throws route_not_found for an unknown slug */
+export const inspectApp = async (platform: Platform, slug: string) => {
+  const q = platform.database.queries
+  const app = await q.apps.bySlug(slug)
+  if (app === null) throw refuse('route_not_found')
+  const owner = await q.users.byId(app.ownerId)
+  if (owner === null) throw new Error('an app has no owner')
+  return {
+    ...(await appRecord(q, app)),
+    ...(await distributionOf(q, app.id)),
+    owner: userSummary(owner),
+  }
+}

@@ -1,15 +1,29 @@
 // Who belongs to an app besides its publisher, the account that the app is registered for. The publisher is always an owner, so an
 // app always has one: the publisher cannot leave, be removed or be demoted before somebody else has taken the app over.
-
-import type { App, Queries } from '../../../db/database.ts'
+import type { App, Queries, AppInvitation } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { recordId } from '../../domain/identifier.ts'
-import { type MemberRole, memberRoles, rightOverRole } from '../../domain/member.ts'
+import { recordId, recordIdOfKey, rowKey, uuidOfRecordId } from '../../domain/identifier.ts'
+import {
+  type MemberRole,
+  memberRoles,
+  rightOverRole,
+  hasRight,
+  invitationPath,
+  invitationSeconds,
+  type OfferedRole,
+} from '../../domain/member.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
-import { badInput, decide, type OpenChange, type Operation } from '../decide.ts'
-import type { Platform } from '../platform.ts'
+import { badInput, decide, type OpenChange, type Operation, CountedRefusal, settle } from '../decide.ts'
+import type { Platform, Trace } from '../platform.ts'
 import { knownUser } from '../users/find-user.ts'
 import { findAnyApp, findApp } from './app-record.ts'
+import { mostMailedInvitations } from '../../domain/mail.ts'
+import { parseSecret } from '../../domain/secret.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
+import type { SessionCaller } from '../authenticate.ts'
+import { findAppInvitation } from '../find-token.ts'
+import { mintSecretLink, secretLink } from '../users/passwords.ts'
+import { findHeir, transferTo } from './apps.ts'
 
 /** The most members of an app, besides its publisher. */
 const maximumMembers = 100
@@ -32,7 +46,7 @@ export const listMembers = async ({ database: { queries: q } }: Platform, slug: 
   await membersOf(q, await findAnyApp(q, slug))
 
 /** The role of a person in an app; null if they have none. */
-export const roleIn = async (q: Queries, app: App, userId: string): Promise<MemberRole | null> =>
+const roleIn = async (q: Queries, app: App, userId: string): Promise<MemberRole | null> =>
   app.ownerId === userId ? 'owner' : await q.appMembers.roleOf(app.id, userId)
 
 /**
@@ -133,9 +147,9 @@ export const addMember: Operation<NewMember, Omit<NewMember, 'email'> & { readon
   })
 }
 
-export const isMember = 'This person is a member of the app already.'
+const isMember = 'This person is a member of the app already.'
 
-export const refusalIfTeamFull = async (q: Queries, appId: string): Promise<PlatformError | null> => {
+const refusalIfTeamFull = async (q: Queries, appId: string): Promise<PlatformError | null> => {
   if ((await q.appMembers.countOf(appId)) < maximumMembers) return null
   const message = `An app can have at most ${maximumMembers} members besides its publisher.`
   return refuse('quota_exceeded', { param: 'email', details: { maximum: maximumMembers }, message })
@@ -146,3 +160,236 @@ type Joining = { readonly id: string; readonly userId: string; readonly role: Me
 /** Adds the row of a member, in a transaction that has found that they are none. */
 export const join = async ({ q, now }: OpenChange, appId: string, member: Joining): Promise<void> =>
   await q.appMembers.insert({ ...member, appId, createdAt: now, updatedAt: now, endedAt: null })
+
+// Links with which a person becomes a member of an app, or takes it over. A link works once, for a day, and only for the account with
+// the invited address. It works no longer than the person who made it may invite to that role.
+
+/** The most invitations of an app that work at the same time. */
+const maximumInvitations = 50
+
+type NewInvitation = {
+  readonly slug: string
+  readonly email: string
+  readonly role: OfferedRole
+  /** The member who invites. */
+  readonly invitedBy: string
+}
+
+/** `link` is in this answer only. Whether the invitation is also mailed, with another link. */
+export type MadeInvitation = { readonly id: string; readonly link: string; readonly isMailed: boolean }
+
+/**
+ * Makes a link with which the person of an address becomes a member, or the app's publisher. It does not matter whether anybody has the
+ * address, and nothing tells. An earlier invitation to it ends.
+ * @throws invalid_request for a malformed address, that of a member or one's own; right_missing if the inviter may not revoke an earlier one;
+ *   quota_exceeded
+ */
+export const inviteMember: Operation<NewInvitation, MadeInvitation> = async (platform, trace, actor, input) => {
+  const { slug, role, invitedBy } = input
+  const email = normalizeEmail(input.email)
+  if (email === null) throw badInput('email', emailFault(input.email))
+  const now = platform.clock.now()
+  const link = mintSecretLink(platform, now, {
+    kind: 'appInvitation',
+    path: invitationPath,
+    seconds: invitationSeconds,
+  })
+  const id = recordIdOfKey('inv_', link.key)
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
+    const app = await findApp(q, slug)
+    const person = await q.users.byEmail(email)
+    const current = person === null ? null : await roleIn(q, app, person.id)
+    // The team sees the addresses of its members, so this tells nothing new.
+    if (current !== null && role !== 'publisher') return badInput('email', isMember)
+    if (person?.id === app.ownerId) return badInput('email', isPublisher)
+    if (person?.id === invitedBy) return badInput('email', ownOffer)
+    const open = await q.appInvitations.pendingOf(app.id, now)
+    const earlier = open.find((one) => one.email === email)
+    const own = earlier === undefined ? null : await roleIn(q, app, invitedBy)
+    const refused = earlier === undefined || own === null ? null : refusalOfRole(own, rightOverRole(earlier.role))
+    if (refused !== null) return refused
+    await q.appInvitations.endAll(app.id, { email }, now)
+    if (open.length - (earlier === undefined ? 0 : 1) >= maximumInvitations) return tooMany()
+    const { toAddress, byInviter } = await q.appInvitations.countRecent(email, invitedBy, now)
+    const isMailed =
+      platform.mailer !== null &&
+      toAddress < mostMailedInvitations.toAddress &&
+      byInviter < mostMailedInvitations.byInviter
+    const { hash, expiresAt } = link
+    await q.appInvitations.insert({
+      id,
+      appId: app.id,
+      email,
+      role,
+      hash,
+      mailedHash: null,
+      invitedBy,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+    })
+    const mail = isMailed ? { mail: { kind: 'app_invitation', to: email } as const } : {}
+    await record({ action: 'member.invited', appId: app.id, target: id, detail: { role }, ...mail })
+    return { id, link: link.link, isMailed }
+  })
+}
+
+const isPublisher = 'The app belongs to this person already.'
+const ownOffer = 'You cannot offer the app to yourself. Another owner can offer it to you.'
+
+const tooMany = () =>
+  refuse('quota_exceeded', {
+    param: 'email',
+    details: { maximum: maximumInvitations },
+    message: `An app can have at most ${maximumInvitations} open invitations. Revoke one, or wait until it expires.`,
+  })
+
+/** An invitation that can still be used. */
+export type PendingInvitation = Awaited<ReturnType<Queries['appInvitations']['pendingOf']>>[number]
+
+export const listInvitations = async ({ database, clock }: Platform, appId: string): Promise<PendingInvitation[]> =>
+  await database.queries.appInvitations.pendingOf(appId, clock.now())
+
+/** Refuses unless the role of this user has the right over the role that the invitation offers. */
+export const mayRevokeInvitation =
+  (userId: string, slug: string, id: string): Rule =>
+  async (q) => {
+    const access = await q.appMembers.access(userId, slug)
+    const found = await q.appInvitations.find(id)
+    if (access === null || found?.appId !== access.app.id) return refuse('route_not_found')
+    return refusalOfRole(access.role, rightOverRole(found.role))
+  }
+
+/** Ends an invitation. @throws version_not_eligible for one that has ended */
+export const revokeInvitation: Operation<
+  { readonly slug: string; readonly id: string },
+  { readonly id: string }
+> = async (platform, trace, actor, { slug, id }) =>
+  await decide(platform, trace, { actor, endsAccess: true }, async ({ q, now, record }) => {
+    const app = await findApp(q, slug)
+    if (!(await q.appInvitations.end(app.id, id, now))) {
+      return refuse('version_not_eligible', { message: 'This invitation was used or revoked before.' })
+    }
+    await record({ action: 'member.invitation_revoked', appId: app.id, target: id })
+    return { id }
+  })
+
+/** What an invitation says to the person whom it is for. */
+export type OpenInvitation = {
+  readonly app: Pick<App, 'id' | 'name' | 'slug'>
+  readonly role: OfferedRole
+  readonly inviter: { readonly name: string; readonly email: string }
+}
+
+type Invited = { readonly app: App; readonly row: AppInvitation; readonly inviter: OpenInvitation['inviter'] }
+
+/** What an invitation offers, if it still works and who made it may still invite to its role. */
+const standingOffer = async (q: Queries, row: AppInvitation, now: number): Promise<Invited | null> => {
+  if (row.endedAt !== null || row.expiresAt <= now) return null
+  const app = await q.apps.byId(row.appId)
+  const inviter = await q.users.byId(row.invitedBy)
+  if (app === null || app.deletedAt !== null || inviter?.status !== 'active') return null
+  const role = await roleIn(q, app, inviter.id)
+  if (role === null || !hasRight(role, rightOverRole(row.role))) return null
+  return { app, row, inviter: { name: inviter.name, email: inviter.email } }
+}
+
+/**
+ * An invitation and a link for a mail about it, with these digits. The link of an earlier mail stops working. Null if the invitation
+ * does not work any more.
+ */
+export const invitationToMail = async (
+  platform: Pick<Platform, 'publicUrl'>,
+  { q, now }: Pick<OpenChange, 'q' | 'now'>,
+  id: string,
+  digits: string,
+): Promise<(Invited & { readonly link: string }) | null> => {
+  const row = await q.appInvitations.find(id)
+  const offer = row === null ? null : await standingOffer(q, row, now)
+  const uuid = uuidOfRecordId('inv_', id)
+  if (offer === null || uuid === null) return null
+  const { link, hash } = secretLink(platform, {
+    kind: 'appInvitation',
+    path: invitationPath,
+    key: rowKey(uuid),
+    digits,
+  })
+  return (await q.appInvitations.setMailedHash(id, hash, now)) ? { ...offer, link } : null
+}
+
+/** The invitation that a secret belongs to, if it works for this account. */
+const liveInvitation = async (
+  q: Queries,
+  secret: string,
+  { user }: SessionCaller,
+  now: number,
+): Promise<Invited | CountedRefusal> => {
+  const parsed = parseSecret('appInvitation', secret)
+  const row = parsed && (await findAppInvitation(q, { key: recordIdOfKey('inv_', parsed.key), hash: parsed.hash }))
+  const offer = row && (await standingOffer(q, row, now))
+  if (offer === null) return refusedUse(user.id, deadInvitation())
+  const person = await q.users.byId(user.id)
+  if (person?.email !== offer.row.email) return refusedUse(user.id, refuse('right_missing', { message: forAnother }))
+  return offer
+}
+
+const deadInvitation = () => refuse('version_not_eligible', { message: 'This invitation no longer works.' })
+const forAnother = 'This invitation is for another email address than that of your account.'
+
+const refusedUse = (id: string, error: PlatformError) =>
+  new CountedRefusal(error, { actor: { kind: 'user', id }, action: 'member.use_invitation' })
+
+/**
+ * What an invitation says. Consumes nothing, because programs that look at mail open links too.
+ * @throws version_not_eligible for one that does not work; right_missing for another account than the invited one
+ */
+export const openInvitation = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  secret: string,
+): Promise<OpenInvitation> => {
+  const now = platform.clock.now()
+  const found = await liveInvitation(platform.database.queries, secret, caller, now)
+  if (found instanceof CountedRefusal) return await settle(platform, trace, found, now)
+  return { app: found.app, role: found.row.role, inviter: found.inviter }
+}
+
+/**
+ * Makes the signed-in person a member of the app, or its publisher. A publisher before them stays an owner.
+ * @throws as `openInvitation`; app_inactive for a suspended app; quota_exceeded; invalid_request for a member
+ */
+export const acceptInvitation = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  secret: string,
+): Promise<Pick<App, 'slug'>> => {
+  const now = platform.clock.now()
+  const id = recordId('mem_', platform.random.uuid(now))
+  const { user } = caller
+  return await decide(platform, trace, { actor: { kind: 'user', id: user.id }, now }, async (change) => {
+    const { q, record } = change
+    const found = await liveInvitation(q, secret, caller, now)
+    if (found instanceof CountedRefusal) return found
+    const { app, row } = found
+    if (app.status !== 'active') return refuse('app_inactive')
+    const target = { appId: app.id, target: user.id }
+    if (row.role === 'publisher') {
+      if (row.invitedBy === user.id) return badInput('email', ownOffer) // whose address was another one then
+      const heir = await findHeir(q, platform.quotas, { email: row.email, ownerId: app.ownerId, apps: 1 })
+      if (heir instanceof PlatformError) return heir
+      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())
+      await transferTo(change, app, heir)
+      await join(change, app.id, { id, userId: app.ownerId, role: 'owner' })
+    } else {
+      if ((await roleIn(q, app, user.id)) !== null) return badInput('email', isMember)
+      const full = await refusalIfTeamFull(q, app.id)
+      if (full !== null) return full
+      if (!(await q.appInvitations.end(app.id, row.id, now))) return refusedUse(user.id, deadInvitation())
+      await join(change, app.id, { id, userId: user.id, role: row.role })
+      await record({ ...target, action: 'member.joined', detail: { role: row.role } })
+    }
+    return { slug: app.slug }
+  })
+}

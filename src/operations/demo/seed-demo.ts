@@ -2,22 +2,21 @@ import { generatedPassword, generatedPasswordBytes } from '../../domain/password
 import type { Environment } from '../../domain/app.ts'
 import { formatScope, scopesFor } from '../../domain/scope.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
-import { createApp } from '../apps/create-app.ts'
+import { createApp } from '../apps/apps.ts'
 import type { Actor } from '../audit/event.ts'
 import { badInput, decide } from '../decide.ts'
-import { createCredential } from '../credentials/change-credentials.ts'
-import { createInstall } from '../installs/create-install.ts'
-import { moveInstall } from '../installs/move-install.ts'
+import { createCredential } from '../credentials/credentials.ts'
+import { createInstall, moveInstall } from '../installs/installs.ts'
 import { issueAppToken } from '../oauth/issue-app-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { importResources } from '../resources/import-resources.ts'
 import { authenticateAppToken } from '../authenticate.ts'
-import { createUser } from '../users/create-user.ts'
+import { createUser } from '../users/users.ts'
 import { createVersion } from '../versions/create-version.ts'
 import { moveVersion } from '../versions/move-version.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
-import { addEndpoint, checkEndpointUrl } from '../webhooks/add-endpoint.ts'
-import { demoApps, demoInstalls, demoResources, demoUsers, type DemoVersion } from './demo-data.ts'
+import { addEndpoint, checkEndpointUrl } from '../webhooks/endpoints.ts'
+import type { VersionStep } from '../../domain/version.ts'
 
 /** All logins and credentials of the demo. The passwords and secrets are shown here and never again. */
 export type DemoCredentials = Awaited<ReturnType<typeof seedDemo>>
@@ -152,3 +151,58 @@ const rejection = {
   message: 'The manifest names no support address.',
   items: [{ path: 'manifest.support', message: 'An address where people get help is required.' }],
 } as const
+
+const [ada, grace] = ['ada@example.com', 'grace@example.com'] as const
+/** The users of the demo. */
+const demoUsers = [
+  { email: ada, name: 'Ada Okafor', operator: true },
+  { email: grace, name: 'Grace Lindqvist', operator: false },
+] as const
+
+const publishedAt = '2026-03-14T09:00:00.000Z'
+
+/** In the format of `resource import`. */
+export const demoResources = [
+  { owner: ada, kind: 'site', name: 'Ada on Engines', slug: 'ada-on-engines', status: 'published', publishedAt },
+  { owner: ada, kind: 'store', name: 'Punched Cards', slug: 'punched-cards', status: 'draft' },
+  { owner: grace, kind: 'site', name: 'Garden Journal', slug: 'garden-journal', status: 'published', publishedAt },
+  { owner: grace, kind: 'site', name: 'Spring Fair', slug: 'spring-fair', status: 'draft' },
+  { owner: grace, kind: 'site', name: 'Old Blog', slug: 'old-blog', status: 'archived', publishedAt },
+  { owner: grace, kind: 'store', name: 'Plant Shop', slug: 'plant-shop', status: 'published', publishedAt },
+  { owner: grace, kind: 'store', name: 'Seed Swap', slug: 'seed-swap', status: 'archived', publishedAt },
+] as const
+
+type DemoVersion = {
+  readonly version: string
+  readonly notes: string
+  /** The steps from draft to its final status. */
+  readonly steps: readonly VersionStep[]
+}
+
+const released = ['submit', 'approve', 'activate'] as const
+
+/** The first app has a version in every status: activating 1.1.0 supersedes 1.0.0. */
+const newsletterVersions: readonly DemoVersion[] = [
+  { version: '1.0.0', notes: 'First release.', steps: released },
+  { version: '1.1.0', notes: 'Letters can be scheduled.', steps: released },
+  { version: '1.2.0-beta.1', notes: 'A new editor, too early.', steps: ['submit', 'reject'] },
+  { version: '1.2.0', notes: 'A new editor.', steps: ['submit', 'approve'] },
+  { version: '1.3.0', notes: 'Letters in several languages.', steps: ['submit'] },
+  { version: '1.4.0', notes: 'Work in progress.', steps: [] },
+]
+
+const demoApps = [
+  { slug: 'newsletter', name: 'Newsletter Studio', owner: ada, versions: newsletterVersions },
+  {
+    slug: 'shop-insights',
+    name: 'Shop Insights',
+    owner: ada,
+    versions: [{ version: '0.1.0', notes: 'First draft.', steps: [] }],
+  },
+] as const
+
+/** One approved install, and one that waits for an operator. */
+const demoInstalls = [
+  { app: 'newsletter', user: grace, kind: 'site', resource: 'garden-journal', approved: true },
+  { app: 'shop-insights', user: grace, kind: 'store', resource: 'plant-shop', approved: false },
+] as const

@@ -1,6 +1,6 @@
 import type { AuditEvent, User } from '../../../db/database.ts'
 import type { Letter, MailKind } from '../../domain/mail.ts'
-import type { invitationToMail } from '../apps/invitations.ts'
+import type { invitationToMail } from '../apps/members.ts'
 import type { OpenChange } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 

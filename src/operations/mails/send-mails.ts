@@ -17,9 +17,9 @@ import type { Mailer, OutgoingMail } from '../../runtime/mailer.ts'
 import { system } from '../audit/event.ts'
 import { decide, type OpenChange } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { invitationToMail } from '../apps/invitations.ts'
+import { invitationToMail } from '../apps/members.ts'
 import { findUser } from '../users/find-user.ts'
-import { mintLink, type MintedLink } from '../users/password-links.ts'
+import { mintLink, type MintedLink } from '../users/passwords.ts'
 import { invitationLetter, letterOf } from './letters.ts'
 
 /**

@@ -4,9 +4,21 @@ import { type OwnerName, readResource, type ResourceLine } from '../../domain/re
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput, guarded, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
-import { importLines, type LineFault, lineFault, mostFaults, wrongLines } from './import-lines.ts'
-import { matchLines, type Part, partOf, type RememberedLines, rememberLines, repeatedFaults } from './match-lines.ts'
-import { type ImportedResources, mergeLines } from './merge-lines.ts'
+import {
+  importLines,
+  type LineFault,
+  lineFault,
+  mostFaults,
+  wrongLines,
+  matchLines,
+  type Part,
+  partOf,
+  type RememberedLines,
+  rememberLines,
+  repeatedFaults,
+  type ImportedResources,
+  mergeLines,
+} from './merge-lines.ts'
 
 type ImportFile = {
   /** The file: one JSON object per line, UTF-8. */

@@ -10,7 +10,7 @@ import { mayEnter } from '../../domain/user.ts'
 import { type Actor, anonymous } from '../audit/event.ts'
 import { CountedRefusal, decide } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { ordinaryUser } from '../users/builder-users.ts'
+import { ordinaryUser } from '../users/users.ts'
 import { admit, type Entry, prepareEntry } from './entry.ts'
 import { mintSession, nobody } from './sign-in.ts'
 

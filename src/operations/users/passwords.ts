@@ -1,17 +1,33 @@
 // The three ways to a working password: users change their own, operators reset one, and operators let
 // somebody sign in again whom a recovery has suspended.
-
-import type { User } from '../../../db/database.ts'
+import type { User, PasswordLink, Queries } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, normalPassword, passwordFault } from '../../domain/password.ts'
-import type { Rule } from '../acting-as.ts'
-import { refusalIfEnded } from '../acting-as.ts'
+import { type Rule, refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, decide, type OpenChange, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
+import {
+  badInput,
+  decide,
+  type OpenChange,
+  type Operation,
+  refusalOfFaults,
+  refuseFault,
+  CountedRefusal,
+  settle,
+} from '../decide.ts'
 import { endSignIns } from '../end-access.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
+import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../domain/identifier.ts'
+import { typedName } from '../../domain/entered-name.ts'
+import { emailLinkPath, passwordLinkPath, passwordLinkSeconds } from '../../domain/password-link.ts'
+import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import { emailFault, normalizeEmail } from '../../domain/user.ts'
+import { findPasswordLink } from '../find-token.ts'
+import { newUser, changeUser } from './users.ts'
+import { anonymous } from '../audit/event.ts'
 
 type PasswordChange = {
   readonly current: string
@@ -132,3 +148,233 @@ export const confirmUser: Operation<string, User> = async (platform, trace, acto
     return { ...user, suspendedAt: null }
   })
 }
+
+// Links with which people set a password themselves, so that nobody has to tell one to anybody.
+
+/** A new link. The answer that makes it is the only place that has it. */
+export type MadeLink = { readonly user: User; readonly link: string; readonly expiresAt: number }
+
+type LinkKind = {
+  readonly kind: 'passwordLink' | 'appInvitation'
+  readonly path: string
+  readonly seconds: number
+}
+
+/** A link with a secret, made before the transaction that stores its hash. `now` is epoch milliseconds. */
+export const mintSecretLink = (platform: Platform, now: number, { kind, path, seconds }: LinkKind) => {
+  const key = rowKey(platform.random.uuid(now))
+  const digits = platform.random.digits(secretDigits)
+  return { key, ...secretLink(platform, { kind, path, key, digits }), expiresAt: now + seconds * 1000 }
+}
+
+type LinkParts = Pick<LinkKind, 'kind' | 'path'> & { readonly key: RowKey; readonly digits: string }
+
+/** A link of these digits, and the hash of its secret. */
+export const secretLink = ({ publicUrl }: Pick<Platform, 'publicUrl'>, { kind, path, key, digits }: LinkParts) => {
+  const secret = mintSecret({ kind, key, digits })
+  return {
+    link: `${publicUrl}${path}?${new URLSearchParams({ link: secret }).toString()}`,
+    hash: hashSecret(secret),
+  }
+}
+
+type LinkPath = typeof passwordLinkPath | typeof emailLinkPath
+
+const passwordLink = { kind: 'passwordLink', seconds: passwordLinkSeconds } as const
+
+export type MintedLink = ReturnType<typeof mintLink>
+
+/** A link with which a person sets a password or confirms an address, and its row. */
+export const mintLink = (platform: Platform, now: number, path: LinkPath = passwordLinkPath) => {
+  const { key, link, hash, expiresAt } = mintSecretLink(platform, now, { ...passwordLink, path })
+  const id = recordIdOfKey('lnk_', key)
+  return {
+    id,
+    link,
+    expiresAt,
+    /** `email` is the address that a link for `emailLinkPath` confirms. */
+    rowFor: (userId: string, email: string | null = null): PasswordLink => ({
+      id,
+      userId,
+      hash,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+      email,
+    }),
+  }
+}
+
+type Invitation = { readonly email: string; readonly name: string; readonly isOperator: boolean }
+
+/**
+ * Creates a user without a password, and a link with which they set one.
+ * @throws invalid_request for a malformed field or an address that is taken
+ */
+export const inviteUser: Operation<Invitation, MadeLink> = async (platform, trace, actor, input) => {
+  const email = normalizeEmail(input.email)
+  const { name, fault } = typedName(input.name)
+  const refusal = refusalOfFaults({
+    email: email === null ? emailFault(input.email) : null,
+    name: fault,
+  })
+  if (email === null || refusal !== null) throw refusal ?? badInput('email', taken)
+  const now = platform.clock.now()
+  const { link, expiresAt, rowFor } = mintLink(platform, now)
+  const id = recordId('usr_', platform.random.uuid(now))
+  const stranger = newUser({ id, externalId: null, email, name, pictureUrl: null, status: 'active' }, now)
+  const user = { ...stranger, isOperator: input.isOperator }
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
+    if ((await q.users.byEmail(email)) !== null) return badInput('email', taken)
+    await q.users.insert(user)
+    await q.passwordLinks.insert(rowFor(user.id))
+    await record({ action: 'user.invited', target: user.id, detail: { operator: input.isOperator } })
+    return { user, link, expiresAt }
+  })
+}
+
+const taken = 'A user with this email address already exists. Make a reset link for them instead.'
+const noPasswords = 'PASSWORD_FOR does not let this user sign in with a password, so a link would be of no use.'
+
+/**
+ * Makes a link with which a user sets a new password. Earlier links of the user end. The password and the sessions stay until the
+ * link is used.
+ * @throws invalid_request for an unknown or disabled user, and one who may not use a password
+ */
+export const createResetLink: Operation<string, MadeLink> = async (platform, trace, actor, userId) => {
+  const now = platform.clock.now()
+  const { link, expiresAt, rowFor } = mintLink(platform, now)
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
+    const user = await q.users.byId(userId) // locked, so that the newest link is the one that works
+    if (user === null) return badInput('user', 'There is no such user.')
+    if (user.status !== 'active') return badInput('user', 'The user is disabled. Enable the user first.')
+    if (!mayUsePassword(platform.signIn, user.isOperator)) return badInput('user', noPasswords)
+    await q.passwordLinks.endAll(user.id, now)
+    await q.passwordLinks.insert(rowFor(user.id))
+    await record({ action: 'user.reset_link_created', target: user.id })
+    return { user, link, expiresAt }
+  })
+}
+
+/**
+ * Asks for a link by mail. Whether the address has a user, and whether they get a link, is decided when the mail is sent, so every
+ * address gets the same answer after the same work.
+ * @throws invalid_request for a malformed address
+ */
+export const askForLink = async (platform: Platform, trace: Trace, address: string): Promise<void> => {
+  const email = normalizeEmail(address)
+  if (email === null) throw badInput('email', emailFault(address))
+  const now = platform.clock.now()
+  const id = recordId('eml_', platform.random.uuid(now))
+  const attempt = { state: 'pending', attempts: 0, nextAttemptAt: now, fault: null } as const
+  await decide(platform, trace, { actor: anonymous, now }, async ({ q }) => {
+    await q.mails.insert({ id, kind: 'reset_asked', userId: null, address: email, ...attempt, createdAt: now })
+  })
+}
+
+type FoundLink = { readonly row: PasswordLink; readonly user: User }
+
+/** The link that a secret belongs to, if it works on this page, with its person. */
+const liveLink = async (q: Queries, secret: string, now: number, path: LinkPath): Promise<FoundLink | null> => {
+  const parsed = parseSecret('passwordLink', secret)
+  if (parsed === null) return null
+  const row = await findPasswordLink(q, { key: recordIdOfKey('lnk_', parsed.key), hash: parsed.hash })
+  if (row === null || row.endedAt !== null || row.expiresAt <= now) return null
+  if ((row.email === null) !== (path === passwordLinkPath)) return null
+  const user = await q.users.byId(row.userId)
+  return user?.status === 'active' ? { row, user } : null
+}
+
+/** The refusal is counted, because anybody can send any number of texts that are no links. */
+const deadLink = () =>
+  new CountedRefusal(refuse('version_not_eligible', { message: 'This link no longer works.' }), {
+    actor: anonymous,
+    action: 'user.use_link',
+  })
+
+/**
+ * The person of a link, and the address that it confirms. Consumes nothing, because programs that look at mail open links too.
+ * @throws version_not_eligible for a link that does not work
+ */
+export const openPasswordLink = async (
+  platform: Platform,
+  trace: Trace,
+  secret: string,
+  path: LinkPath = passwordLinkPath,
+): Promise<FoundLink> => {
+  const now = platform.clock.now()
+  const found = await liveLink(platform.database.queries, secret, now, path)
+  return found ?? (await settle(platform, trace, deadLink(), now))
+}
+
+type ChosenPassword = { readonly link: string; readonly password: string; readonly repeated: string }
+
+/**
+ * Sets the password of the person of a link. All links of the person end, and so do all sessions. No session is made, and second
+ * factors stay. The slow hash is computed before the transaction, only for a link that works, and one at a time for each link.
+ * @throws version_not_eligible for a link that does not work, invalid_request for a password that cannot be used, rate_limited while
+ *   another use of the link waits for its hash
+ */
+export const usePasswordLink = async (platform: Platform, trace: Trace, input: ChosenPassword): Promise<User> => {
+  const { row } = await openPasswordLink(platform, trace, input.link)
+  const fault = refusalOfFaults({
+    password: newPasswordFault(input.password),
+    repeated: normalPassword(input.password) === normalPassword(input.repeated) ? null : 'The two passwords differ.',
+  })
+  if (fault !== null) throw fault
+  const hash = await hashOnceAtATime(platform, row.id, input.password)
+  return await decide(platform, trace, { actor: anonymous }, async (change) => {
+    const { q, now, record } = change
+    const found = await liveLink(q, input.link, now, passwordLinkPath)
+    if (found === null || !(await q.passwordLinks.use(found.row.id, now))) return deadLink()
+    const { user } = found
+    if (!(await q.users.replacePassword(user.id, user.passwordHash, hash, now))) return deadLink()
+    await q.users.confirm(user.id)
+    await endSignIns(change, user.id)
+    await record({ actor: { kind: 'user', id: user.id }, action: 'user.password_set', target: user.id })
+    return user
+  })
+}
+
+const hashOnceAtATime = async ({ running, passwords }: Platform, linkId: string, password: string) => {
+  if (running.has(linkId)) throw refuse('rate_limited', { retryAfterSeconds: 1 })
+  running.add(linkId)
+  try {
+    return await passwords.hash(password)
+  } finally {
+    running.delete(linkId)
+  }
+}
+
+/**
+ * Asks for a link at a new address, which confirms it. Earlier links of the person end. Whether somebody else has the address is not
+ * told: then no mail is sent.
+ * @throws invalid_request for an address that is malformed or their own, and for people whose address the builder sets
+ */
+export const askForEmail = async (platform: Platform, trace: Trace, caller: SessionCaller, address: string) => {
+  const email = normalizeEmail(address)
+  if (email === null) throw badInput('email', emailFault(address))
+  await decide(platform, trace, { actor: actorOf(caller) }, async ({ q, now, record }) => {
+    const user = await q.users.byId(caller.user.id)
+    if (user === null || user.externalId !== null) return badInput('email', 'The builder sets your address.')
+    if (user.email === email) return badInput('email', 'This is your address already.')
+    await q.passwordLinks.endAll(user.id, now)
+    await record({ action: 'user.email_asked', target: user.id, mail: { kind: 'email_asked', to: email } })
+    return null
+  })
+}
+
+/**
+ * Gives the person of a link the address that it confirms. Sessions stay, all links of the person end, and the old address is told.
+ * @throws version_not_eligible for a link that does not work, or whose address somebody else has by now
+ */
+export const useEmailLink = async (platform: Platform, trace: Trace, secret: string): Promise<User> =>
+  await decide(platform, trace, { actor: anonymous }, async (change) => {
+    const { q, now } = change
+    const found = await liveLink(q, secret, now, emailLinkPath)
+    const email = found?.row.email ?? null
+    if (found === null || email === null || (await q.users.byEmail(email)) !== null) return deadLink()
+    const { user, row } = found
+    if (user.externalId !== null || !(await q.passwordLinks.use(row.id, now))) return deadLink()
+    return (await changeUser(change, user, { email }, { by: { kind: 'user', id: user.id } })).user
+  })

@@ -2,10 +2,9 @@ import type { App, Queries, User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeKeyAt } from '../../domain/time-key.ts'
-import { suspendApp } from '../apps/change-app.ts'
-import { findHeir, transferTo } from '../apps/transfer-app.ts'
+import { suspendApp, findHeir, transferTo } from '../apps/apps.ts'
 import { decide, type OpenChange, type Operation } from '../decide.ts'
-import { changeUser, refusalIfLastOperator, type UserEnded } from './change-user.ts'
+import { changeUser, refusalIfLastOperator, type UserEnded } from './users.ts'
 import { knownUser } from './find-user.ts'
 
 /** What happens to the apps of a user who is disabled. */

@@ -7,12 +7,7 @@ import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, type ParsedScope, parseScope, parseStoredScope, refuseBeyond } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import {
-  keepingIfUsed,
-  type ReceivedArtifact,
-  refusalIfOverQuota,
-  type StoreArtifact,
-} from '../artifacts/store-artifact.ts'
+import { keepingIfUsed, type ReceivedArtifact, refusalIfOverQuota, type StoreArtifact } from '../artifacts/artifacts.ts'
 import { badInput, decide, type OpenChange, type Operation, prepareChange } from '../decide.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'

@@ -1,5 +1,4 @@
 // The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
-
 import type { Queries, QueuePlace, VersionQuestion, WaitingFor } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
@@ -8,7 +7,8 @@ import type { VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { canBeFound, emptyPage, type ListPage, listPage, newestFirst, none, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { type VersionRecord, versionRecord } from './version-record.ts'
+import { type VersionRecord, versionRecord, compareVersions } from './version-record.ts'
+import type { SeenVersion } from './move-version.ts'
 
 /**
  * One app's versions, newest number first, with status `status` or any (null).
@@ -135,3 +135,38 @@ export const listLiveChanges = async ({ database }: Platform, appId: string, pag
   )
 
 export type LiveChange = Awaited<ReturnType<typeof listLiveChanges>>['data'][number]
+
+/** What an operator sees before deciding on a version. */
+export type Review = Awaited<ReturnType<typeof readReview>>
+
+/**
+ * A version and the live version, with the differences between them.
+ * @throws version_not_found for an unknown app or version
+ */
+export const readReview = async (platform: Platform, slug: string, name: string) => {
+  const q = platform.database.queries
+  const app = await q.apps.bySlug(slug)
+  const row = app === null ? null : await q.versions.byName(app.id, name)
+  if (app === null || row === null) throw refuse('version_not_found')
+  const owner = await q.users.byId(app.ownerId)
+  if (owner === null) throw new Error('an app has no owner')
+  const liveRow = await q.versions.active(app.id)
+  const version = versionRecord(row, app)
+  /** The live version to compare with; null when there is none. */
+  const live = liveRow === null ? null : versionRecord(liveRow, app)
+  /** Send this back with the decision, so that it applies only to what was shown. */
+  const seen: SeenVersion = {
+    id: row.id,
+    revision: row.revision,
+    submittedAt: row.submittedAt,
+    liveId: live?.id ?? null,
+  }
+  return {
+    app: { id: app.id, slug: app.slug, name: app.name, status: app.status },
+    owner: { id: owner.id, name: owner.name, email: owner.email },
+    version,
+    live,
+    ...compareVersions(live, version),
+    seen,
+  }
+}

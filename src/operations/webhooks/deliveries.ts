@@ -1,16 +1,16 @@
-import type { AttemptQuestion, WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/database.ts'
+import type { AttemptQuestion, WebhookAttempt, WebhookEndpoint, WebhookEvent, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
-import { recordId } from '../../domain/identifier.ts'
+import { recordId, recordIdOfTime } from '../../domain/identifier.ts'
 import { pick } from '../../domain/pick.ts'
-import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
+import { decideAttempt, isDelivered, restAskedFor, webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
-import { decide } from '../decide.ts'
-import { newestFirst, type PageRequest } from '../page.ts'
+import { decide, badInput, type Operation } from '../decide.ts'
+import { newestFirst, type PageRequest, beyondEveryId } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
-import { findEndpoint } from './endpoints.ts'
-import { signEvent } from './secrets.ts'
+import { findEndpoint, signEvent } from './endpoints.ts'
+import { type ApiVersion, apiVersions } from '../../domain/api-version.ts'
 
 /** The IDs of the enabled endpoints that have a delivery due. */
 export const listDueEndpoints = async (platform: Platform): Promise<readonly string[]> =>
@@ -213,3 +213,87 @@ export const readAttempt = async (platform: Platform, endpointId: string, id: st
 }
 
 const headersOf = (text: string | null) => (text === null ? null : storedJson<Readonly<Record<string, string>>>(text))
+
+/** Announces once to every app that has an endpoint which versions of the contract this release will switch off. */
+export const announceDeprecations = async (
+  platform: Platform,
+  trace: Trace,
+  versions: readonly ApiVersion[] = apiVersions,
+): Promise<void> => {
+  for (const { name, deprecatedAt, sunsetAt } of versions.filter((version) => version.deprecatedAt !== null)) {
+    const detail = { apiVersion: name, deprecatedAt: wireTime(deprecatedAt), sunsetAt: wireTime(sunsetAt) }
+    for (const appId of await platform.database.queries.webhookEndpoints.listeningApps()) {
+      await decide(platform, trace, { actor: system }, async ({ q, record }) => {
+        const announced = await q.audit.pageOfApp(appId, 'api_version.deprecated', beyondEveryId, 100)
+        if (announced.some(({ target }) => target === name)) return
+        await record({ action: 'api_version.deprecated', appId, target: name, detail })
+      })
+    }
+  }
+}
+
+const wireTime = (epochMs: number | null): string | null => (epochMs === null ? null : new Date(epochMs).toISOString())
+
+/** One event, which may be a ping; or all events since a moment (epoch milliseconds) or all given up, without pings. */
+export type ResendChoice =
+  | { readonly kind: 'one'; readonly eventId: string }
+  | { readonly kind: 'since'; readonly at: number }
+  | { readonly kind: 'failed' }
+
+/** How many deliveries one transaction restarts, so that no other write waits for long. */
+const resentAtOnce = 500
+
+/**
+ * Makes deliveries to an endpoint due again, under the same event IDs and with all their attempts ahead. Returns how
+ * many. A disabled endpoint gets them when it is enabled.
+ * @throws invalid_request for an unknown endpoint or event, or a moment more than 30 days ago
+ */
+export const resendEvents: Operation<
+  { readonly id: string; readonly choice: ResendChoice },
+  { readonly id: string; readonly resent: number }
+> = async (platform, trace, actor, { id, choice }) => {
+  if (choice.kind === 'since' && choice.at < platform.clock.now() - webhookHistoryMs) {
+    throw badInput('since', 'Events are kept for 30 days.')
+  }
+  let resent = 0
+  let after = 0
+  for (;;) {
+    const from = after
+    const batch = await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+      const { endpoint } = await findEndpoint(q, id)
+      const positions = await positionsOf(q, id, choice, from)
+      if (positions === null) return badInput('event', 'This endpoint has no such event.')
+      if (positions.length === 0) return positions
+      await q.webhookEvents.restart(id, positions, now)
+      const { appId, environment } = endpoint
+      const detail = { choice: choice.kind, events: positions.length }
+      await record({ action: 'webhook.resent', appId, environment, target: id, detail })
+      return positions
+    })
+    resent += batch.length
+    after = batch.at(-1) ?? after
+    if (choice.kind === 'one' || batch.length < resentAtOnce) return { id, resent }
+  }
+}
+
+/** Null when the one event was never meant for the endpoint. */
+const positionsOf = async (
+  q: Queries,
+  id: string,
+  choice: ResendChoice,
+  after: number,
+): Promise<readonly number[] | null> => {
+  switch (choice.kind) {
+    case 'one': {
+      const event = await q.webhookEvents.find(choice.eventId)
+      if (event === null || (await q.webhookEvents.findDelivery(event.position, id)) === null) return null
+      return [event.position]
+    }
+    case 'since':
+      return await q.webhookEvents.positionsSince(id, recordIdOfTime('evt_', choice.at), after, resentAtOnce)
+    case 'failed':
+      return await q.webhookEvents.failedPositions(id, after, resentAtOnce)
+    default:
+      return choice satisfies never
+  }
+}

@@ -1,16 +1,26 @@
-// The webhook endpoints of an app as owners and operators see, list, disable and remove them. add-endpoint.ts adds one and changes its URL.
-
-import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
+// The webhook endpoints of an app as owners and operators add, see, change and remove them, and their secrets.
+import { Webhook } from 'standardwebhooks'
+import type { Queries, WebhookEndpoint, WebhookEvent, WebhookSecret } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { AppRight } from '../../domain/member.ts'
 import { pick } from '../../domain/pick.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
-import { parseStoredKinds } from '../../domain/webhook-event.ts'
+import {
+  parseStoredKinds,
+  formatKinds,
+  isWebhookKind,
+  maximumEndpoints,
+  webhookKinds,
+} from '../../domain/webhook-event.ts'
 import { refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decide, type Operation } from '../decide.ts'
+import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { webhookUrlFault } from '../../domain/registered-url.ts'
+import { webhookSecretPrefix } from '../../domain/secret.ts'
+import { endOfGrace } from '../new-secret.ts'
 
 /** An endpoint without its secrets. */
 export type EndpointRecord = ReturnType<typeof endpointRecord>
@@ -18,7 +28,7 @@ export type EndpointRecord = ReturnType<typeof endpointRecord>
 /** The answer to creating an endpoint or rotating its secret. No other answer contains a secret. */
 export type NewEndpointRecord = EndpointRecord & { readonly secret: string }
 
-export const endpointRecord = (row: WebhookEndpoint, app: string) => ({
+const endpointRecord = (row: WebhookEndpoint, app: string) => ({
   id: row.id,
   app,
   environment: row.environment,
@@ -125,3 +135,174 @@ export const removeEndpoint: Operation<string, EndpointRecord> = async (platform
     return endpointRecord(endpoint, slug)
   })
 }
+
+type NewEndpoint = {
+  readonly slug: string
+  readonly environment: Environment
+  readonly url: string
+  readonly kinds: readonly string[]
+}
+
+/**
+ * Adds a webhook endpoint to one environment of an app. The secret is shown in this answer and never again.
+ * @throws invalid_request for a URL that is not allowed, a host with a refused address, unknown kinds, or too many
+ *   endpoints
+ */
+export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (platform, trace, actor, input) => {
+  const { slug, environment, url, kinds } = input
+  const refusal = refusalOfFaults({ url: await urlFault(platform, url), kinds: kindsFault(kinds) })
+  if (refusal !== null) throw refusal
+  const chosen = kinds.filter(isWebhookKind)
+  const now = platform.clock.now()
+  const id = recordId('whk_', platform.random.uuid(now))
+  const secret = mintWebhookSecret(platform, id, now)
+
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
+    const app = await findApp(q, slug)
+    if ((await q.webhookEndpoints.countOfPlace(app.id, environment)) >= maximumEndpoints) {
+      return badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`)
+    }
+    const row: WebhookEndpoint = {
+      id,
+      appId: app.id,
+      environment,
+      url,
+      kinds: formatKinds(chosen),
+      status: 'enabled',
+      reason: null,
+      failingSince: null,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await q.webhookEndpoints.insert(row)
+    await q.webhookEndpoints.insertSecret(secret)
+    const detail = { host: new URL(url).host, kinds: chosen }
+    await record({ action: 'webhook.created', appId: app.id, environment, target: id, detail })
+    return { ...endpointRecord(row, app.slug), secret: webhookSecretText(secret) }
+  })
+}
+
+type EndpointChange = {
+  readonly id: string
+  readonly url: string
+  readonly kinds: readonly string[]
+}
+
+/**
+ * Gives an endpoint another URL and other kinds of events. What waits for it goes to the new URL, signed with the same
+ * secret. Nothing changes when it has both already.
+ * @throws invalid_request for an unknown ID, a URL that is not allowed, a host with a refused address, or unknown kinds
+ */
+export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (platform, trace, actor, change) => {
+  const { id, url } = change
+  const shown = await findEndpoint(platform.database.queries, id)
+  const isSame = shown.endpoint.url === url
+  const refusal = refusalOfFaults({
+    url: isSame ? null : await urlFault(platform, url),
+    kinds: kindsFault(change.kinds),
+  })
+  if (refusal !== null) throw refusal
+  const kinds = formatKinds(change.kinds.filter(isWebhookKind))
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+    const { endpoint, slug } = await findEndpoint(q, id)
+    const isMoved = endpoint.url !== url
+    // Another address has not failed yet.
+    const after = { url, kinds, failingSince: isMoved ? null : endpoint.failingSince }
+    if (!isMoved && endpoint.kinds === kinds) return endpointRecord(endpoint, slug)
+    await q.webhookEndpoints.change(id, after, now)
+    const { appId, environment } = endpoint
+    const detail = {
+      ...(isMoved ? { from: new URL(endpoint.url).host, host: new URL(url).host } : {}),
+      kinds: parseStoredKinds(kinds),
+    }
+    await record({ action: 'webhook.changed', appId, environment, target: id, detail })
+    return endpointRecord({ ...endpoint, ...after, updatedAt: now }, slug)
+  })
+}
+
+const kindsFault = (kinds: readonly string[]): string | null => {
+  if (kinds.length === 0) return 'Choose at least one kind of event.'
+  return kinds.every(isWebhookKind) ? null : `There is no such kind of event. The kinds are ${webhookKinds.join(', ')}.`
+}
+
+/**
+ * Checks the form of the URL and the addresses that its host has now.
+ * @throws invalid_request
+ */
+export const checkEndpointUrl = async (platform: Platform, url: string): Promise<void> => {
+  refuseFault('url', await urlFault(platform, url))
+}
+
+const urlFault = async (platform: Platform, url: string): Promise<string | null> => {
+  const fault = webhookUrlFault(url)
+  if (fault !== null) return fault
+  const wrong = await platform.webhooks.check(url)
+  return wrong === null ? null : placeFaults[wrong]
+}
+
+/** Never says what the address answers, so that nobody can use this check to explore a private network. */
+const placeFaults = {
+  address_refused:
+    'This host has an address that webhooks do not call: it is private, reserved, or belongs to this machine.',
+  not_resolved: 'This host name has no address.',
+  timed_out: 'This host name could not be looked up in time. Try it again.',
+} as const
+
+/** Bytes of a signing secret; Standard Webhooks asks for 24 to 64. */
+const secretBytes = 32
+
+/** A new random secret of an endpoint. `now` is epoch milliseconds. */
+const mintWebhookSecret = (platform: Platform, endpointId: string, now: number): WebhookSecret => ({
+  id: recordId('whs_', platform.random.uuid(now)),
+  endpointId,
+  secret: platform.random.bytes(secretBytes),
+  createdAt: now,
+  expiresAt: null,
+})
+
+/** The secret in the text form that Standard Webhooks libraries accept ("Symmetric"). */
+export const webhookSecretText = ({ secret }: Pick<WebhookSecret, 'secret'>): string =>
+  `${webhookSecretPrefix}${Buffer.from(secret).toString('base64')}`
+
+/**
+ * Gives an endpoint a new secret, shown in this answer and never again. Until the grace period ends, deliveries are
+ * signed with the old secret too. Any older secret ends at once, so an endpoint has at most two.
+ * @throws invalid_request for an unknown ID or a wrong grace period
+ */
+export const rotateWebhookSecret: Operation<
+  { readonly id: string; readonly graceHours: number },
+  NewEndpointRecord
+> = async (platform, trace, actor, { id, graceHours }) => {
+  const now = platform.clock.now()
+  const endsAt = endOfGrace(graceHours, now)
+  const secret = mintWebhookSecret(platform, id, now)
+  return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
+    const { endpoint, slug } = await findEndpoint(q, id)
+    const [latest, ...older] = await q.webhookEndpoints.liveSecrets(id, now)
+    if (latest !== undefined) await q.webhookEndpoints.endSecretsAt([latest], endsAt)
+    await q.webhookEndpoints.endSecretsAt(older, now)
+    await q.webhookEndpoints.insertSecret(secret)
+    const { appId, environment } = endpoint
+    await record({ action: 'webhook.secret_rotated', appId, environment, target: id, detail: { graceHours } })
+    return { ...endpointRecord(endpoint, slug), secret: webhookSecretText(secret) }
+  })
+}
+
+/**
+ * The headers of a delivery (Standard Webhooks). The ID is the same in every attempt, the timestamp is that of this
+ * attempt, and every valid secret adds a signature, newest first. `sentAt` must come from the machine's own clock:
+ * receivers compare it with theirs and refuse a difference of several minutes.
+ */
+export const signEvent = (
+  event: Pick<WebhookEvent, 'id' | 'body'>,
+  secrets: readonly Pick<WebhookSecret, 'secret'>[],
+  sentAt: number,
+): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  'user-agent': 'app-platform-webhooks',
+  'webhook-id': event.id,
+  'webhook-timestamp': String(Math.floor(sentAt / 1000)),
+  'webhook-signature': secrets
+    .map(({ secret }) => new Webhook(secret, { format: 'raw' }).sign(event.id, new Date(sentAt), event.body))
+    .join(' '),
+})

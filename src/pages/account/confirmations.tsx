@@ -10,9 +10,8 @@ import {
   listConnectedApps,
   revokeConnectedApps,
 } from '../../operations/connected-apps.ts'
-import { ownsInstall } from '../../operations/installs/install-record.ts'
+import { ownsInstall, endInstall } from '../../operations/installs/installs.ts'
 import { describeInstall, listOpenInstalls } from '../../operations/installs/lists.ts'
-import { endInstall } from '../../operations/installs/move-install.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import { liveSessionsOf } from '../../operations/reach.ts'
 import {

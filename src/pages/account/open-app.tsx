@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
-import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/issue-install-session-code.ts'
+import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/embedding.ts'
 import { embedScript } from '../assets.ts'
 import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { Layout } from '../design/shell.tsx'

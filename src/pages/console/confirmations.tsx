@@ -2,9 +2,13 @@ import { Elysia } from 'elysia'
 import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
-import { ownsCredential } from '../../operations/credentials/list-credentials.ts'
-import { readEndpoint, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
-import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
+import { ownsCredential } from '../../operations/credentials/credentials.ts'
+import {
+  readEndpoint,
+  removeEndpoint,
+  setEndpointStatus,
+  rotateWebhookSecret,
+} from '../../operations/webhooks/endpoints.ts'
 import { secretShownBefore } from '../change.tsx'
 import { confirmed } from '../confirmation.tsx'
 import { asMember, asUser, emptyForm, formOf, numberIn, text } from '../form.ts'

@@ -4,12 +4,12 @@ import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
-import { createCredential } from '../../operations/credentials/change-credentials.ts'
 import {
+  createCredential,
   type CredentialRecord,
   listLiveCredentials,
   type ListedSecret,
-} from '../../operations/credentials/list-credentials.ts'
+} from '../../operations/credentials/credentials.ts'
 import { formPage, secretShownBefore } from '../change.tsx'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { RowList } from '../design/row-list.tsx'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { listEndedCredentials } from '../../operations/credentials/list-credentials.ts'
+import { listEndedCredentials } from '../../operations/credentials/credentials.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { noMatch, Pager, SearchBar } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'

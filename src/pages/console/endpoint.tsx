@@ -3,14 +3,13 @@ import type { RowKey } from '../../domain/identifier.ts'
 import { isEveryKind } from '../../domain/webhook-event.ts'
 import { type AppRight, hasRight } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
-import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
+import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
 import {
   type EndpointDetail,
   ownsEndpoint,
   readEndpoint,
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
-import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { timeOf } from '../audit-period.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'

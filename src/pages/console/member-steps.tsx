@@ -3,14 +3,17 @@ import { refuse } from '../../domain/errors.ts'
 import { hasRight, type MemberRole, memberRoles } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
-import { deleteApp } from '../../operations/apps/delete-app.ts'
+import { deleteApp } from '../../operations/apps/apps.ts'
 import {
   inviteMember,
   listInvitations,
   mayRevokeInvitation,
   revokeInvitation,
-} from '../../operations/apps/invitations.ts'
-import { changeMemberRole, listMembers, mayChangeMember, removeMember } from '../../operations/apps/members.ts'
+  changeMemberRole,
+  listMembers,
+  mayChangeMember,
+  removeMember,
+} from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decide.ts'
 import { reachOf } from '../../operations/reach.ts'
 import { confirmed } from '../confirmation.tsx'

@@ -7,8 +7,9 @@ import {
   listInvitations,
   type MadeInvitation,
   type PendingInvitation,
-} from '../../operations/apps/invitations.ts'
-import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
+  listMembers,
+  type TeamMember,
+} from '../../operations/apps/members.ts'
 import { badInput } from '../../operations/decide.ts'
 import { formPage } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'

@@ -1,5 +1,5 @@
 import type { Door } from '../../http/door.ts'
-import { createApp } from '../../operations/apps/create-app.ts'
+import { createApp } from '../../operations/apps/apps.ts'
 import { listOwnApps } from '../../operations/apps/lists.ts'
 import { formPage } from '../change.tsx'
 import { Field } from '../design/field.tsx'

@@ -7,8 +7,13 @@ import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import type { Rule } from '../../operations/acting-as.ts'
 import { mayInActiveApp, refusalOfRole } from '../../operations/acting-as.ts'
-import { addEndpoint, changeEndpoint } from '../../operations/webhooks/add-endpoint.ts'
-import { type EndpointRecord, ownsEndpoint, readEndpoint } from '../../operations/webhooks/endpoints.ts'
+import {
+  addEndpoint,
+  changeEndpoint,
+  type EndpointRecord,
+  ownsEndpoint,
+  readEndpoint,
+} from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
 import { Choice, ChoiceSet, Field, Problem } from '../design/field.tsx'

@@ -1,4 +1,4 @@
-import type { AppOverview } from '../../operations/apps/overview.ts'
+import type { AppOverview } from '../../operations/apps/lists.ts'
 import { VersionStatusBadge } from '../design/badge.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { consoleAppPath } from './own-app.tsx'

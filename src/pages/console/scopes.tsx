@@ -1,5 +1,5 @@
 import type { Door } from '../../http/door.ts'
-import { changeAppScopes } from '../../operations/apps/change-app.ts'
+import { changeAppScopes } from '../../operations/apps/apps.ts'
 import { formPage } from '../change.tsx'
 import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'

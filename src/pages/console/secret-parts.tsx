@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
 import { hasRight, rightOverSecrets } from '../../domain/member.ts'
-import type { ListedSecret } from '../../operations/credentials/list-credentials.ts'
+import type { ListedSecret } from '../../operations/credentials/credentials.ts'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { proveFirst } from '../proof.ts'

@@ -1,8 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { type AppEvent, listAppEvents } from '../../operations/audit/lists.ts'
+import {
+  type AppEvent,
+  listAppEvents,
+  type AppEventSearch,
+  countEventsOfApp,
+} from '../../operations/audit/read-audit.ts'
 import { type Named, namesOf } from '../../operations/audit/names.ts'
-import { type AppEventSearch, countEventsOfApp } from '../../operations/audit/search-events.ts'
 import { AuditEvents, groupsWith } from '../audit-events.tsx'
 import { periodOf } from '../audit-period.ts'
 import { Problem } from '../design/field.tsx'

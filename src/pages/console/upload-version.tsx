@@ -4,7 +4,7 @@ import { scopeCatalogue } from '../../domain/scope.ts'
 import { visibleText } from '../../domain/text.ts'
 import { artifactLimits, versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
-import { keepingIfUsed } from '../../operations/artifacts/store-artifact.ts'
+import { keepingIfUsed } from '../../operations/artifacts/artifacts.ts'
 import { badInput } from '../../operations/decide.ts'
 import {
   createOwnVersion,

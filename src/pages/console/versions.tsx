@@ -3,7 +3,7 @@ import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { versionStatuses } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
-import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
+import { artifactUse } from '../../operations/artifacts/artifacts.ts'
 import {
   countVersions,
   listLiveChanges,

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
-import type { InspectedApp } from '../../operations/apps/overview.ts'
-import { createCredential } from '../../operations/credentials/change-credentials.ts'
+import type { InspectedApp } from '../../operations/apps/lists.ts'
 import {
+  createCredential,
   type ListedSecret,
   listLiveCredentials,
   type NewCredentialRecord,
-} from '../../operations/credentials/list-credentials.ts'
+} from '../../operations/credentials/credentials.ts'
 import { formPage } from '../change.tsx'
 import { environmentNames } from '../design/badge.tsx'
 import { Field, SelectField } from '../design/field.tsx'

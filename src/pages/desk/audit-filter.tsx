@@ -1,5 +1,5 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import type { AuditSearch } from '../../operations/audit/search-events.ts'
+import type { AuditSearch } from '../../operations/audit/read-audit.ts'
 import { badInput } from '../../operations/decide.ts'
 import type { TimeOrder } from '../../operations/page.ts'
 import { Field } from '../design/field.tsx'

@@ -1,8 +1,14 @@
 import { Elysia } from 'elysia'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
-import { type BegunWork, keptBackups, startBackup, startBackupCheck } from '../../operations/backups/make-backup.ts'
-import { type BackupState, readBackups } from '../../operations/backups/read-backups.ts'
+import {
+  type BegunWork,
+  keptBackups,
+  startBackup,
+  startBackupCheck,
+  type BackupState,
+  readBackups,
+} from '../../operations/backups/backups.ts'
 import { changed, formPage, navigationAbove } from '../change.tsx'
 import { Badge } from '../design/badge.tsx'
 import { ConfirmationPage } from '../design/confirmation.tsx'

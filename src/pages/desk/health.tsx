@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
-import { type PlatformHealth, readHealth } from '../../operations/health/figures.ts'
+import { type PlatformHealth, readHealth } from '../../operations/health/health.ts'
 import { program } from '../../runtime/program.ts'
 import { Badge } from '../design/badge.tsx'
 import { StatTile, StatTiles } from '../design/stat.tsx'

@@ -9,7 +9,7 @@ import {
   type InstallSearch,
   searchInstalls,
 } from '../../operations/installs/lists.ts'
-import { moveInstall } from '../../operations/installs/move-install.ts'
+import { moveInstall } from '../../operations/installs/installs.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed } from '../change.tsx'

@@ -1,6 +1,6 @@
 import { scopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { createApp } from '../../operations/apps/create-app.ts'
+import { createApp } from '../../operations/apps/apps.ts'
 import { email, line } from '../design/field.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { formOf, texts } from '../form.ts'

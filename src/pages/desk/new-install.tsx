@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { resourceKinds } from '../../domain/resource.ts'
 import type { Door } from '../../http/door.ts'
-import { createInstall } from '../../operations/installs/create-install.ts'
+import { createInstall } from '../../operations/installs/installs.ts'
 import { email, line, SelectField } from '../design/field.tsx'
 import { formOf } from '../form.ts'
 import { seeOther } from '../page.ts'

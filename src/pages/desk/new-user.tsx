@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { inspectUser, type UserSummary } from '../../operations/users/find-user.ts'
-import { inviteUser } from '../../operations/users/password-links.ts'
+import { inviteUser } from '../../operations/users/passwords.ts'
 import { email, line } from '../design/field.tsx'
 import { ShownOnce } from '../design/values.tsx'
 import { formOf } from '../form.ts'

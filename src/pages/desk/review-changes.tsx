@@ -1,6 +1,6 @@
 import type { ManifestChange } from '../../domain/manifest-difference.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
-import type { Review } from '../../operations/versions/read-review.ts'
+import type { Review } from '../../operations/versions/lists.ts'
 import { type BadgeWords, StateBadge } from '../design/badge.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'

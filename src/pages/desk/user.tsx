@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
-import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
+import { renameUser, setUserEmail } from '../../operations/users/users.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { changed } from '../change.tsx'

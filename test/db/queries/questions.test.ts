@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Queries } from '../../../db/database.ts'
-import { revokeCredential } from '../../../src/operations/credentials/change-credentials.ts'
+import { revokeCredential } from '../../../src/operations/credentials/credentials.ts'
 import { platformOfFile } from '../../support/platform-of-file.ts'
 import { operator, trace } from '../../support/operator.ts'
 import { developmentCaller } from '../../operations/support/owner.ts'
-import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
+import { rollBackVersion } from '../../../src/operations/versions/move-version.ts'
 import { moveThrough, uploadVersion } from '../../support/version.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 

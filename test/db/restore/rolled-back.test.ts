@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
-import { previewRollback } from '../../../src/operations/versions/roll-back-version.ts'
+import { previewRollback } from '../../../src/operations/versions/move-version.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

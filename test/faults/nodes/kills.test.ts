@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import { createCredential, revokeCredential } from '../../../src/operations/credentials/change-credentials.ts'
-import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
+import { createCredential, revokeCredential } from '../../../src/operations/credentials/credentials.ts'
+import { addEndpoint } from '../../../src/operations/webhooks/endpoints.ts'
 import { createWebhookSender } from '../../../src/runtime/webhook-sender.ts'
 import { together } from '../../support/crash.ts'
 import { faultsIn } from '../../support/database-file.ts'

@@ -3,8 +3,8 @@ import {
   createCredential,
   revokeCredential,
   rotateCredential,
-} from '../../../src/operations/credentials/change-credentials.ts'
-import { listCredentials } from '../../../src/operations/credentials/list-credentials.ts'
+  listCredentials,
+} from '../../../src/operations/credentials/credentials.ts'
 import { together } from '../../support/crash.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addOwnedApp, openArena, race } from './support.ts'

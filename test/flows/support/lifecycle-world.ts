@@ -1,5 +1,5 @@
-import { createApp } from '../../../src/operations/apps/create-app.ts'
-import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
+import { createApp } from '../../../src/operations/apps/apps.ts'
+import { createCredential } from '../../../src/operations/credentials/credentials.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { PlatformError } from '../../../src/domain/errors.ts'
 import { liveStack } from '../../../src/domain/version.ts'

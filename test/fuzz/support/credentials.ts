@@ -1,6 +1,6 @@
 import { formTicket } from '../../../src/domain/form-ticket.ts'
 import { rowKey } from '../../../src/domain/identifier.ts'
-import { setAppStatus } from '../../../src/operations/apps/change-app.ts'
+import { setAppStatus } from '../../../src/operations/apps/apps.ts'
 import { revokeByClient } from '../../../src/operations/oauth/revoke.ts'
 import { signIn } from '../../support/sign-in.ts'
 import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'

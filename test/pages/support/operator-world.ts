@@ -1,4 +1,4 @@
-import { setOperator } from '../../../src/operations/users/change-user.ts'
+import { setOperator } from '../../../src/operations/users/users.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { operator as commandLine, trace } from '../../support/operator.ts'
 import type { ServerOptions } from '../../support/running-server.ts'

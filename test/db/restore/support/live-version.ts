@@ -1,6 +1,6 @@
 import type { Platform } from '../../../../src/operations/platform.ts'
 import type { Environment } from '../../../../src/domain/app.ts'
-import { rollBackVersion } from '../../../../src/operations/versions/roll-back-version.ts'
+import { rollBackVersion } from '../../../../src/operations/versions/move-version.ts'
 import { developmentCaller } from '../../../operations/support/owner.ts'
 import { trace } from '../../../support/operator.ts'
 import { moveThrough, submitVersion } from '../../../support/version.ts'

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createUser } from '../../../../src/operations/users/create-user.ts'
+import { createUser } from '../../../../src/operations/users/users.ts'
 import { openAsOperator, operator, trace } from '../../../support/operator.ts'
 import { lastingFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
 import { backUp } from '../../../support/database-file.ts'

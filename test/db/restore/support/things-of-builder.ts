@@ -3,14 +3,14 @@ import {
   deleteBuilderResource,
   findBuilderResource,
   putBuilderResource,
-} from '../../../../src/operations/resources/builder-resources.ts'
+} from '../../../../src/operations/resources/resources.ts'
 import {
   createServiceKey,
   revokeServiceKey,
   rotateServiceKey,
 } from '../../../../src/operations/service-keys/change-service-keys.ts'
-import { linkUser } from '../../../../src/operations/users/builder-users.ts'
-import { eraseUser } from '../../../../src/operations/users/erase-user.ts'
+import { linkUser } from '../../../../src/operations/users/users.ts'
+import { eraseUser } from '../../../../src/operations/users/personal-data.ts'
 import { operator, trace } from '../../../support/operator.ts'
 import { addUser } from '../../../support/world.ts'
 import type { Thing } from './things.ts'

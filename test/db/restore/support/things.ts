@@ -1,19 +1,25 @@
-import { changeAppScopes, setAppStatus } from '../../../../src/operations/apps/change-app.ts'
-import { deleteApp, undeleteApp } from '../../../../src/operations/apps/delete-app.ts'
-import { transferApp } from '../../../../src/operations/apps/transfer-app.ts'
-import { revokeCredential, rotateCredential } from '../../../../src/operations/credentials/change-credentials.ts'
-import { createInstall } from '../../../../src/operations/installs/create-install.ts'
-import { moveInstall } from '../../../../src/operations/installs/move-install.ts'
+import {
+  changeAppScopes,
+  setAppStatus,
+  deleteApp,
+  undeleteApp,
+  transferApp,
+} from '../../../../src/operations/apps/apps.ts'
+import { revokeCredential, rotateCredential } from '../../../../src/operations/credentials/credentials.ts'
+import { createInstall, moveInstall } from '../../../../src/operations/installs/installs.ts'
 import type { Platform } from '../../../../src/operations/platform.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../../src/operations/redirect-uris.ts'
 import { purgeBatch } from '../../../../src/operations/purge/purge.ts'
-import { setOperator, setUserEmail } from '../../../../src/operations/users/change-user.ts'
+import { setOperator, setUserEmail } from '../../../../src/operations/users/users.ts'
 import { resetPassword } from '../../../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../../../src/operations/users/set-user-status.ts'
 import { moveVersion } from '../../../../src/operations/versions/move-version.ts'
-import { addEndpoint } from '../../../../src/operations/webhooks/add-endpoint.ts'
-import { removeEndpoint, setEndpointStatus } from '../../../../src/operations/webhooks/endpoints.ts'
-import { rotateWebhookSecret } from '../../../../src/operations/webhooks/secrets.ts'
+import {
+  addEndpoint,
+  removeEndpoint,
+  setEndpointStatus,
+  rotateWebhookSecret,
+} from '../../../../src/operations/webhooks/endpoints.ts'
 import { operator, trace } from '../../../support/operator.ts'
 import { submitVersion } from '../../../support/version.ts'
 import { addApp, addUser, type AppInWorld, installApp, type Login } from '../../../support/world.ts'

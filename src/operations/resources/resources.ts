@@ -1,5 +1,4 @@
 // Websites and stores as the builder sends them, one at a time.
-
 import type { Queries, Resource } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { isForeignId } from '../../domain/foreign-id.ts'
@@ -11,7 +10,10 @@ import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { externalIdRule } from '../users/builder-users.ts'
+import { externalIdRule } from '../users/users.ts'
+import { andThen } from '../../domain/awaitable.ts'
+import type { ScopeName } from '../../domain/scope.ts'
+import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
 
 /** A website or store as the builder sees it. */
 export type BuilderResource = ReturnType<typeof builderResource>
@@ -173,4 +175,29 @@ export const listManagedResources = async ({ database }: Platform, kind: Resourc
   const rows = await database.queries.resources.listPage(kind, page.cursor ?? '', page.limit + 1)
   const { data, nextCursor } = pageOf(rows, page.limit, ({ resource }) => resource.id)
   return { data: data.map(({ resource, ownerExternalId }) => builderResource(resource, ownerExternalId)), nextCursor }
+}
+
+/** The scope that each kind needs (contract section 4). */
+export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, ScopeName>
+
+/**
+ * The signed-in user's own websites or stores, by slug. The query reads no page bodies, orders, customer or payment data
+ * (spec section 2).
+ * @throws insufficient_scope, install_required, invalid_request for a cursor that this list did not return
+ */
+export const listResources = (
+  platform: Platform,
+  caller: UserCaller | EmbeddedCaller,
+  kind: ResourceKind,
+  page: PageRequest,
+) => {
+  if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  const needed = scopeToRead[kind]
+  if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
+  const q = platform.database.queries
+  return andThen(q.installs.hasLive(caller.appId, caller.user.id), (isInstalled) => {
+    if (!isInstalled) throw refuse('install_required')
+    const found = q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
+    return andThen(found, (rows) => pageOf(rows, page.limit, ({ slug }) => slug))
+  })
 }

@@ -1,0 +1,228 @@
+import type { Sharing, StoreProblem } from '../../../db/database.ts'
+import { clockFault, clockOffsetMs } from '../clock.ts'
+import type { Observed, Platform } from '../platform.ts'
+import { uuidTimeOfKey } from '../../domain/identifier.ts'
+import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import { timeOfKey } from '../../domain/time-key.ts'
+import type { Figures } from '../../runtime/metrics.ts'
+import { decide, type Operation } from '../decide.ts'
+
+/** Every problem of the server that a person has to solve. These names are labels of metrics and fields of the log. */
+export const conditionNames = [
+  'storage_failed',
+  'disk_full',
+  'database_locked',
+  'database_unreachable',
+  'too_few_connections',
+  'clock_ahead',
+  'clock_wrong',
+  'clock_differs',
+  'settings_differ',
+  'no_synchronous_standby',
+  'several_standbys',
+  'mail_fails',
+] as const
+export type ConditionName = (typeof conditionNames)[number]
+
+type Condition = {
+  readonly name: ConditionName
+  /** What is wrong and what to do about it. */
+  readonly sentence: string
+  /** Whether `/readyz` fails. */
+  readonly endsReadiness: boolean
+}
+
+/**
+ * The conditions that hold now. Readiness, metrics, log and health page all use this function, so that they agree. It must
+ * be cheap and must not fail, even when the store has failed.
+ */
+export const readConditions = async (platform: Observed): Promise<readonly Condition[]> => {
+  const ofStore = storeCondition(platform)
+  // A clock that differs from that of PostgreSQL is one problem, whatever it is ahead of.
+  const ofClock = ofStore?.name === 'clock_wrong' ? null : clockCondition(platform)
+  return [ofStore, ofClock, ...sharingConditions(platform.database.sharing()), mailCondition(platform)].filter(
+    (condition) => condition !== null,
+  )
+}
+
+const nameOf = {
+  failed: 'storage_failed',
+  full: 'disk_full',
+  locked: 'database_locked',
+  unreachable: 'database_unreachable',
+  connections: 'too_few_connections',
+  clock: 'clock_wrong',
+} as const satisfies Record<StoreProblem, ConditionName>
+
+const storeCondition = ({ database }: Observed): Condition | null => {
+  const { problem, reason } = database.health()
+  return problem === null ? null : { name: nameOf[problem], sentence: reason, endsReadiness: true }
+}
+
+const clockCondition = ({ clock }: Observed): Condition | null => {
+  const sentence = clockFault(clock)
+  return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
+}
+
+const mailCondition = ({ mailer }: Observed): Condition | null => {
+  const sentence = mailer?.trouble() ?? null
+  return sentence === null ? null : warning('mail_fails', sentence)
+}
+
+/** How far clocks may differ without a warning. Beyond 30 s, the store takes no writes, and says so (`clock_wrong`). */
+const toleratedMs = 2_000
+const longestWarnedMs = 30_000
+
+/** What does not keep this server from answering, and yet is probably a mistake. */
+const sharingConditions = (sharing: Sharing | null): readonly (Condition | null)[] =>
+  sharing === null
+    ? []
+    : [
+        shortageCondition(sharing),
+        standbyCondition(sharing),
+        spareCondition(sharing),
+        settingsCondition(sharing),
+        offsetCondition(sharing),
+      ]
+
+/** The server goes on with the connections that it has. Without any, the store takes no writes. */
+const shortageCondition = ({ shortage }: Sharing): Condition | null =>
+  shortage === null ? null : warning('too_few_connections', shortage)
+
+const standbyCondition = ({ hasSynchronousStandby }: Sharing): Condition | null =>
+  hasSynchronousStandby ? null : warning('no_synchronous_standby', noStandbySentence)
+
+const noStandbySentence =
+  'PostgreSQL has no synchronous standby, so a failover, or the loss of its disk, loses the latest changes, revocations among them: ' +
+  'add a standby as app-platform help high-availability shows, or run app-platform recover --accept-loss after each such loss.'
+
+const spareCondition = ({ hasSpareStandby }: Sharing): Condition | null =>
+  hasSpareStandby ? warning('several_standbys', severalSentence) : null
+
+const severalSentence =
+  'PostgreSQL has more standbys than its commits wait for, so after a promotion an old primary that still runs could go on with another one: ' +
+  "stop the old primary before each promotion, or let commits wait for all standbys, as by synchronous_standby_names = 'FIRST 2 (one, two)'."
+
+const settingsCondition = ({ nodes }: Sharing): Condition | null => {
+  const differing = nodes.filter(({ differs }) => differs.length > 0)
+  if (differing.length === 0) return null
+  const settings = [...new Set(differing.flatMap(({ differs }) => differs))].join(', ')
+  const where = differing.map(({ name, number }) => `${name} (server ${number})`).join(', ')
+  return warning(
+    'settings_differ',
+    `The settings of this server and of ${where} differ in ${settings}: set the same values and run systemctl restart app-platform on each.`,
+  )
+}
+
+const offsetCondition = ({ clockOffsetMs }: Sharing): Condition | null => {
+  const differenceMs = Math.abs(clockOffsetMs)
+  if (differenceMs <= toleratedMs || differenceMs > longestWarnedMs) return null
+  const seconds = (differenceMs / 1000).toFixed(1)
+  return warning(
+    'clock_differs',
+    `The clock of this machine is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL: set both right, such as by timedatectl set-ntp true.`,
+  )
+}
+
+const warning = (name: ConditionName, sentence: string): Condition => ({ name, sentence, endsReadiness: false })
+
+/** Due deliveries and waiting mails are counted up to this number. */
+const mostDeliveries = 10_000
+
+/** Reads the figures of the metrics. Each is cheap, however large the store is. A figure that cannot be read is null. */
+export const readFigures = async (platform: Observed): Promise<Figures> => {
+  const { database, clock, mailer } = platform
+  const q = database.queries
+  const now = clock.now()
+  const holding = new Set((await readConditions(platform)).map(({ name }) => name))
+  const disabled = await known(q.webhookEndpoints.countDisabled())
+  const sharing = database.sharing()
+  return {
+    ...database.statistics(),
+    nodes: sharing?.nodes.length ?? null,
+    leads: database.leads(),
+    databaseClockOffsetSeconds: sharing === null ? null : sharing.clockOffsetMs / 1000,
+    engineVersion: (await known(q.health.engineVersion())) ?? '',
+    clockOffsetSeconds: clockOffsetMs(clock) / 1000,
+    purgeLagSeconds: await known(purgeLagSeconds(platform)),
+    backupAgeSeconds: await known(backupAgeSeconds(platform)),
+    dueDeliveries: await known(q.webhookEndpoints.countDue(now, mostDeliveries)),
+    mailsWaiting: mailer === null ? null : await known(q.mails.countWaiting(mostDeliveries)),
+    disabledEndpoints: disabled ?? {},
+    conditions: Object.fromEntries(conditionNames.map((name) => [name, holding.has(name)])),
+  }
+}
+
+/** Metrics must be served even when the store has failed and answers nothing. */
+const known = async <T>(asked: Promise<T>): Promise<T | null> => await asked.catch(() => null)
+
+/** What the health page shows: the figures of the metrics and further counts. */
+export type PlatformHealth = Awaited<ReturnType<typeof readHealth>>
+
+/** A count reads up to this many rows, which takes some milliseconds even when there are millions. */
+const mostRows = 10_000
+
+/** Reads what the health page shows. Every read is bounded. */
+export const readHealth = async (platform: Platform) => {
+  const { database, clock } = platform
+  const q = database.queries
+  const now = clock.now()
+  return {
+    ...(await readFigures(platform)),
+    /** The servers that share the database; empty where there is one. */
+    sharedBy: database.sharing()?.nodes ?? [],
+    /** Problems that a person has to solve. */
+    conditions: await readConditions(platform),
+    live: {
+      appTokens: await q.health.liveAppTokens(now, mostRows),
+      sessions: await q.health.liveSessions(now, mostRows, now - platform.lifetimes.sessionIdle * 1000),
+      grants: await q.health.liveGrants(now, mostRows),
+    },
+    /** The stored files of all apps, including those that no version uses any more, and the limit of one app. */
+    artifacts: { ...(await q.artifacts.totals()), allowedBytesPerApp: platform.quotas.artifactBytes },
+    /** Epoch milliseconds of the last restore from a backup; null when there was none. */
+    restoredAt: await q.watermarks.find('restored'),
+  }
+}
+
+/** How long ago the last backup was made, in whole seconds; null when there is none. */
+const backupAgeSeconds = async ({ database, clock }: Pick<Observed, 'database' | 'clock'>): Promise<number | null> => {
+  const at = await database.queries.watermarks.find('backed_up')
+  return at === null ? null : Math.max(0, Math.floor((clock.now() - at) / 1000))
+}
+
+/** Stores when the last backup was made, for the health page and the metrics, and who made it. */
+export const recordBackup: Operation<number, void> = async (platform, trace, actor, sizeBytes) =>
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+    await q.watermarks.set('backed_up', now)
+    await record({ action: 'database.backed_up', detail: { sizeBytes } })
+  })
+
+/**
+ * For how many whole seconds the oldest expired app token or session has been waiting for the purge; 0 when the purge is
+ * up to date. Reads two keys.
+ */
+export const purgeLagSeconds = async (platform: Pick<Observed, 'database' | 'clock'>): Promise<number> => {
+  const q = platform.database.queries
+  const now = platform.clock.purgeBefore()
+  const overdue = (issuedAt: number, lifetimeSeconds: number) =>
+    Math.max(0, Math.floor((now - issuedAt) / 1000) - lifetimeSeconds)
+  const [token, session] = [await q.appTokens.oldestKey(), await q.sessions.oldestKey()]
+  return Math.max(
+    overdue(token === null ? now : timeOfKey(token), maximumLifetimes.appToken),
+    overdue(session === null ? now : uuidTimeOfKey(session), maximumLifetimes.session),
+  )
+}
+
+/** Sorting more would stop other requests for too long: 10,000 versions take about 40 ms. */
+const mostVersions = 10_000
+const mostApps = 5_000
+
+/** Reads the `rows` apps and accounts that use most; null where there are too many to sort. */
+export const readQuotaUse = async ({ database: { queries: q }, quotas }: Platform, rows: number) => ({
+  quotas,
+  artifactsOfApps: await q.artifacts.largestUses(rows, mostVersions),
+  appsOfAccounts: await q.apps.ownersOfMost(rows, mostApps),
+  /** All stored files, including those that no version uses any more. */
+  stored: await q.artifacts.totals(),
+})
