@@ -135,9 +135,9 @@ export type WriteEvent = (
 
 /**
  * How transactions keep out of each other's way, where an engine runs several at once. SQLite runs all one after the other.
- * `serial`: as if they ran one after the other. `guarded`: only what is read to be changed is locked, and conditional writes
- * decide; `test/architecture.test.ts` lists who may ask for this. `conditional`: likewise, and
- * nearly always one change is all that it writes: an insert under a fresh key, or one that has its own conditions (`advance` of a
+ * `serial`: they run one after the other over all servers. `guarded`: it runs beside them, and every row whose state it relies on is
+ * locked as it is read (`locks` of a reader), changed by a conditional write, or read again when what was issued is used;
+ * `test/architecture.test.ts` lists who may ask for this. `conditional`: likewise, and nearly always one change is all that it writes: an insert under a fresh key, or one that has its own conditions (`advance` of a
  * grant). Then nothing is locked; otherwise it runs again as `guarded`. Nothing may follow a change with conditions. If its answer was
  * lost, the body runs again and must recognise what it has changed; the key of a row that was inserted is taken then.
  */

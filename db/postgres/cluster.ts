@@ -79,13 +79,15 @@ export const openCluster = (use: <T>(work: (link: Link) => Promise<T>) => Promis
   }
 }
 
+/** Of the common work of all servers, or of a webhook endpoint that is being called, or rests because it has asked for a pause. */
 type Lease = { readonly holder: string; readonly until: number }
 
 type Answers = Awaited<ReturnType<Link['sendAll']>>
 const rowsOf = (answers: Answers, at: number): readonly unknown[][] => answers.at(at)?.rows ?? []
 
 /**
- * One server at a time merges, so `changed_at` follows the order of the commits. A key that has no row starts with all that it owes
+ * `shared_limits` has until when a key owes, under a keyed hash of the key. It is unlogged, so it costs no sync, and no request waits
+ * for it. One server at a time merges, so `changed_at` follows the order of the commits. A key that has no row starts with all that it owes
  * here: the rows are gone after a crash of PostgreSQL and after a failover. No key owes more than two windows, however many servers
  * counted it at the same time.
  */

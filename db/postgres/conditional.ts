@@ -23,7 +23,16 @@ const longestBodyMs = 1_000
 /** How many calls share a statement. */
 const mostCalls = 64
 
-type Outcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'again with locks' }
+/** What became of one run of a body. */
+export type RunOutcome<T> =
+  | {
+      readonly kind: 'done'
+      readonly value: T
+      /** The connection of one that has changed nothing, so that no commit has shown whether its server is still the primary. */
+      readonly onlyRead?: Link | null
+    }
+  | { readonly kind: 'again' }
+export const again = { kind: 'again' } as const
 
 type Parts<Q> = {
   readonly readers: Pick<Wire, 'read'>
@@ -45,15 +54,16 @@ export class Conditional<Q> {
   }
 
   /**
-   * Runs the body, unless it needs locks. When it runs again, it must recognise a change that it has made; a row that it has
-   * inserted has the key of the one that it inserts again.
+   * Runs the body, unless it needs locks: then it is to run again, as `guarded`. When it runs again, it must recognise a change that it has made; a row that it has
+   * inserted has the key of the one that it inserts again. So it needs no ID of a transaction, by which one could ask whether a change
+   * without an answer was kept.
    * @throws unavailable, KeyTaken
    */
-  async run<T>(work: (queries: Q) => Awaitable<T>): Promise<Outcome<T>> {
+  async run<T>(work: (queries: Q) => Awaitable<T>): Promise<RunOutcome<T>> {
     try {
       return { kind: 'done', value: await this.#bodies.use(async (body) => await body.run(work)) }
     } catch (error) {
-      if (error instanceof NeedsLocks) return { kind: 'again with locks' }
+      if (error instanceof NeedsLocks) return again
       throw error
     }
   }
@@ -70,7 +80,7 @@ class Body<Q> implements Pooled {
   readonly #queries: Q
   #startedAt = 0
   #isRunning = false
-  #hasHoped = false
+  #hasReadUnlocked = false
   #hasChanged = false
   /** An insert, which is made when the body has ended. */
   #insert: { readonly change: Change; readonly values: unknown[] } | null = null
@@ -85,13 +95,13 @@ class Body<Q> implements Pooled {
       read: (selection, values) => {
         this.#refuseLate()
         if (this.#insert !== null) throw new NeedsLocks()
-        if (selection.locks) this.#hasHoped = true
+        if (selection.locks) this.#hasReadUnlocked = true
         return parts.readers.read(selection, values)
       },
       insert: (change, values) => {
         this.#refuseLate()
         // What was read without the lock that it asks for is only good for a change with conditions.
-        if (this.#hasHoped || this.#insert !== null) throw new NeedsLocks()
+        if (this.#hasReadUnlocked || this.#insert !== null) throw new NeedsLocks()
         this.#insert = { change, values }
       },
       change: async (change, values) => {
@@ -108,7 +118,7 @@ class Body<Q> implements Pooled {
   #start(): void {
     this.#startedAt = performance.now()
     this.#isRunning = true
-    this.#hasHoped = false
+    this.#hasReadUnlocked = false
     this.#hasChanged = false
     this.#insert = null
     this.#timeline = this.parts.primary.timeline

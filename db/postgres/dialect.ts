@@ -104,7 +104,8 @@ const nameAndColumn = (param: unknown) => {
 
 /**
  * A statement for several calls, which reads their values from `calls`: a column for each name, and `call`, the number of the call. It
- * is given a list for each name, of the values of all calls. `written` is what follows that table.
+ * is given a list for each name, of the values of all calls. `written` is what follows that table. Most of the speed comes from
+ * this: 16 changes share one commit.
  */
 const forCalls = (written: SQL) => {
   const { sql: text, params } = callsDialect.sqlToQuery(written)
@@ -127,6 +128,7 @@ export class Statements {
     private readonly builders: Pick<DrizzleConnection, 'insert' | 'update'>,
   ) {}
 
+  /** Rows are locked so that an insert that refers to one does not wait. */
   reader(select: Written, { locks, byKey = false }: ReaderOptions) {
     const { sql: text, params } = select.toSQL()
     const lock = locks === undefined ? '' : ` for no key update of "${getTableName(locks)}"`

@@ -11,7 +11,7 @@ const connectSeconds = 5
 
 /**
  * One connection. Statements that are sent together share round trips, and run in the order of the calls. It never
- * reconnects: a transaction must not go on in another session. Once lost, it refuses everything.
+ * reconnects, as Bun would: a transaction must not go on in another session. Once lost, it refuses everything.
  */
 export class Link {
   isOpen = true
@@ -152,7 +152,10 @@ export class Link {
     }
   }
 
-  /** Closes the socket. What is under way rejects. A statement is never cancelled: see `db/README.md`. */
+  /**
+   * Closes the socket. What is under way rejects. A statement is never cancelled: a cancelled wait for the standby turns COMMIT into a
+   * success that the standby does not have.
+   */
   close(): void {
     this.isOpen = false
     void this.client.close({ timeout: 0 })

@@ -22,7 +22,7 @@ export const isLatest = async (link: Link, pulse: Freshness): Promise<boolean> =
 }
 
 /** The rows that are asked for by one select, by their keys. */
-type Asked = Map<unknown, { readonly answer: Promise<Sent>; resolve(sent: Sent): void; reject(error: unknown): void }>
+type Asked = Map<unknown, { readonly sent: Promise<Sent>; resolve(sent: Sent): void; reject(error: unknown): void }>
 
 /**
  * The connections for plain reads. Each carries many statements at once. A statement whose connection is lost is sent once more
@@ -70,9 +70,9 @@ export class Readers implements Wire {
     const asked = this.#askedBy(selection.byKeys)
     const [key] = values
     const known = asked.get(key)
-    if (known !== undefined) return known.answer
+    if (known !== undefined) return known.sent
     const { promise, resolve, reject } = Promise.withResolvers<Sent>()
-    asked.set(key, { answer: promise, resolve, reject })
+    asked.set(key, { sent: promise, resolve, reject })
     return promise
   }
 

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { DatabaseUnusable, type TransactionKind } from '../database.ts'
-import type { Conditional } from './conditional.ts'
+import { again, type Conditional, type RunOutcome } from './conditional.ts'
 import { serialLockText } from './dialect.ts'
 import { ConnectionLost, postgresFault, sqlState, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
@@ -15,20 +15,10 @@ const longestMs = 5_000
 /** How long a server has to tell what became of a commit. */
 const longestAnswerMs = 2_000
 
-/** What became of one attempt. */
-type Attempt<T> =
-  | {
-      readonly kind: 'done'
-      readonly value: T
-      /** The connection of one that has changed nothing, so that no commit has shown whether its server is still the primary. */
-      readonly onlyRead?: Link | null
-    }
-  | { readonly kind: 'again' }
-const again = { kind: 'again' } as const
-
 /** The kinds that have a connection for themselves. */
 type Locking = Exclude<TransactionKind, 'conditional'>
 
+/** All kinds are READ COMMITTED. */
 export class Transactions<Q> {
   /** Answered transactions. Each has a commit of its own. */
   count = 0
@@ -49,14 +39,14 @@ export class Transactions<Q> {
    */
   async run<T>(work: (queries: Q) => Awaitable<T>, kind: TransactionKind): Promise<T> {
     if (kind === 'conditional') {
-      const outcome = await this.#hope(work)
-      return outcome.kind === 'done' ? await this.#answered(outcome.value) : await this.run(work, 'guarded')
+      const outcome = await this.#conditionally(work)
+      return outcome.kind === 'done' ? await this.#acknowledged(outcome.value) : await this.run(work, 'guarded')
     }
     const giveUpAt = performance.now() + longestMs
     for (let attempt = 1; attempt <= mostAttempts && performance.now() < giveUpAt; attempt += 1) {
       const outcome = await this.#attempt(work, kind)
       if (outcome.kind === 'done' && (outcome.onlyRead == null || (await isLatest(outcome.onlyRead, this.freshness)))) {
-        return await this.#answered(outcome.value)
+        return await this.#acknowledged(outcome.value)
       }
       this.reruns += 1
       await Bun.sleep(Math.random() * 20 * attempt)
@@ -64,13 +54,13 @@ export class Transactions<Q> {
     throw unavailable(1)
   }
 
-  async #answered<T>(value: T): Promise<T> {
+  async #acknowledged<T>(value: T): Promise<T> {
     if (!this.timelines.isSettled) await this.timelines.settled()
     this.count += 1
     return value
   }
 
-  async #hope<T>(work: (queries: Q) => Awaitable<T>) {
+  async #conditionally<T>(work: (queries: Q) => Awaitable<T>) {
     try {
       return await this.conditional.run(work)
     } catch (error) {
@@ -78,7 +68,7 @@ export class Transactions<Q> {
     }
   }
 
-  async #attempt<T>(work: (queries: Q) => Awaitable<T>, kind: Locking): Promise<Attempt<T>> {
+  async #attempt<T>(work: (queries: Q) => Awaitable<T>, kind: Locking): Promise<RunOutcome<T>> {
     try {
       return await this.pools[kind].use((member) => this.#once(member, work, kind))
     } catch (error) {
@@ -90,9 +80,9 @@ export class Transactions<Q> {
 
   /**
    * BEGIN goes with the first statement that locks or changes something and that the body waits for, and COMMIT with those that
-   * it did not wait for.
+   * it did not wait for. `test/db/postgres/round-trips.test.ts` counts.
    */
-  async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, kind: Locking): Promise<Attempt<T>> {
+  async #once<T>(member: Member<Q>, work: (queries: Q) => Awaitable<T>, kind: Locking): Promise<RunOutcome<T>> {
     const { link, queries, timeline } = member
     member.start()
     if (kind === 'serial') {
@@ -130,7 +120,7 @@ export class Transactions<Q> {
   }
 
   /** Rolls back, and tells whether to run again. @throws the error of the body, or unavailable */
-  async #undo({ link, pushed, hasBegun }: Member<Q>, error: unknown): Promise<Attempt<never>> {
+  async #undo({ link, pushed, hasBegun }: Member<Q>, error: unknown): Promise<RunOutcome<never>> {
     if (hasBegun && link.isOpen) await link.rollback().catch(() => link.close())
     await pushed
     const cause = link.failure?.error ?? error
