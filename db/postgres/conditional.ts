@@ -54,9 +54,9 @@ export class Conditional<Q> {
   }
 
   /**
-   * Runs the body, unless it needs locks: then it is to run again, as `guarded`. When it runs again, it must recognise a change that it has made; a row that it has
-   * inserted has the key of the one that it inserts again. So it needs no ID of a transaction, by which one could ask whether a change
-   * without an answer was kept.
+   * Runs the body, unless it needs locks: then it is to run again, as `guarded`. When it runs again, it must recognise a change that it
+   * has made; a row that it has inserted has the key of the one that it inserts again. So it needs no ID of a transaction, by which one
+   * could ask whether a change without an answer was kept.
    * @throws unavailable, KeyTaken
    */
   async run<T>(work: (queries: Q) => Awaitable<T>): Promise<RunOutcome<T>> {

@@ -145,7 +145,11 @@ describe('a passkey', () => {
     const suspended = { id: `usr_${user.id.slice(4).split('').toReversed().join('')}`, suspendedAt: 1 }
     await platform.database.transaction(async (q) => {
       await q.users.insert({ ...person, ...suspended, email: `suspended-${user.email}` })
-      await q.passkeys.insert({ ...passkey, id: `${passkey.id.slice(0, -1)}x`, userId: suspended.id })
+      await q.passkeys.insert({
+        ...passkey,
+        id: `${passkey.id.slice(0, -1)}${passkey.id.endsWith('x') ? 'y' : 'x'}`,
+        userId: suspended.id,
+      })
     })
     expect(await refusalOf(enter())).toBe('invalid_login')
   })
