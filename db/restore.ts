@@ -239,9 +239,12 @@ const carryOver = (connection: Connection, now: number) => {
   const count = (which: string) =>
     Number(connection.value(`SELECT count(*) FROM main.carried_ends WHERE kind ${which}`))
   const unreadBefore = count(`= '${unread.kind}'`)
-  const remember = 'INSERT OR REPLACE INTO main.carried_ends (kind, target, at, value)'
-  change(`${remember} SELECT kind, target, at, value FROM predecessor.carried_ends`)
-  for (const { kind, told } of [...ends, unread]) change(`${remember} SELECT '${kind}', * FROM (${told})`)
+  // What the predecessor tells counts, unless the backup knows that the same thing is revoked already.
+  const remember = (rows: string) =>
+    change(`INSERT INTO main.carried_ends AS c (kind, target, at, value) ${rows} WHERE true
+      ON CONFLICT DO UPDATE SET at = excluded.at, value = excluded.value WHERE c.value IS NOT 'revoked'`)
+  remember('SELECT kind, target, at, value FROM predecessor.carried_ends')
+  for (const { kind, told } of [...ends, unread]) remember(`SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothingCarriedOver }
   for (const { first = [], counts, done, last = [] } of ends) {
     for (const sql of first) change(sql)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { changeAppScopes } from '../../../src/operations/apps/apps.ts'
-import { rotateCredential } from '../../../src/operations/credentials/credentials.ts'
+import { revokeCredential, rotateCredential } from '../../../src/operations/credentials/credentials.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../src/operations/redirect-uris.ts'
 import { addEndpoint, changeEndpoint, rotateWebhookSecret } from '../../../src/operations/webhooks/endpoints.ts'
 import { withMovingClock } from '../../support/moving-clock.ts'
@@ -202,6 +202,28 @@ test('of two grace periods of a secret the one that ends sooner counts', async (
   const elsewhere = join(temporaryFolder(), 'app-platform.db')
   await afterRestores(elsewhere, [plain], async (other) => await rotate(other, 100))
   await afterRestores(elsewhere, [sooner], async (after) => expect(await endsAt(after)).toEqual(soon))
+})
+
+test('a secret that a backup knows to be revoked is not given its grace period again by a predecessor that knows less', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const backup = (name: string) => join(dirname(file), name)
+  const platform = await openAsOperator(file)
+  const user = await addUser(platform)
+  backUp(file, backup('without.db'))
+  const { clientId } = (await addApp(platform, user)).production
+  const secretOf = async ({ database: { queries } }: Platform) => (await queries.credentials.listByClient(clientId))[0]
+  const { id = '' } = (await secretOf(platform)) ?? {}
+  backUp(file, backup('before.db'))
+  await rotateCredential(platform, trace, operator, { clientId, graceHours: 100 })
+  backUp(file, backup('rotated.db'))
+  await revokeCredential(platform, trace, operator, id)
+  await platform.database.close()
+  await afterRestores(file, [backup('without.db')], async () => backUp(file, backup('knows.db')))
+  const names = ['rotated.db', 'knows.db', 'before.db']
+  const elsewhere = join(temporaryFolder(), 'app-platform.db')
+  await afterRestores(elsewhere, names.map(backup), async (after) => {
+    expect((await secretOf(after))?.revokedAt).toBeNumber()
+  })
 })
 
 test('a webhook secret that was rotated stays ended, also if the clock moves on while the operations run', async () => {
