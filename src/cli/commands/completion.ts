@@ -45,8 +45,10 @@ const longestMs = 2_000
 
 /** Prints what can be found quickly with the settings of the environment. Without them, or on any failure, nothing is offered. */
 const printValues = async (what: CompletedValues): Promise<void> => {
-  setTimeout(() => process.exit(0), longestMs).unref()
-  const values = await namesOf[what]().catch(() => [])
+  const tooLate = setTimeout(() => process.exit(0), longestMs)
+  const values = await namesOf[what]()
+    .catch(() => [])
+    .finally(() => clearTimeout(tooLate))
   // A server that is not ours could name a version so that the shell or the terminal does something.
   const safe = values.filter((value) => /^[\w][\w.+-]*$/.test(value))
   process.stdout.write(safe.map((value) => `${value}\n`).join(''))
