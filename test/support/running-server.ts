@@ -53,12 +53,12 @@ export type ServerOptions = {
 }
 
 /**
- * `bun test` runs the server in this process, `bun run test` in its own. Rate limits and the limit of waiting requests are
- * off unless the given environment says otherwise: most tests are about neither, and must pass on a busy machine.
+ * `bun test` runs the server in this process, `bun run test` in its own. Rate limits, the limit of waiting requests and the quota
+ * of versions are off unless the given environment says otherwise: most tests are not about them, and must pass on a busy machine.
  */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = await databaseOf(options.database ?? join(temporaryFolder(), 'app-platform.db'))
-  const env = { RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env }
+  const env = { RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', QUOTA_VERSIONS: '1000000', ...options.env }
   if (servesHere && !needsOwnProcess(options)) {
     const { startServerHere } = await import('./server-here.ts') // imported here, because it loads the whole program
     const server = await startServerHere(database, env)
