@@ -239,10 +239,11 @@ const carryOver = (connection: Connection, now: number) => {
   const count = (which: string) =>
     Number(connection.value(`SELECT count(*) FROM main.carried_ends WHERE kind ${which}`))
   const unreadBefore = count(`= '${unread.kind}'`)
-  // What the predecessor tells counts, unless the backup knows that the same thing is revoked already.
+  // If both know an end of the same thing, the stronger counts: revoked, then the grace period that ends sooner, then the later end.
   const remember = (rows: string) =>
     change(`INSERT INTO main.carried_ends AS c (kind, target, at, value) ${rows} WHERE true
-      ON CONFLICT DO UPDATE SET at = excluded.at, value = excluded.value WHERE c.value IS NOT 'revoked'`)
+      ON CONFLICT DO UPDATE SET at = excluded.at, value = excluded.value WHERE c.value IS NOT 'revoked' AND
+        CASE excluded.value WHEN 'revoked' THEN true WHEN 'expires' THEN excluded.at < c.at ELSE excluded.at >= c.at END`)
   remember('SELECT kind, target, at, value FROM predecessor.carried_ends')
   for (const { kind, told } of [...ends, unread]) remember(`SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothingCarriedOver }
