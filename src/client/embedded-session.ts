@@ -1,6 +1,6 @@
 import { AppPlatformError } from './app-platform-error.ts'
-import { isEmbeddedAnswer, isEmbeddedIdentity, isObject } from './answer-shapes.ts'
-import type { EmbeddedAnswer, ResourceQuery } from './contract-types.ts'
+import { isAnswer, isEmbeddedAnswer, isObject } from './answer-shapes.ts'
+import type { EmbeddedAnswer, EmbeddedIdentity, ResourceQuery } from './contract-types.ts'
 import { createEndpoints, everyItem } from './endpoints.ts'
 import { type TokenSource, withToken } from './tokens.ts'
 import { type CallOptions, contractPath, createTransport, type TransportOptions } from './transport.ts'
@@ -76,7 +76,7 @@ export const openEmbeddedSession = async (
     scope: held.scope,
     me: async (options: CallOptions = {}) =>
       await withToken(session, options, async (signed) =>
-        send(isEmbeddedIdentity, { ...signed, method: 'GET', path: `${contractPath}/oauth/me` }),
+        send(isAnswer<EmbeddedIdentity>, { ...signed, method: 'GET', path: `${contractPath}/oauth/me` }),
       ),
     resources,
     /** Resources of all pages. A page is requested when the loop reaches it. */

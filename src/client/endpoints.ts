@@ -1,4 +1,4 @@
-import * as shapes from './answer-shapes.ts'
+import { isAnswer, isAppTokenAnswer, isIntrospection, isPage, isRevoked, isTokenAnswer } from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
 import { base64Of } from './base64.ts'
 import type * as contract from './contract-types.ts'
@@ -24,7 +24,7 @@ const webhookPath = (id: string, call: string) => `${contractPath}/webhooks/${en
 export const createEndpoints = (send: Send) => ({
   /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
   issueAppToken: async (body: contract.AppTokenRequest, options: CallOptions = {}) =>
-    await send(shapes.isAppTokenAnswer, {
+    await send(isAppTokenAnswer, {
       ...options,
       method: 'POST',
       path: `${contractPath}/token`,
@@ -34,15 +34,15 @@ export const createEndpoints = (send: Send) => ({
 
   /** `GET /me`, with an app token. */
   identifyApp: async (options: BearerOptions) =>
-    await send(shapes.isAppIdentity, { ...options, method: 'GET', path: `${contractPath}/me` }),
+    await send(isAnswer<contract.AppIdentity>, { ...options, method: 'GET', path: `${contractPath}/me` }),
 
   /** `GET /versions`, with an app token of development credentials; the next two need one too. */
   listVersions: async (query: contract.VersionQuery, options: BearerOptions) =>
-    await send(shapes.isVersionPage, { ...options, method: 'GET', path: `${contractPath}/versions`, query }),
+    await send(isPage<contract.VersionPage>, { ...options, method: 'GET', path: `${contractPath}/versions`, query }),
 
   /** `POST /versions`. */
   createVersion: async (body: contract.VersionUpload, options: BearerOptions & UploadOptions) =>
-    await send(shapes.isVersion, {
+    await send(isAnswer<contract.Version>, {
       timeoutMs: uploadTimeoutMs,
       ...options,
       method: 'POST',
@@ -52,31 +52,46 @@ export const createEndpoints = (send: Send) => ({
 
   /** `POST /versions/rollback`. */
   rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
-    await send(shapes.isRollback, { ...options, method: 'POST', path: `${contractPath}/versions/rollback`, body }),
+    await send(isAnswer<contract.Rollback>, {
+      ...options,
+      method: 'POST',
+      path: `${contractPath}/versions/rollback`,
+      body,
+    }),
 
   /** `GET /webhooks`, with an app token of development credentials, as the next three. */
   listWebhooks: async (options: BearerOptions) =>
-    await send(shapes.isWebhookEndpointPage, { ...options, method: 'GET', path: `${contractPath}/webhooks` }),
+    await send(isPage<contract.WebhookEndpointPage>, { ...options, method: 'GET', path: `${contractPath}/webhooks` }),
 
   /** `POST /webhooks/{id}/ping`. */
   pingWebhook: async (id: string, options: BearerOptions) =>
-    await send(shapes.isWebhookPing, { ...options, method: 'POST', path: webhookPath(id, 'ping'), body: {} }),
+    await send(isAnswer<contract.WebhookPing>, { ...options, method: 'POST', path: webhookPath(id, 'ping'), body: {} }),
 
   /** `GET /webhooks/{id}/attempts`. */
   listWebhookAttempts: async (id: string, query: contract.Paging, options: BearerOptions) =>
-    await send(shapes.isWebhookAttemptPage, { ...options, method: 'GET', path: webhookPath(id, 'attempts'), query }),
+    await send(isPage<contract.WebhookAttemptPage>, {
+      ...options,
+      method: 'GET',
+      path: webhookPath(id, 'attempts'),
+      query,
+    }),
 
   /** `POST /webhooks/{id}/resend`. */
   resendWebhooks: async (id: string, body: contract.WebhookResend, options: BearerOptions) =>
-    await send(shapes.isWebhookResent, { ...options, method: 'POST', path: webhookPath(id, 'resend'), body }),
+    await send(isAnswer<contract.WebhookResent>, { ...options, method: 'POST', path: webhookPath(id, 'resend'), body }),
 
   /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
   authorize: async (body: contract.AuthorizeRequest, options: BearerOptions) =>
-    await send(shapes.isAuthorization, { ...options, method: 'POST', path: `${contractPath}/oauth/authorize`, body }),
+    await send(isAnswer<contract.Authorization>, {
+      ...options,
+      method: 'POST',
+      path: `${contractPath}/oauth/authorize`,
+      body,
+    }),
 
   /** `POST /oauth/token`: an exchange or a refresh. Without a key it is never repeated. */
   issueUserTokens: async (body: contract.TokenRequest, options: RepeatableOptions = {}) =>
-    await send(shapes.isTokenAnswer, {
+    await send(isTokenAnswer, {
       ...options,
       method: 'POST',
       path: `${contractPath}/oauth/token`,
@@ -86,11 +101,11 @@ export const createEndpoints = (send: Send) => ({
 
   /** `GET /oauth/me`, with a user access token. */
   identifyUser: async (options: BearerOptions) =>
-    await send(shapes.isUserIdentity, { ...options, method: 'GET', path: `${contractPath}/oauth/me` }),
+    await send(isAnswer<contract.UserIdentity>, { ...options, method: 'GET', path: `${contractPath}/oauth/me` }),
 
   /** `POST /oauth/revoke`: by an app with its credentials, or with a bearer token or session. Idempotent. */
   revoke: async (body: contract.RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
-    await send(shapes.isRevoked, {
+    await send(isRevoked, {
       ...options,
       method: 'POST',
       path: `${contractPath}/oauth/revoke`,
@@ -100,14 +115,14 @@ export const createEndpoints = (send: Send) => ({
 
   /** `GET /resources`, with a user access token. */
   listResources: async (query: contract.ResourceQuery, options: BearerOptions) =>
-    await send(shapes.isResourcePage, { ...options, method: 'GET', path: `${contractPath}/resources`, query }),
+    await send(isPage<contract.ResourcePage>, { ...options, method: 'GET', path: `${contractPath}/resources`, query }),
 
   /** `POST /oauth/introspect` (RFC 7662), with the credentials of an app in the form or a service key as bearer. */
   introspect: async (
     form: Readonly<Record<string, string>>,
     options: CallOptions & { readonly bearer?: string } = {},
   ) =>
-    await send(shapes.isIntrospection, {
+    await send(isIntrospection, {
       ...options,
       method: 'POST',
       path: '/oauth/introspect',

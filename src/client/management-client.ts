@@ -1,19 +1,24 @@
+import { isAnswer, isAuditPage, isPage } from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
 import type {
   AuditEvent,
+  EndedAccess,
+  ErasedUser,
+  ImportedResources,
   InstallQuery,
   Page,
   Paging,
   ManagedInstall,
   ManagedResource,
   ManagedUser,
+  PersonalData,
+  RemovedResource,
   ResourceLine,
   ResourceStatement,
   UserQuery,
   UserStatement,
 } from './contract-types.ts'
 import { createEndpoints, everyItem } from './endpoints.ts'
-import * as shapes from './management-shapes.ts'
 import { type Lines, lineStream } from './request-body.ts'
 import { type CallOptions, createTransport, type Send, type TransportOptions } from './transport.ts'
 
@@ -50,26 +55,26 @@ const userPath = (externalId: string, rest = '') => `/users/${segment('externalI
 
 const usersOf = (send: Send) => {
   const list = async (query: UserQuery = {}, call: CallOptions = {}): Promise<Page<ManagedUser>> =>
-    await send(shapes.isPageOf(shapes.isManagedUser), { ...call, method: 'GET', path: '/users', query })
+    await send(isPage<Page<ManagedUser>>, { ...call, method: 'GET', path: '/users', query })
   return {
     /** Creates the user (status 201), or replaces what is stored (200). Without `pictureUrl` there is no picture. */
     put: async (externalId: string, body: UserStatement, call: CallOptions = {}) =>
-      await send(shapes.isManagedUser, { ...call, method: 'PUT', path: userPath(externalId), body }),
+      await send(isAnswer<ManagedUser>, { ...call, method: 'PUT', path: userPath(externalId), body }),
     get: async (externalId: string, call: CallOptions = {}) =>
-      await send(shapes.isManagedUser, { ...call, method: 'GET', path: userPath(externalId) }),
+      await send(isAnswer<ManagedUser>, { ...call, method: 'GET', path: userPath(externalId) }),
     list,
     /** Users of all pages, oldest first. A page is requested when the loop reaches it. */
     all: (query: Omit<UserQuery, keyof Paging> = {}, call?: CallOptions) =>
       everyItem(async (paging) => await list({ ...query, ...paging }, call)),
     /** Everything that is stored about the person, for the person. */
     export: async (externalId: string, call: CallOptions = {}) =>
-      await send(shapes.isPersonalData, { ...call, method: 'GET', path: userPath(externalId, '/export') }),
+      await send(isAnswer<PersonalData>, { ...call, method: 'GET', path: userPath(externalId, '/export') }),
     /** Erases the person. Repeated after a lost answer, it throws `record_not_found`: the person is erased. */
     erase: async (externalId: string, call: CallOptions = {}) =>
-      await send(shapes.isErasedUser, { ...call, method: 'DELETE', path: userPath(externalId) }),
+      await send(isAnswer<ErasedUser>, { ...call, method: 'DELETE', path: userPath(externalId) }),
     /** Ends sessions and grants; with `only: 'sessions'`, apps keep their access. */
     endAccess: async (externalId: string, body: { readonly only?: 'sessions' } = {}, call: CallOptions = {}) =>
-      await send(shapes.isEndedAccess, { ...call, method: 'POST', path: userPath(externalId, '/end-access'), body }),
+      await send(isAnswer<EndedAccess>, { ...call, method: 'POST', path: userPath(externalId, '/end-access'), body }),
   }
 }
 
@@ -92,20 +97,20 @@ const resourcePath = (kind: Kind, externalId: string) =>
 const resourcesOf = (send: Send) => {
   const list = async (kind: Kind, query: Paging = {}, call: CallOptions = {}): Promise<Page<ManagedResource>> => {
     const path = `/resources/${segment('kind', kind)}`
-    return await send(shapes.isPageOf(shapes.isManagedResource), { ...call, method: 'GET', path, query })
+    return await send(isPage<Page<ManagedResource>>, { ...call, method: 'GET', path, query })
   }
   return {
     /** Creates the website or store (status 201), or replaces what is stored (200). A change of owner ends the installs on it. */
     put: async (kind: Kind, externalId: string, body: ResourceStatement, call: CallOptions = {}) =>
-      await send(shapes.isManagedResource, { ...call, method: 'PUT', path: resourcePath(kind, externalId), body }),
+      await send(isAnswer<ManagedResource>, { ...call, method: 'PUT', path: resourcePath(kind, externalId), body }),
     get: async (kind: Kind, externalId: string, call: CallOptions = {}) =>
-      await send(shapes.isManagedResource, { ...call, method: 'GET', path: resourcePath(kind, externalId) }),
+      await send(isAnswer<ManagedResource>, { ...call, method: 'GET', path: resourcePath(kind, externalId) }),
     list,
     /** Websites or stores of all pages, oldest first. A page is requested when the loop reaches it. */
     all: (kind: Kind, call?: CallOptions) => everyItem(async (paging) => await list(kind, paging, call)),
     /** Removes it and ends the installs on it. Repeated after a lost answer, it throws `record_not_found`: it is removed. */
     remove: async (kind: Kind, externalId: string, call: CallOptions = {}) =>
-      await send(shapes.isRemovedResource, { ...call, method: 'DELETE', path: resourcePath(kind, externalId) }),
+      await send(isAnswer<RemovedResource>, { ...call, method: 'DELETE', path: resourcePath(kind, externalId) }),
     /**
      * Creates, replaces and removes many at once: all or, if a line is wrong, none. The lines are read while they are sent. A
      * list, or a function that opens the lines again, is retried like every call; anything else can be sent only once.
@@ -114,7 +119,7 @@ const resourcesOf = (send: Send) => {
       const broken = new AbortController()
       const { signal } = broken
       const opened = (): Lines => (typeof lines === 'function' ? lines() : lines)
-      return await send(shapes.isImportedResources, {
+      return await send(isAnswer<ImportedResources>, {
         timeoutMs: importTimeoutMs,
         ...call,
         // What the source throws ends the call, and the caller gets it unchanged.
@@ -131,11 +136,11 @@ const resourcesOf = (send: Send) => {
 
 const installsOf = (send: Send) => {
   const list = async (query: InstallQuery = {}, call: CallOptions = {}): Promise<Page<ManagedInstall>> =>
-    await send(shapes.isPageOf(shapes.isManagedInstall), { ...call, method: 'GET', path: '/installs', query })
+    await send(isPage<Page<ManagedInstall>>, { ...call, method: 'GET', path: '/installs', query })
   const step =
     (name: 'approve' | 'reject' | 'deactivate') =>
     async (id: string, call: CallOptions = {}) =>
-      await send(shapes.isManagedInstall, { ...call, method: 'POST', path: `/installs/${segment('id', id)}/${name}` })
+      await send(isAnswer<ManagedInstall>, { ...call, method: 'POST', path: `/installs/${segment('id', id)}/${name}` })
   return {
     list,
     /** Installs of all pages, newest first. A page is requested when the loop reaches it. */
@@ -152,7 +157,7 @@ type Redirect = { readonly redirectTo: string }
 
 const signInOf = (send: Send) => {
   const answer = async (request: string, path: string, body: object, call: CallOptions): Promise<Redirect> =>
-    await send(shapes.isBrowserRedirect, {
+    await send(isAnswer<Redirect>, {
       ...call,
       method: 'POST',
       path: `/sign-in-requests/${segment('request', request)}${path}`,
@@ -181,7 +186,7 @@ type AuditPosition = {
 
 const auditOf = (send: Send) => {
   const read = async (query: AuditPosition & { readonly limit?: number } = {}, call: CallOptions = {}) =>
-    await send(shapes.isAuditPage, { ...call, method: 'GET', path: '/audit', query })
+    await send(isAuditPage, { ...call, method: 'GET', path: '/audit', query })
   /** The events up to now. To go on later, keep the `position` of the last one. */
   async function* all({ after = 0 }: AuditPosition = {}, call?: CallOptions): AsyncGenerator<AuditEvent, void> {
     for (let position = after; ;) {

@@ -98,17 +98,17 @@ test('a refusal with unusual words or an unusual code is one plain line', async 
   await server.stop(true)
 })
 
-test('an answer with a missing or mistyped field is reported in one plain line', async () => {
+test('an answer without its tokens, its record or its list is reported in one plain line', async () => {
   const sentence = 'error: The answer is not that of an app platform. Check the URL: something else answered there.\n'
   const good = { token, me: app, 'GET versions': list, 'POST versions': version, rollback: {} }
   for (const [words, wrong] of [
     ['login', { token: {} }],
     ['login', { me: [] }],
-    ['whoami', { me: { ...app, slug: 7 } }],
+    ['whoami', { me: 7 }],
     ['versions list', { 'GET versions': { ...list, data: null } }],
-    ['versions list', { 'GET versions': { ...list, data: [{ ...version, current: null }] } }],
+    ['versions list', { 'GET versions': { ...list, data: [7] } }],
     ['versions list --json', { 'GET versions': { ...list, nextCursor: {} } }],
-    ['versions rollback --yes', { rollback: { version } }],
+    ['versions rollback --yes', { rollback: [version] }],
   ] as const) {
     const server = serve({ ...good, ...wrong })
     const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
@@ -121,7 +121,7 @@ test('an answer with a missing or mistyped field is reported in one plain line',
 })
 
 test('after an unreadable success, create says that the version may exist', async () => {
-  const server = serve({ token, me: app, 'GET versions': list, 'POST versions': { ...version, artifact: 7 } })
+  const server = serve({ token, me: app, 'GET versions': list, 'POST versions': [version] })
   const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
   const { exitCode, stderr } = await developer.run(['versions', 'create', appFolder(), '--version', '1.0.0'])
   expect(exitCode).toBe(1)

@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import * as shapes from '../../src/client/answer-shapes.ts'
 import { AppPlatformError, artifactOf } from '../../src/client/index.ts'
-import type { Shape } from '../../src/client/answer-shapes.ts'
 import {
   appIdentity,
   appTokenResponse,
@@ -26,24 +24,7 @@ const world = await worldOfFile()
 const faultsOf = (schema: TSchema, value: unknown) =>
   [...Value.Errors(schema, value)].map(({ path, message }) => path + message)
 
-/** Copies of the value in which one part is missing or has another type, for each part and type. */
-const mutants = (value: unknown): readonly unknown[] => {
-  const others = [null, 0.5, {}, []]
-  if (Array.isArray(value)) {
-    return [...others, ...value.flatMap((item, index) => mutants(item).map((other) => value.with(index, other)))]
-  }
-  if (typeof value !== 'object' || value === null) return others
-  const entries = Object.entries(value)
-  return [
-    ...others,
-    ...entries.map(([gone]) => Object.fromEntries(entries.filter(([name]) => name !== gone))),
-    ...entries.flatMap(([name, field]) =>
-      mutants(field).map((other) => Object.fromEntries([...entries, [name, other]])),
-    ),
-  ]
-}
-
-test('every endpoint returns its documented type, and any other answer is refused', async () => {
+test('every endpoint returns its documented type', async () => {
   const client = clientOf(world)
   const { endpoints } = client
   const { development, slug } = world.app
@@ -60,29 +41,24 @@ test('every endpoint returns its documented type, and any other answer is refuse
   const authorized = await endpoints.authorize(authorizeBody(world.app), { bearer: session })
   const tokens = await endpoints.issueUserTokens(exchangeBody(world.app, authorized.code))
   const user = { bearer: tokens.accessToken }
-  const answers: readonly (readonly [schema: TSchema, shape: Shape<unknown>, answer: unknown])[] = [
-    [appTokenResponse, shapes.isAppTokenAnswer, issued],
-    [appIdentity, shapes.isAppIdentity, await endpoints.identifyApp({ bearer })],
-    [versionRecord, shapes.isVersion, first],
-    [versionList, shapes.isVersionPage, await endpoints.listVersions({ limit: 1, status: 'draft' }, { bearer })],
-    [rollbackResponse, shapes.isRollback, await endpoints.rollBackVersion({ version: '1.0.0' }, { bearer })],
-    [authorizeResponse, shapes.isAuthorization, authorized],
-    [tokenResponse, shapes.isTokenAnswer, tokens],
-    [userIdentity, shapes.isUserIdentity, await endpoints.identifyUser(user)],
-    [resourceList, shapes.isResourcePage, await endpoints.listResources({ kind: 'site' }, user)],
-    [revokeResponse, shapes.isRevoked, await endpoints.revoke({}, user)],
-    [webhookEndpointList, shapes.isWebhookEndpointPage, await client.webhooks.list()],
-    [pingResult, shapes.isWebhookPing, await client.webhooks.ping(endpoint.id)],
-    [attemptList, shapes.isWebhookAttemptPage, await client.webhooks.attempts(endpoint.id, { limit: 1 })],
-    [resendResult, shapes.isWebhookResent, await client.webhooks.resend(endpoint.id, { failed: true })],
+  const answers: readonly (readonly [schema: TSchema, answer: unknown])[] = [
+    [appTokenResponse, issued],
+    [appIdentity, await endpoints.identifyApp({ bearer })],
+    [versionRecord, first],
+    [versionList, await endpoints.listVersions({ limit: 1, status: 'draft' }, { bearer })],
+    [rollbackResponse, await endpoints.rollBackVersion({ version: '1.0.0' }, { bearer })],
+    [authorizeResponse, authorized],
+    [tokenResponse, tokens],
+    [userIdentity, await endpoints.identifyUser(user)],
+    [resourceList, await endpoints.listResources({ kind: 'site' }, user)],
+    [revokeResponse, await endpoints.revoke({}, user)],
+    [webhookEndpointList, await client.webhooks.list()],
+    [pingResult, await client.webhooks.ping(endpoint.id)],
+    [attemptList, await client.webhooks.attempts(endpoint.id, { limit: 1 })],
+    [resendResult, await client.webhooks.resend(endpoint.id, { failed: true })],
   ]
   expect((await Array.fromAsync(client.webhooks.allAttempts(endpoint.id))).length).toBe(1)
-  expect(answers.map(([schema, , answer]) => faultsOf(schema, answer))).toEqual(answers.map(() => []))
-  for (const [schema, shape, answer] of answers) {
-    const seen = mutants(answer).map((mutant) => ({ mutant, isTaken: shape(mutant) }))
-    expect(seen).toEqual(seen.map(({ mutant }) => ({ mutant, isTaken: Value.Check(schema, mutant) })))
-    expect(seen.filter(({ isTaken }) => !isTaken).length).toBeGreaterThan(4)
-  }
+  expect(answers.map(([schema, answer]) => faultsOf(schema, answer))).toEqual(answers.map(() => []))
   expect(first.artifact?.sha256).toBe('2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
 })
 
