@@ -12,7 +12,10 @@ import { refusedBearer, type Trail } from './refused-token.ts'
 import { type ServiceCaller, whyRefused } from './service-keys/authenticate.ts'
 
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
-export type Rule = (q: Queries) => Promise<PlatformError | null>
+export type Condition = (q: Queries) => Promise<PlatformError | null>
+
+/** The same for what a user does. It is asked about the user whose session acts, so that no caller can name another one. */
+export type Rule = (q: Queries, userId: string) => Promise<PlatformError | null>
 
 type Authority = {
   readonly may?: Rule
@@ -38,19 +41,19 @@ export const actingAs = (
     const open = prepareChange(platform, trace, actorOf(session))
     return {
       each: async (q) => await refusalIfEnded(platform, open(q), session),
-      first: async (q) => await refusalOf(open(q), authority),
+      first: async (q) => await refusalOf(open(q), session.user.id, authority),
     }
   })
 
 /** What is checked before the transactions of one operation. It is made ready outside of them. */
 type Checks = {
   /** Before each transaction: the caller still exists. */
-  readonly each: Rule
+  readonly each: Condition
   /**
    * Before the first one only: the caller may do this. An operation in several transactions changes what its own rule asks
    * about: of a deleted app nobody is a member. What has begun is brought to its end.
    */
-  readonly first?: Rule
+  readonly first?: Condition
 }
 
 /**
@@ -66,7 +69,7 @@ export const checkingFirst = (platform: Platform, prepare: () => Checks): Platfo
     { endsAccess, kind, isLong }: TransactionOptions<T> = {},
   ): Promise<T> => {
     const { each, first } = prepare()
-    const check: Rule = async (q) => (await each(q)) ?? (hasBegun ? null : ((await first?.(q)) ?? null))
+    const check: Condition = async (q) => (await each(q)) ?? (hasBegun ? null : ((await first?.(q)) ?? null))
     const outcome = await store.transaction(
       async (q): Promise<Acted<T>> => {
         const refusal = await check(q)
@@ -90,7 +93,7 @@ export const checkingFirst = (platform: Platform, prepare: () => Checks): Platfo
  * changes after a revocation that has been answered, and the first one that the rule holds.
  * @throws from its transactions: invalid_token, and the refusal of the rule
  */
-export const actingAsApp = (platform: Platform, trace: Trace, caller: AppCaller, rule: Rule): Platform =>
+export const actingAsApp = (platform: Platform, trace: Trace, caller: AppCaller, rule: Condition): Platform =>
   checkingFirst(platform, () => {
     const open = prepareChange(platform, trace, actorOf(caller))
     return { each: async (q) => await refusalIfEnded(platform, open(q), caller), first: rule }
@@ -104,7 +107,7 @@ export const actingAsApp = (platform: Platform, trace: Trace, caller: AppCaller,
 export const actingWithKey = (platform: Platform, trace: Trace, { id }: ServiceCaller): Platform =>
   checkingFirst(platform, () => {
     const open = prepareChange(platform, trace, refusedBearer.actor)
-    const each: Rule = async (q) => {
+    const each: Condition = async (q) => {
       const { now, record } = open(q)
       const key = await q.serviceKeys.find(id)
       const because = key === null ? 'ended' : whyRefused(key, trace.address, now)
@@ -136,8 +139,12 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   close: async () => await store.close(),
 })
 
-const refusalOf = async (change: OpenChange, { may, ticket }: Authority): Promise<PlatformError | null> => {
-  const refusal = (await may?.(change.q)) ?? (ticket === undefined ? null : await spend(change, ticket))
+const refusalOf = async (
+  change: OpenChange,
+  userId: string,
+  { may, ticket }: Authority,
+): Promise<PlatformError | null> => {
+  const refusal = (await may?.(change.q, userId)) ?? (ticket === undefined ? null : await spend(change, ticket))
   if (refusal !== null) await change.record({ action: 'page.change', refusedWith: refusal.code })
   return refusal
 }
@@ -149,8 +156,8 @@ const sentTwice = 'This form was sent before; nothing was done a second time.'
 
 /** Refuses unless the user is a member of the app with this slug and their role has the right. To others it does not exist. */
 export const mayInApp =
-  (userId: string, slug: string, right: AppRight): Rule =>
-  async (q) => {
+  (slug: string, right: AppRight): Rule =>
+  async (q, userId) => {
     const found = await q.appMembers.access(userId, slug)
     return found === null ? refuse('route_not_found') : refusalOfRole(found.role, right)
   }
@@ -160,8 +167,8 @@ export const mayInApp =
  * something away (a secret, a redirect URI, a member) needs `mayInApp`.
  */
 export const mayInActiveApp =
-  (userId: string, slug: string, right: AppRight): Rule =>
-  async (q) => {
+  (slug: string, right: AppRight): Rule =>
+  async (q, userId) => {
     const found = await q.appMembers.access(userId, slug)
     if (found === null) return refuse('route_not_found')
     return refusalOfRole(found.role, right) ?? (found.app.status === 'active' ? null : refuse('app_inactive'))
@@ -169,9 +176,9 @@ export const mayInActiveApp =
 
 /** Changing the name of an app: until a version of it is live. From then on users know it by the name that was reviewed. */
 export const mayRename =
-  (userId: string, slug: string): Rule =>
-  async (q) => {
-    const refused = await mayInActiveApp(userId, slug, 'settings')(q)
+  (slug: string): Rule =>
+  async (q, userId) => {
+    const refused = await mayInActiveApp(slug, 'settings')(q, userId)
     const found = refused === null ? await q.appMembers.access(userId, slug) : null
     const isKnown = found !== null && (await q.versions.active(found.app.id)) !== null
     return isKnown ? refuse('version_not_eligible', { message: nameIsReviewed }) : refused
@@ -186,14 +193,12 @@ export const refusalOfRole = (role: MemberRole, right: AppRight): PlatformError 
   hasRight(role, right) ? null : refuse('right_missing', { message: 'Your role in this app does not allow this.' })
 
 /** The refusal of a rule for what only reads, from committed state; null while it holds. */
-export const refusalNow = async ({ database }: Platform, may: Rule): Promise<PlatformError | null> =>
-  await may(database.queries)
+export const refusalNow = async ({ database }: Platform, userId: string, may: Rule): Promise<PlatformError | null> =>
+  await may(database.queries, userId)
 
 /** Refuses unless the user is an operator. To others the desk does not exist. */
-export const isOperator =
-  (userId: string): Rule =>
-  async (q) =>
-    (await q.users.byId(userId))?.isOperator === true ? null : refuse('route_not_found')
+export const isOperator: Rule = async (q, userId) =>
+  (await q.users.byId(userId))?.isOperator === true ? null : refuse('route_not_found')
 
 /**
  * Reads the caller's state again inside the transaction that writes, so that a revocation which has been answered stops a

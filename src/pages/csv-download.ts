@@ -34,7 +34,7 @@ export const csvDownload = <Row>(
 }
 
 async function* linesOf<Row>(
-  { door, sessionToken }: Visit,
+  { door, sessionToken, userId }: Visit,
   columns: CsvColumns<Row>,
   pages: AsyncGenerator<readonly Row[]>,
   may: Rule,
@@ -43,7 +43,7 @@ async function* linesOf<Row>(
   yield Buffer.from(byteOrderMark + csvLine(Object.keys(columns)))
   for await (const rows of pages) {
     if ((await authenticateSession(door.platform, sessionToken)) === null) throw new Error('The session has ended.')
-    const refusal = await refusalNow(door.platform, may)
+    const refusal = await refusalNow(door.platform, userId, may)
     if (refusal !== null) throw refusal
     yield Buffer.from(rows.map((row) => csvLine(cells.map((cell) => cell(row)))).join(''))
   }

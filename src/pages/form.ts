@@ -4,7 +4,6 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import { type FormCause, formCauses } from '../domain/form-cause.ts'
 import { ownFormFields } from '../domain/form-ticket.ts'
 import type { RowKey } from '../domain/identifier.ts'
-import type { AppRight } from '../domain/member.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -13,7 +12,6 @@ import { type MultipartForm, readMultipart } from '../http/multipart.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
-import { actingAs, mayInActiveApp, type Rule } from '../operations/acting-as.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
 import { logCodeOf, requestedPage } from './page.ts'
 import { lacksProof, type Proof } from './proof.ts'
@@ -22,7 +20,7 @@ import { requireOperator, requireVisit, type ShareOf, type TicketBook, type Visi
 /**
  * Every form takes the same steps. `readValues` reads the body strictly. `ticketKey` checks that the form comes from a page
  * of ours, with a ticket for this path and this session. `fieldsOf` checks the fields against one schema. The screen then
- * runs an operation `asUser` or `onTheDesk`, and `answerForm` answers with a redirect or with the page and the reason.
+ * runs an operation `visit.as` somebody, and `answerForm` answers with a redirect or with the page and the reason.
  * `receiveFromUser` and `receiveFromOperator` take the first three steps; signing in and the consent decision take them in
  * their own order.
  */
@@ -280,29 +278,6 @@ export const refuseForm = async (
   await refuseBearer(door, call, fault.code, 'session', sessionToken, logCodeOf(fault))
   return fault
 }
-
-/**
- * The first arguments of an operation that acts for the person who sent a form, if the rule holds in the transaction of the
- * change. With a ticket the form acts only once: the ticket is spent in that transaction.
- */
-export const actFor = <const Kind extends string>(kind: Kind, visit: Visit, may: Rule, ticket?: RowKey) => {
-  const { door, call: trace, session, userId } = visit
-  const authority = ticket === undefined ? { may } : { may, ticket }
-  return [actingAs(door.platform, trace, session, authority), trace, { kind, id: userId }] as const
-}
-
-/** For what every signed-in person may do. */
-export const always: Rule = async () => null
-
-export const asUser = (visit: Visit, may: Rule, ticket?: RowKey) => actFor('user', visit, may, ticket)
-
-/** What a member of an app does whose role has the right, unless the app is suspended. */
-export const asMember = (visit: Visit, slug: string, right: AppRight, ticket?: RowKey) =>
-  asUser(visit, mayInActiveApp(visit.userId, slug, right), ticket)
-
-/** The first arguments of an operation on the own account of the person who sent a form. */
-export const onOwnAccount = ({ door, call: trace, session }: Visit) =>
-  [actingAs(door.platform, trace, session), trace, session] as const
 
 type Answers<T> = {
   readonly done: (value: T) => Response | Promise<Response>

@@ -1,14 +1,13 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../domain/errors.ts'
 import { invitationPath } from '../domain/member.ts'
-import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/members.ts'
 import { Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { ChosenName } from './design/values.tsx'
-import { always, answerForm, asUser, emptyForm, outcomeOf, receiveFromUser } from './form.ts'
+import { answerForm, emptyForm, outcomeOf, receiveFromUser } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
 import { requireVisit, type Visit } from './visit.ts'
@@ -26,8 +25,8 @@ export const invitationRoutes = (door: Door) =>
     .post(invitationPath, async ({ request }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
       const link = linkIn(request) ?? ''
-      const [platform] = asUser(visit, always) // the link works once, so the form needs no ticket that is spent
-      return await answerForm(acceptInvitation(platform, callOf(request), visit.session, link), {
+      // The link works once, so the form needs no ticket that is spent.
+      return await answerForm(visit.asOwner().do(acceptInvitation, link), {
         done: ({ slug }) => seeOther(`/console/${slug}`),
         refused: async (error) => await show(visit, link, error),
       })

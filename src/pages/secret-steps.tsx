@@ -4,6 +4,7 @@ import { type Environment, environments } from '../domain/app.ts'
 import { refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import type { Door } from '../http/door.ts'
+import type { Actor } from '../operations/audit/event.ts'
 import {
   revokeCredential,
   rotateCredential,
@@ -19,16 +20,13 @@ import { ChosenName } from './design/values.tsx'
 import { emptyForm, formOf, numberIn, text } from './form.ts'
 import { GraceField } from './grace-field.tsx'
 import { secretName } from './secret-row.tsx'
-import type { Visit } from './visit.ts'
+import type { Acting, Visit } from './visit.ts'
 
 type AppOfSecrets = {
   readonly slug: string
   readonly name: string
   readonly clientIds: Readonly<Record<Environment, string>>
 }
-
-/** The first arguments of an operation that acts for the person who sent a form. */
-type Acting = Parameters<typeof revokeCredential> extends [...infer First, string] ? Readonly<First> : never
 
 /** What differs between the console and the desk. */
 type Side = {
@@ -40,9 +38,9 @@ type Side = {
   /** @throws route_not_found */
   readonly appOf: (visit: Visit, slug: string) => Promise<AppOfSecrets>
   /** Who may take the secret away; make a new one in the environment; take redirect URIs away. */
-  readonly toRevoke: (visit: Visit, slug: string, id: string) => Acting
-  readonly toRotate: (visit: Visit, slug: string, environment: Environment, ticket: RowKey) => Acting
-  readonly toRemoveUris: (visit: Visit, slug: string) => Acting
+  readonly toRevoke: (visit: Visit, slug: string, id: string) => Acting<Actor>
+  readonly toRotate: (visit: Visit, slug: string, environment: Environment, ticket: RowKey) => Acting<Actor>
+  readonly toRemoveUris: (visit: Visit, slug: string) => Acting<Actor>
   readonly showSecret: (visit: Visit, slug: string, created: NewCredentialRecord) => Response
 }
 
@@ -99,7 +97,7 @@ export const secretSteps = (door: Door, side: Side) => {
         },
         act: async ({ visit }, { slug, id }, back) => {
           await liveSecretOf(door, await side.appOf(visit, slug), id)
-          await revokeCredential(...side.toRevoke(visit, slug, id), id)
+          await side.toRevoke(visit, slug, id).do(revokeCredential, id)
           return back('revoked')
         },
       }),
@@ -140,7 +138,7 @@ export const secretSteps = (door: Door, side: Side) => {
         act: async ({ visit, fields: { environment, graceHours }, ticket }, { slug }) => {
           const { clientIds } = await side.appOf(visit, slug)
           const input = { clientId: clientIds[environment], graceHours: numberIn(graceHours) }
-          const created = await rotateCredential(...side.toRotate(visit, slug, environment, ticket), input)
+          const created = await side.toRotate(visit, slug, environment, ticket).do(rotateCredential, input)
           return side.showSecret(visit, slug, created)
         },
       }),
@@ -187,7 +185,7 @@ export const secretSteps = (door: Door, side: Side) => {
         },
         act: async ({ visit, fields: { environment, uri } }, { slug }, back) => {
           await side.appOf(visit, slug)
-          await removeRedirectUri(...side.toRemoveUris(visit, slug), { slug, environment, uri })
+          await side.toRemoveUris(visit, slug).do(removeRedirectUri, { slug, environment, uri })
           return back('uri-removed')
         },
       }),

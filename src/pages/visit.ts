@@ -1,13 +1,15 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { formTicket, ownerTag, readFormTicket, type ReadTicket } from '../domain/form-ticket.ts'
-import { rowKey } from '../domain/identifier.ts'
+import { type RowKey, rowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { cookieValues, readCookie, setCookie } from '../http/cookies.ts'
 import { hold, takeShare } from '../http/limits.ts'
 import { presentedSession, presentedToken } from '../http/session-cookie.ts'
+import { actingAs, isOperator, type Rule } from '../operations/acting-as.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
+import type { Platform } from '../operations/platform.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
 import { type KeptForm, keptFormOf, type RefusedForm } from './kept-form.ts'
 
@@ -29,7 +31,30 @@ export type Visit = {
   readonly platformName: string
   /** What waits for this operator. Omitted for everybody else, and for forms. */
   readonly waiting?: WaitingWork
+  /**
+   * Acts for this person, if their session is live and the rule holds in the transaction of the change. With a ticket the form
+   * acts only once: the ticket is spent in that transaction.
+   */
+  as(may: Rule, ticket?: RowKey): Acting<{ readonly kind: 'user'; readonly id: string }>
+  /** The same on the desk, where they must still be an operator. */
+  asOperator(authority?: {
+    readonly may?: Rule
+    readonly ticket?: RowKey
+  }): Acting<{ readonly kind: 'operator'; readonly id: string }>
+  /** Acts on their own account. */
+  asOwner(): Acting<SessionCaller>
 }
+
+/** Runs operations for somebody, who is its third argument. */
+export type Acting<Actor> = {
+  do<More extends readonly unknown[], Answer>(
+    operation: (platform: Platform, trace: Call, actor: Actor, ...more: More) => Answer,
+    ...more: More
+  ): Answer
+}
+
+/** For what every signed-in person may do. */
+export const always: Rule = async () => null
 
 /** The signed-in person by the session cookie alone, which is enough to read a page but never to change anything. */
 export const findVisit = async (door: Door, request: Request): Promise<Visit | null> => {
@@ -39,16 +64,33 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   const { session, token: sessionToken } = found
   call.notes.userId = session.user.id
   const isPageOfOperator = session.user.isOperator && (request.method === 'GET' || request.method === 'HEAD')
+  const visit = visitOf(door, call, session, sessionToken)
+  return isPageOfOperator ? { ...visit, waiting: await countWaiting(door.platform) } : visit
+}
+
+/** The visit of a person by their live session. */
+export const visitOf = (door: Door, call: Call, session: SessionCaller, sessionToken: string): Visit => {
+  const { platform, serverKey } = door
+  const { id } = session.user
+  const acting = <Actor>(actor: Actor, authority: Parameters<typeof actingAs>[3]): Acting<Actor> => ({
+    do: (operation, ...more) => operation(actingAs(platform, call, session, authority), call, actor, ...more),
+  })
   return {
     door,
     call,
     session,
-    userId: session.user.id,
+    userId: id,
     sessionToken,
-    tickets: ticketBook(door, sessionToken, { owner: ownerTag(door.serverKey, session.user.id) }),
-    kept: keptFormOf(door, request, session.user.id),
-    platformName: door.platform.platformName,
-    ...(isPageOfOperator ? { waiting: await countWaiting(door.platform) } : {}),
+    tickets: ticketBook(door, sessionToken, { owner: ownerTag(serverKey, id) }),
+    kept: keptFormOf(door, call.request, id),
+    platformName: platform.platformName,
+    as: (may, ticket) => acting({ kind: 'user', id }, { may, ...(ticket && { ticket }) }),
+    asOperator: ({ may = always, ...once } = {}) =>
+      acting(
+        { kind: 'operator', id },
+        { ...once, may: async (q, userId) => (await isOperator(q, userId)) ?? (await may(q, userId)) },
+      ),
+    asOwner: () => acting(session, {}),
   }
 }
 

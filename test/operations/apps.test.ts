@@ -100,11 +100,11 @@ test('an app exists only for its owner', async () => {
 test('a change that gives an app something new needs its owner and an active app', async () => {
   const app = await addApp(platform, owner)
   const q = platform.database.queries
-  expect(await mayInActiveApp(owner.id, app.slug, 'release')(q)).toBeNull()
-  expect(await mayInActiveApp(stranger.id, app.slug, 'release')(q)).toMatchObject({ code: 'route_not_found' })
+  expect(await mayInActiveApp(app.slug, 'release')(q, owner.id)).toBeNull()
+  expect(await mayInActiveApp(app.slug, 'release')(q, stranger.id)).toMatchObject({ code: 'route_not_found' })
   await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
-  expect(await mayInActiveApp(owner.id, app.slug, 'release')(q)).toMatchObject({ code: 'app_inactive' })
-  expect(await mayInActiveApp(stranger.id, app.slug, 'release')(q)).toMatchObject({ code: 'route_not_found' })
+  expect(await mayInActiveApp(app.slug, 'release')(q, owner.id)).toMatchObject({ code: 'app_inactive' })
+  expect(await mayInActiveApp(app.slug, 'release')(q, stranger.id)).toMatchObject({ code: 'route_not_found' })
 })
 
 test('renaming changes the name and nothing else, and leaves one row with the old and the new name', async () => {

@@ -105,7 +105,7 @@ test('a secret is found only under its own app, and only by the owner of that ap
   ]
   const q = platform.database.queries
   const idOf = async (app: AppInWorld) => (await q.credentials.listByClient(app.development.clientId))[0]?.id ?? ''
-  expect(await ownsCredential(owner.id, mine.slug, await idOf(mine))(q)).toBeNull()
+  expect(await ownsCredential(mine.slug, await idOf(mine))(q, owner.id)).toBeNull()
   for (const [userId, slug, id] of [
     [owner.id, mine.slug, await idOf(theirs)],
     [owner.id, mine.slug, await idOf(myOther)],
@@ -114,7 +114,7 @@ test('a secret is found only under its own app, and only by the owner of that ap
     [owner.id, mine.slug, 'crd_none'],
     [owner.id, 'no-such-app', 'crd_none'],
   ] as const) {
-    expect(await ownsCredential(userId, slug, id)(q)).toMatchObject({ code: 'route_not_found' })
+    expect(await ownsCredential(slug, id)(q, userId)).toMatchObject({ code: 'route_not_found' })
   }
 })
 

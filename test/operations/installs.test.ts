@@ -129,9 +129,9 @@ test('an install takes each step once, and its owner ends it once', async () => 
 test('an install exists only for its user', async () => {
   const id = await installEmbedded(platform, await liveApp(), user)
   const q = platform.database.queries
-  expect(await ownsInstall(user.id, id)(q)).toBeNull()
-  expect(await ownsInstall(developer.id, id)(q)).toMatchObject({ code: 'route_not_found' })
-  expect(await ownsInstall(user.id, 'ins_none')(q)).toMatchObject({ code: 'route_not_found' })
+  expect(await ownsInstall(id)(q, user.id)).toBeNull()
+  expect(await ownsInstall(id)(q, developer.id)).toMatchObject({ code: 'route_not_found' })
+  expect(await ownsInstall('ins_none')(q, user.id)).toMatchObject({ code: 'route_not_found' })
 })
 
 test('operators see the installs of one app or of all, oldest first', async () => {

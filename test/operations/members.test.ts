@@ -49,12 +49,12 @@ const add = async (role: MemberRole, login?: Login): Promise<Login> => {
 const as = async (login: Login, may: Rule) =>
   [actingAs(platform, trace, await sessionOf(platform, login), { may }), trace, { kind: 'user', id: login.id }] as const
 const remove = async (by: Login, whom: Login) =>
-  await removeMember(...(await as(by, mayChangeMember(by.id, app.slug, whom.id, null))), {
+  await removeMember(...(await as(by, mayChangeMember(app.slug, whom.id, null))), {
     slug: app.slug,
     userId: whom.id,
   })
 const setRole = async (by: Login, whom: Login, role: MemberRole) =>
-  await changeMemberRole(...(await as(by, mayChangeMember(by.id, app.slug, whom.id, role))), {
+  await changeMemberRole(...(await as(by, mayChangeMember(app.slug, whom.id, role))), {
     slug: app.slug,
     userId: whom.id,
     role,
@@ -92,12 +92,12 @@ describe('the rights', () => {
     const stranger = await addUser(platform)
     for (const [right, leastRole] of least) {
       for (const [role, { id }] of people) {
-        const code = (await mayInActiveApp(id, app.slug, right)(q))?.code ?? null
+        const code = (await mayInActiveApp(app.slug, right)(q, id))?.code ?? null
         const isAllowed = memberRoles.indexOf(role) <= memberRoles.indexOf(leastRole)
         expect([right, role, code]).toEqual([right, role, isAllowed ? null : 'right_missing'])
       }
-      expect((await mayInApp(stranger.id, app.slug, right)(q))?.code).toBe('route_not_found')
-      expect(await mayInApp(owner.id, app.slug, right)(q)).toBeNull()
+      expect((await mayInApp(app.slug, right)(q, stranger.id))?.code).toBe('route_not_found')
+      expect(await mayInApp(app.slug, right)(q, owner.id)).toBeNull()
     }
   })
 
@@ -115,7 +115,7 @@ describe('the rights', () => {
 
   test('are refused in the audit log', async () => {
     const developer = await add('developer')
-    const may = mayInActiveApp(developer.id, app.slug, 'settings')
+    const may = mayInActiveApp(app.slug, 'settings')
     expect(await refusalOf(renameApp(...(await as(developer, may)), { slug: app.slug, name: 'Mine' }))).toBe(
       'right_missing',
     )
@@ -152,7 +152,7 @@ describe('an owner', () => {
 
 test('a member who was removed can do nothing with a form that is open, and does not see the app', async () => {
   const admin = await add('admin')
-  const open = await as(admin, mayInActiveApp(admin.id, app.slug, 'settings'))
+  const open = await as(admin, mayInActiveApp(app.slug, 'settings'))
   await remove(owner, admin)
   expect(await refusalOf(renameApp(...open, { slug: app.slug, name: 'Mine' }))).toBe('route_not_found')
   expect(await refusalOf(ownedApp(platform, admin.id, app.slug))).toBe('route_not_found')
@@ -279,7 +279,7 @@ describe('an invitation', () => {
     const toOwner = await invite('owner', 'one@example.com')
     const toAdmin = await invite('admin', 'two@example.com')
     const may = async ({ id }: Login, invitation: string) =>
-      (await mayRevokeInvitation(id, app.slug, invitation)(q))?.code ?? null
+      (await mayRevokeInvitation(app.slug, invitation)(q, id))?.code ?? null
     expect([await may(admin, toOwner.id), await may(admin, toAdmin.id), await may(developer, toAdmin.id)]).toEqual([
       'right_missing',
       null,
@@ -288,7 +288,7 @@ describe('an invitation', () => {
     const stranger = await addUser(platform)
     expect(await may(stranger, toAdmin.id)).toBe('route_not_found')
     const elsewhere = await addApp(platform, owner)
-    expect((await mayRevokeInvitation(owner.id, elsewhere.slug, toAdmin.id)(q))?.code).toBe('route_not_found')
+    expect((await mayRevokeInvitation(elsewhere.slug, toAdmin.id)(q, owner.id))?.code).toBe('route_not_found')
   })
 })
 
@@ -347,7 +347,7 @@ describe('a transfer', () => {
 
 test('the audit log of an app names members in what they do for the app, and no other people', async () => {
   const [admin, stranger] = [await add('admin'), await addUser(platform)]
-  await renameApp(...(await as(admin, mayInActiveApp(admin.id, app.slug, 'settings'))), { slug: app.slug, name: 'New' })
+  await renameApp(...(await as(admin, mayInActiveApp(app.slug, 'settings'))), { slug: app.slug, name: 'New' })
   const reader = { app: { id: app.id, ownerId: owner.id }, userId: owner.id }
   const every = { action: null, outcome: null, since: null, until: null }
   const { data } = await listAppEvents(platform, reader, every, { limit: 50, cursor: null })

@@ -30,7 +30,7 @@ const sessionOf = async (login: Login) => {
 /** The platform as this operator uses it on the desk to withdraw the rights of that user. */
 const deskOf = async (login: Login, from: Login): Promise<Platform> =>
   actingAs(platform, trace, await sessionOf(login), {
-    may: async (q) => (await isOperator(login.id)(q)) ?? (await leavesAnOperator(login.id, from.id)(q)),
+    may: async (q) => (await isOperator(q, login.id)) ?? (await leavesAnOperator(from.id)(q, login.id)),
   })
 const disable = async (desk: Platform, { email }: Login) =>
   await setUserStatus(desk, trace, operator, { email, status: 'disabled' })
@@ -86,9 +86,9 @@ test('the last operator who can sign in keeps their rights, no matter who asks',
   await addUser(platform, 'Nobody Special') // who can sign in, and is no operator
   const invited = { email: 'invited@example.com', name: 'Invited', isOperator: true }
   await inviteUser(platform, trace, operator, invited) // who cannot sign in before the link is used
-  const fault = await platform.database.transaction(leavesAnOperator('usr_somebody', one.id))
+  const fault = await platform.database.transaction((q) => leavesAnOperator(one.id)(q, 'usr_somebody'))
   expect(fault?.message).toContain('the last operator')
-  expect(await platform.database.transaction(leavesAnOperator(one.id, other.id))).toBeNull()
+  expect(await platform.database.transaction((q) => leavesAnOperator(other.id)(q, one.id))).toBeNull()
 })
 
 test('a former operator can do nothing on the desk, even in a live session', async () => {

@@ -112,11 +112,15 @@ describe('an endpoint', () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, ['ping'], app)
     const q = platform.database.queries
-    expect(await ownsEndpoint(world.owner.id, app.slug, id, 'webhooks')(q)).toBeNull()
+    expect(await ownsEndpoint({ slug: app.slug, id }, 'webhooks')(q, world.owner.id)).toBeNull()
     const stranger = await addUser(platform)
-    expect(await ownsEndpoint(stranger.id, app.slug, id, 'webhooks')(q)).toMatchObject({ code: 'route_not_found' })
+    expect(await ownsEndpoint({ slug: app.slug, id }, 'webhooks')(q, stranger.id)).toMatchObject({
+      code: 'route_not_found',
+    })
     const other = await freshApp()
-    expect(await ownsEndpoint(world.owner.id, other.slug, id, 'webhooks')(q)).toMatchObject({ code: 'route_not_found' })
+    expect(await ownsEndpoint({ slug: other.slug, id }, 'webhooks')(q, world.owner.id)).toMatchObject({
+      code: 'route_not_found',
+    })
     expect(await refusalOf(readEndpoint(platform, other.id, id))).toBe('route_not_found')
   })
 

@@ -4,7 +4,7 @@ import { callFrom, doorOf } from '../http/support/door.ts'
 import type { Consent } from '../../src/operations/oauth/authorize.ts'
 import { ConsentPage } from '../../src/pages/front-door/consent.tsx'
 import { page } from '../../src/pages/page.ts'
-import { ticketBook, type Visit } from '../../src/pages/visit.ts'
+import { type Visit, visitOf } from '../../src/pages/visit.ts'
 import { sessionOf } from '../operations/support/owner.ts'
 import { addUser } from '../support/world.ts'
 
@@ -13,16 +13,7 @@ let visit: Visit
 beforeAll(async () => {
   const session = await sessionOf(platform, await addUser(platform))
   const door = doorOf(platform)
-  visit = {
-    door,
-    call: callFrom('local'),
-    session,
-    userId: session.user.id,
-    sessionToken: '',
-    tickets: ticketBook(door, 'a'),
-    kept: null,
-    platformName: 'Acme',
-  }
+  visit = { ...visitOf(door, callFrom('local'), session, ''), platformName: 'Acme' }
 })
 
 const plain: Consent = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { refuse } from '../../src/domain/errors.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { csvDownload } from '../../src/pages/csv-download.ts'
-import { ticketBook } from '../../src/pages/visit.ts'
+import { visitOf } from '../../src/pages/visit.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
 import { renameApp } from '../../src/operations/apps/apps.ts'
 import { createInstall } from '../../src/operations/installs/installs.ts'
@@ -109,8 +109,7 @@ test('a download stops at the page of rows before which its right has gone', asy
   if (session === null) throw new Error('the session does not live')
   const door = doorOf(platform)
   const call = callWith(new Request(`${server.url}/desk/audit/export`))
-  const tickets = ticketBook(door, sessionToken)
-  const visit = { door, call, session, sessionToken, tickets, userId: operator.id, kept: null, platformName: 'x' }
+  const visit = visitOf(door, call, session, sessionToken)
   let isAllowed = true
   async function* pages() {
     yield [1]

@@ -54,8 +54,8 @@ const roleIn = async (q: Queries, app: App, userId: string): Promise<MemberRole 
  * if they are removed). Everybody may leave.
  */
 export const mayChangeMember =
-  (userId: string, slug: string, memberId: string, role: MemberRole | null): Rule =>
-  async (q) => {
+  (slug: string, memberId: string, role: MemberRole | null): Rule =>
+  async (q, userId) => {
     const access = await q.appMembers.access(userId, slug)
     if (access === null) return refuse('route_not_found')
     if (memberId === userId && role === null) return null
@@ -252,8 +252,8 @@ export const listInvitations = async ({ database, clock }: Platform, appId: stri
 
 /** Refuses unless the role of this user has the right over the role that the invitation offers. */
 export const mayRevokeInvitation =
-  (userId: string, slug: string, id: string): Rule =>
-  async (q) => {
+  (slug: string, id: string): Rule =>
+  async (q, userId) => {
     const access = await q.appMembers.access(userId, slug)
     const found = await q.appInvitations.find(id)
     if (access === null || found?.appId !== access.app.id) return refuse('route_not_found')

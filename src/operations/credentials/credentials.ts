@@ -205,10 +205,10 @@ export const listEndedCredentials = async (platform: Platform, appId: string, pa
   })
 }
 
-/** Refuses unless the secret belongs to the app of this slug and the role of this user there may change it. To others it does not exist. */
+/** Refuses unless the secret belongs to the app of this slug and the role of the user there may change it. To others it does not exist. */
 export const ownsCredential =
-  (userId: string, slug: string, credentialId: string): Rule =>
-  async (q) => {
+  (slug: string, credentialId: string): Rule =>
+  async (q, userId) => {
     const access = await q.appMembers.access(userId, slug)
     const found = await q.credentials.find(credentialId)
     if (access === null || found?.app.id !== access.app.id) return refuse('route_not_found')

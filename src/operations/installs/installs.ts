@@ -30,10 +30,10 @@ export const installRecord = (row: Install, kind: ResourceKind, resource: string
   ...pick(row, 'approval', 'state', 'createdAt', 'updatedAt'),
 })
 
-/** The install belongs to this user. For anyone else it does not exist. */
+/** The install belongs to the user. For anyone else it does not exist. */
 export const ownsInstall =
-  (userId: string, id: string): Rule =>
-  async (q) =>
+  (id: string): Rule =>
+  async (q, userId) =>
     (await q.installs.find(id))?.install.userId === userId ? null : refuse('route_not_found')
 
 /** What an owner sees before installing an app: what it asks for, and the places where it can be installed. */

@@ -101,8 +101,8 @@ const renewSessions = async (change: OpenChange, caller: SessionCaller, session:
  * current one, or a stolen session would be enough to take over the account.
  */
 export const isForSomebodyElse =
-  (operatorId: string, userId: string, message = ownPassword): Rule =>
-  async () =>
+  (userId: string, message = ownPassword): Rule =>
+  async (_, operatorId) =>
     operatorId === userId ? badInput('user', message) : null
 
 const ownPassword = 'You cannot reset your own password here: change it under Account, Password.'

@@ -179,8 +179,8 @@ export const setOperator: Operation<OperatorRights, User> = async (platform, tra
  * operator. It is checked in the transaction of the change.
  */
 export const leavesAnOperator =
-  (operatorId: string, userId: string): Rule =>
-  async (q) =>
+  (userId: string): Rule =>
+  async (q, operatorId) =>
     operatorId === userId ? badInput('user', ownRights) : await refusalIfLastOperator(q, userId)
 
 /** The refusal when no other active operator exists; null when one does. */

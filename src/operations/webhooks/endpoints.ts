@@ -13,7 +13,7 @@ import {
   maximumEndpoints,
   webhookKinds,
 } from '../../domain/webhook-event.ts'
-import { refusalOfRole, type Rule } from '../acting-as.ts'
+import { type Condition, refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
@@ -49,24 +49,24 @@ export const findEndpoint = async (q: Queries, id: string) => {
 
 /** The endpoint belongs to the app with this slug, and the role of this user there has the right. To others it does not exist. */
 export const ownsEndpoint =
-  (userId: string, slug: string, endpointId: string, right: AppRight): Rule =>
-  async (q) => {
+  ({ slug, id }: { readonly slug: string; readonly id: string }, right: AppRight): Rule =>
+  async (q, userId) => {
     const access = await q.appMembers.access(userId, slug)
-    const found = await q.webhookEndpoints.find(endpointId)
+    const found = await q.webhookEndpoints.find(id)
     if (access === null || found?.endpoint.appId !== access.app.id) return refuse('route_not_found')
     return refusalOfRole(access.role, right)
   }
 
 /** The app has this endpoint in this environment. Other endpoints do not exist for its credentials. */
 export const hasEndpoint =
-  (appId: string, environment: Environment, endpointId: string): Rule =>
+  (appId: string, environment: Environment, endpointId: string): Condition =>
   async (q) => {
     const endpoint = (await q.webhookEndpoints.find(endpointId))?.endpoint
     return endpoint?.appId === appId && endpoint.environment === environment ? null : refuse('record_not_found')
   }
 
 /** @throws the refusal of a rule that does not hold now */
-export const requireRule = async ({ database }: Platform, rule: Rule): Promise<void> => {
+export const requireRule = async ({ database }: Platform, rule: Condition): Promise<void> => {
   const refusal = await rule(database.queries)
   if (refusal !== null) throw refusal
 }

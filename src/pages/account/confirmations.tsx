@@ -23,7 +23,7 @@ import {
 import { confirmed } from '../confirmation.tsx'
 import { Choice } from '../design/field.tsx'
 import { ChosenName, Time } from '../design/values.tsx'
-import { asUser, emptyForm, formOf, onOwnAccount, optionalText } from '../form.ts'
+import { emptyForm, formOf, optionalText } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
@@ -78,7 +78,7 @@ export const accountConfirmations = (door: Door) =>
         },
         act: async ({ visit, fields }, { clientId }, back) => {
           const uninstalls = fields.also === 'yes'
-          await revokeConnectedApps(...onOwnAccount(visit), { kind: 'one', clientId, uninstalls })
+          await visit.asOwner().do(revokeConnectedApps, { kind: 'one', clientId, uninstalls })
           return back(uninstalls ? 'revoked-uninstalled' : 'revoked')
         },
       }),
@@ -109,7 +109,7 @@ export const accountConfirmations = (door: Door) =>
           }
         },
         act: async ({ visit }, _, back) => {
-          await revokeConnectedApps(...onOwnAccount(visit), { kind: 'all' })
+          await visit.asOwner().do(revokeConnectedApps, { kind: 'all' })
           return back('revoked-all')
         },
       }),
@@ -140,7 +140,7 @@ export const accountConfirmations = (door: Door) =>
           }
         },
         act: async ({ visit }, { clientId, grantId }, back) => {
-          await revokeByUser(...onOwnAccount(visit), grantId)
+          await visit.asOwner().do(revokeByUser, grantId)
           const isConnected = (await findConnectedApp(visit, clientId)) !== null
           return isConnected ? back('revoked-one') : seeOther(`${accountPaths.apps}?done=revoked`)
         },
@@ -166,7 +166,7 @@ export const accountConfirmations = (door: Door) =>
           }
         },
         act: async ({ visit }, { key }, back) => {
-          await endSession(...onOwnAccount(visit), key)
+          await visit.asOwner().do(endSession, key)
           const isThis = key === visit.session.sessionKey
           return isThis ? seeOther('/signed-out', [forgetCookie(door, 'session')]) : back('ended')
         },
@@ -188,7 +188,7 @@ export const accountConfirmations = (door: Door) =>
           }
         },
         act: async ({ visit }, _, back) => {
-          await endOtherSessions(...onOwnAccount(visit))
+          await visit.asOwner().do(endOtherSessions)
           return back('ended-others')
         },
       }),
@@ -206,7 +206,7 @@ export const accountConfirmations = (door: Door) =>
           button: 'Sign out everywhere',
         }),
         act: async ({ visit }) => {
-          await endEverySession(...onOwnAccount(visit))
+          await visit.asOwner().do(endEverySession)
           return seeOther('/signed-out', [forgetCookie(door, 'session')])
         },
       }),
@@ -241,7 +241,7 @@ export const accountConfirmations = (door: Door) =>
         },
         act: async ({ visit, fields }, { id }, back) => {
           const end = fields.also === 'yes' ? endInstallAndAccess : endInstall
-          return back(await end(...asUser(visit, ownsInstall(visit.userId, id)), id))
+          return back(await visit.as(ownsInstall(id)).do(end, id))
         },
       }),
     )

@@ -9,17 +9,7 @@ import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/us
 import { Field, Problem } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
-import {
-  answerForm,
-  fieldsOf,
-  formOf,
-  onOwnAccount,
-  readValues,
-  receiveFromUser,
-  secretText,
-  text,
-  ticketKey,
-} from '../form.ts'
+import { answerForm, fieldsOf, formOf, readValues, receiveFromUser, secretText, text, ticketKey } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
@@ -40,7 +30,7 @@ export const emailRoutes = (door: Door) =>
       const { visit, fields } = await receiveFromUser(door, request, emailForm, 'asked')
       if (door.platform.mailer === null) return await show(visit, '', null)
       hold(visit.call, door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
-      return await answerForm(askForEmail(...onOwnAccount(visit), fields.email), {
+      return await answerForm(visit.asOwner().do(askForEmail, fields.email), {
         done: () => seeOther(`${accountPaths.email}?done=asked`),
         refused: async (error) => await show(visit, fields.email, error),
       })

@@ -11,7 +11,7 @@ import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { CodeBlock, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
+import { answerForm, emptyForm, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { askFirst } from '../proof.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -59,7 +59,7 @@ export const factorRoutes = (door: Door) =>
           button: 'Remove it',
         }),
         act: async ({ visit }, _, done) => {
-          await removeFactor(...onOwnAccount(visit), { kind: 'totp' })
+          await visit.asOwner().do(removeFactor, { kind: 'totp' })
           return done('removed')
         },
       }),
@@ -76,7 +76,7 @@ export const factorRoutes = (door: Door) =>
           button: 'Create new codes',
         }),
         act: async ({ visit }) => {
-          const codes = await replaceRecoveryCodes(...onOwnAccount(visit))
+          const codes = await visit.asOwner().do(replaceRecoveryCodes)
           return showOnce(visit, accountPaths.newCodes, codes.join('\n'))
         },
       }),
@@ -176,7 +176,7 @@ const setUp = async (door: Door, request: Request): Promise<Response> => {
   const added = async () => {
     const key = openTotpKey(whom, fields.key)
     totpKey = key
-    return await addAuthenticatorApp(...onOwnAccount(visit), { key, code: fields.code })
+    return await visit.asOwner().do(addAuthenticatorApp, { key, code: fields.code })
   }
   return await answerForm(added(), {
     done: (codes) =>

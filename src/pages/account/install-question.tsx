@@ -13,12 +13,12 @@ import { Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Older } from '../design/table.tsx'
-import { always, answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import { always, requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { accountPaths, installLivePath, installPath, installTestPath } from './account-page.tsx'
 
@@ -100,13 +100,13 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
 const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, installForm, 'none')
   // Only a member may test an app. This rule is checked before the ticket is spent.
-  const may = environment === 'development' ? mayInApp(visit.userId, slug, 'view') : always
+  const may = environment === 'development' ? mayInApp(slug, 'view') : always
   const [kindText, resourceSlug = ''] = fields.place.split(' ')
   const kind = resourceKinds.find((name) => name === kindText)
   if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
   const agreedTo = parseStoredScope(fields.scopes)
   const input = { slug, userEmail: visit.session.user.email, kind, resourceSlug, environment, agreedTo }
-  return await answerForm(createInstall(...asUser(visit, may, ticket), input), {
+  return await answerForm(visit.as(may, ticket).do(createInstall, input), {
     done: ({ approval }) => seeOther(`${accountPaths.installs}?done=${approval}`),
     refused: async (error) => await ask(visit, slug, environment, error),
   })

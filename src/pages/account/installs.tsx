@@ -10,7 +10,7 @@ import { Problem } from '../design/field.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -36,7 +36,7 @@ export const ownInstallRoutes = (door: Door) =>
     .post(agreePath(':id'), async ({ request, params: { id } }) => {
       const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm, 'none')
       const input = { id, agreedTo: parseStoredScope(fields.scopes) }
-      return await answerForm(agreeToScopes(...asUser(visit, ownsInstall(visit.userId, id), ticket), input), {
+      return await answerForm(visit.as(ownsInstall(id), ticket).do(agreeToScopes, input), {
         done: () => settled('agree'),
         refused: async (error) => await show(visit, error),
       })

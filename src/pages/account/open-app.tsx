@@ -3,7 +3,7 @@ import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/embedding.ts'
 import { embedScript } from '../assets.ts'
-import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
+import { emptyForm, receiveFromUser } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -64,7 +64,7 @@ export const openAppRoutes = (door: Door) =>
 const open = async (visit: Visit, installId: string): Promise<OpenedApp> => {
   const { door, call, userId } = visit
   takeShare(door, call, 'authorize', userId)
-  const opened = await issueInstallSessionCode(...onOwnAccount(visit), installId)
+  const opened = await visit.asOwner().do(issueInstallSessionCode, installId)
   door.platform.observe.issued('install_session_code')
   return opened
 }

@@ -11,7 +11,7 @@ import { SendOrCancel } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row } from '../design/row-list.tsx'
 import { Time } from '../design/values.tsx'
-import { answerForm, emptyForm, formOf, onOwnAccount, receiveFromUser, secretText, text } from '../form.ts'
+import { answerForm, emptyForm, formOf, receiveFromUser, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
 import { askFirst } from '../proof.ts'
@@ -59,8 +59,7 @@ export const passkeyRoutes = (door: Door) =>
           }
         },
         act: async ({ visit }, { id }, done) => {
-          const [platform, trace, caller] = onOwnAccount(visit)
-          await removeFactor(platform, trace, caller, { kind: 'passkey', id })
+          await visit.asOwner().do(removeFactor, { kind: 'passkey', id })
           return done('passkey_removed')
         },
       }),
@@ -73,7 +72,7 @@ const add = async (door: Door, request: Request): Promise<Response> => {
   const added = async () => {
     const response = registrationIn(fields.passkey)
     const readChallenge = challengeReader(challengeOf(visit))
-    return await addPasskey(...onOwnAccount(visit), { response, name: fields.name, readChallenge })
+    return await visit.asOwner().do(addPasskey, { response, name: fields.name, readChallenge })
   }
   return await answerForm(added(), {
     done: (codes) =>

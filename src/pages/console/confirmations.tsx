@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
-import { mayInApp } from '../../operations/acting-as.ts'
+import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 import { ownsCredential } from '../../operations/credentials/credentials.ts'
 import {
+  ownsEndpoint,
   readEndpoint,
   removeEndpoint,
   setEndpointStatus,
@@ -11,13 +12,13 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { secretShownBefore } from '../change.tsx'
 import { confirmed } from '../confirmation.tsx'
-import { asMember, asUser, emptyForm, formOf, numberIn, text } from '../form.ts'
+import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { GraceField } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
 import { secretSteps } from '../secret-steps.tsx'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
-import { onEndpoint, endpointPath, endpointSecretPath } from './endpoint.tsx'
+import { endpointPath, endpointSecretPath } from './endpoint.tsx'
 import { consoleArea, consoleAppPath, consolePath, ownAppOf } from './own-app.tsx'
 import { newSecretPath } from './secret-parts.tsx'
 
@@ -44,9 +45,10 @@ const ofSecrets = (door: Door) =>
     uris: 'redirect-uris',
     back: (slug) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'Redirect URIs' }),
     appOf: async (visit, slug) => (await ownAppOf(visit, slug)).app,
-    toRevoke: (visit, slug, id) => asUser(visit, ownsCredential(visit.userId, slug, id)),
-    toRotate: (visit, slug, environment, ticket) => asMember(visit, slug, rightOverSecrets(environment), ticket),
-    toRemoveUris: (visit, slug) => asUser(visit, mayInApp(visit.userId, slug, 'settings')),
+    toRevoke: (visit, slug, id) => visit.as(ownsCredential(slug, id)),
+    toRotate: (visit, slug, environment, ticket) =>
+      visit.as(mayInActiveApp(slug, rightOverSecrets(environment)), ticket),
+    toRemoveUris: (visit, slug) => visit.as(mayInApp(slug, 'settings')),
     showSecret: (visit, slug, { id, clientSecret }) => showOnce(visit, newSecretPath(slug, id), clientSecret),
   })
 
@@ -72,7 +74,7 @@ const endpointDisabling = (door: Door) =>
       }
     },
     act: async ({ visit }, at, back) => {
-      await setEndpointStatus(...onEndpoint(visit, at, 'webhooks'), { id: at.id, status: 'disabled' })
+      await visit.as(ownsEndpoint(at, 'webhooks')).do(setEndpointStatus, { id: at.id, status: 'disabled' })
       return back('disabled')
     },
   })
@@ -99,7 +101,7 @@ const endpointRemoval = (door: Door) =>
       }
     },
     act: async ({ visit }, at) => {
-      await removeEndpoint(...onEndpoint(visit, at, 'webhooks'), at.id)
+      await visit.as(ownsEndpoint(at, 'webhooks')).do(removeEndpoint, at.id)
       return seeOther(`${consoleAppPath(at.slug, 'webhooks')}?done=removed`)
     },
   })
@@ -135,7 +137,7 @@ const endpointRotation = (door: Door) =>
     },
     act: async ({ visit, fields, ticket }, at) => {
       const input = { id: at.id, graceHours: numberIn(fields.graceHours) }
-      const { secret } = await rotateWebhookSecret(...onEndpoint(visit, at, 'webhooks', ticket), input)
+      const { secret } = await visit.as(ownsEndpoint(at, 'webhooks'), ticket).do(rotateWebhookSecret, input)
       return showOnce(visit, endpointSecretPath(at), secret)
     },
   })

@@ -14,7 +14,7 @@ import { formPage, secretShownBefore } from '../change.tsx'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { RowList } from '../design/row-list.tsx'
 import { Copyable, ShownOnce, Time } from '../design/values.tsx'
-import { asMember, formOf, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
@@ -29,6 +29,7 @@ import {
   requireOwnApp,
 } from './own-app.tsx'
 import { CreateSecret, LiveSecret, newSecretPath } from './secret-parts.tsx'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 const notices = { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' } as const
 
@@ -48,8 +49,8 @@ export const credentialRoutes = (door: Door) =>
         show,
         act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
           const input = { slug, environment, label: label.trim() === '' ? null : label }
-          const may = asMember(visit, slug, rightOverSecrets(environment), ticket)
-          const created = await createCredential(...may, input)
+          const may = mayInActiveApp(slug, rightOverSecrets(environment))
+          const created = await visit.as(may, ticket).do(createCredential, input)
           return showOnce(visit, newSecretPath(slug, created.id), created.clientSecret)
         },
         // A form that is sent twice creates one secret, and only the first answer shows it.

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
-import type { RowKey } from '../../domain/identifier.ts'
 import { isEveryKind } from '../../domain/webhook-event.ts'
-import { type AppRight, hasRight } from '../../domain/member.ts'
+import { hasRight } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
 import {
@@ -15,7 +14,7 @@ import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, asUser, emptyForm, formOf, optionalText, outcomeOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, emptyForm, formOf, optionalText, outcomeOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { takeShown } from '../shown-once.ts'
 import { backTo, emptyPart, noticeFor, readList } from '../query.ts'
@@ -57,7 +56,7 @@ export const webhookEndpointRoutes = (door: Door) =>
     .post(`${pattern}/ping`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
       takeOutgoingShare(visit)
-      const { delivered } = await pingEndpoint(...onEndpoint(visit, params, 'resendEvents'), params.id)
+      const { delivered } = await visit.as(ownsEndpoint(params, 'resendEvents')).do(pingEndpoint, params.id)
       return seeOther(`${endpointPath(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
     })
     .get(`${pattern}/secret`, async ({ request, params }) => {
@@ -68,7 +67,7 @@ export const webhookEndpointRoutes = (door: Door) =>
     })
     .post(`${pattern}/enable`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm, 'asked')
-      await setEndpointStatus(...onEndpoint(visit, params, 'webhooks'), { id: params.id, status: 'enabled' })
+      await visit.as(ownsEndpoint(params, 'webhooks')).do(setEndpointStatus, { id: params.id, status: 'enabled' })
       return seeOther(`${endpointPath(params)}?done=enabled`)
     })
     .post(`${pattern}/resend`, async ({ request, params }) => {
@@ -86,9 +85,6 @@ export const webhookEndpointRoutes = (door: Door) =>
       return await resend(visit, params, choose, { typed: since })
     })
 
-export const onEndpoint = (visit: Visit, { slug, id }: At, right: AppRight, ticket?: RowKey) =>
-  asUser(visit, ownsEndpoint(visit.userId, slug, id, right), ticket)
-
 type ResendPlace = {
   /** The list of attempts that the form is in. */
   readonly back?: string | undefined
@@ -98,7 +94,8 @@ type ResendPlace = {
 
 /** Sends again what `choose` returns. What it throws about a field is shown beside that field. */
 const resend = async (visit: Visit, at: At, choose: () => ResendChoice, { back, typed = '' }: ResendPlace = {}) => {
-  const act = async () => await resendEvents(...onEndpoint(visit, at, 'resendEvents'), { id: at.id, choice: choose() })
+  const act = async () =>
+    await visit.as(ownsEndpoint(at, 'resendEvents')).do(resendEvents, { id: at.id, choice: choose() })
   return await answerForm(act(), {
     done: ({ resent }) => seeOther(backTo(endpointPath(at), back, resent > 0 ? 'resent' : 'none-resent')),
     refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { value: typed, error }),

@@ -4,7 +4,7 @@ import { mayInApp } from '../../operations/acting-as.ts'
 import { exportAppEvents, exportAppInstalls } from '../../operations/exports.ts'
 import type { AppInstall } from '../../operations/installs/lists.ts'
 import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
-import { asUser, formOf, optionalText, receiveFromUser } from '../form.ts'
+import { formOf, optionalText, receiveFromUser } from '../form.ts'
 import { timeOrderOf } from '../query.ts'
 import { readAppInstallFilter } from './installs.tsx'
 import { ownAppOf } from './own-app.tsx'
@@ -27,8 +27,8 @@ export const appExportRoutes = (door: Door) =>
       const { app } = await ownAppOf(visit, slug)
       const { action = '', outcome = '', since = '', until = '', sort = '' } = fields
       const search = readTrailSearch({ action, outcome, since, until, sort })
-      const may = mayInApp(visit.userId, slug, 'view')
-      const exported = await exportAppEvents(...asUser(visit, may), { app, search })
+      const may = mayInApp(slug, 'view')
+      const exported = await visit.as(may).do(exportAppEvents, { app, search })
       return csvDownload(visit, `${slug}-audit`, eventColumns, eventRows(exported), may)
     })
     .post('/console/:slug/installs/export', async ({ request, params: { slug } }) => {
@@ -36,8 +36,8 @@ export const appExportRoutes = (door: Door) =>
       const { app } = await ownAppOf(visit, slug)
       const filter = readAppInstallFilter(fields)
       const order = timeOrderOf(fields.sort, 'newest')
-      const may = mayInApp(visit.userId, slug, 'view')
-      const exported = await exportAppInstalls(...asUser(visit, may), { app, filter, order })
+      const may = mayInApp(slug, 'view')
+      const exported = await visit.as(may).do(exportAppInstalls, { app, filter, order })
       return csvDownload(visit, `${slug}-installs`, installColumns, exported, may)
     })
 

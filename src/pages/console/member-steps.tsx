@@ -19,7 +19,7 @@ import { reachOf } from '../../operations/reach.ts'
 import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
-import { asUser, emptyForm, formOf, text } from '../form.ts'
+import { emptyForm, formOf, text } from '../form.ts'
 import { seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
@@ -81,7 +81,7 @@ const removal = (door: Door) =>
       }
     },
     act: async ({ visit }, { slug, id }, back) => {
-      await removeMember(...asUser(visit, mayChangeMember(visit.userId, slug, id, null)), { slug, userId: id })
+      await visit.as(mayChangeMember(slug, id, null)).do(removeMember, { slug, userId: id })
       return back('removed')
     },
   })
@@ -114,7 +114,7 @@ const roleChange = (door: Door) =>
       const role: MemberRole | undefined = memberRoles.find((one) => one === fields.role)
       if (role === undefined) throw badInput('role', 'Choose a role.')
       const input = { slug, userId: id, role }
-      await changeMemberRole(...asUser(visit, mayChangeMember(visit.userId, slug, id, role)), input)
+      await visit.as(mayChangeMember(slug, id, role)).do(changeMemberRole, input)
       return back('changed')
     },
   })
@@ -145,7 +145,7 @@ const leaving = (door: Door) =>
       }
     },
     act: async ({ visit }, { slug }) => {
-      await removeMember(...asUser(visit, mayInApp(visit.userId, slug, 'view')), { slug, userId: visit.userId })
+      await visit.as(mayInApp(slug, 'view')).do(removeMember, { slug, userId: visit.userId })
       return seeOther(`${consolePath}?done=left`)
     },
   })
@@ -173,7 +173,7 @@ const revocation = (door: Door) =>
       }
     },
     act: async ({ visit }, { slug, id }, back) => {
-      await revokeInvitation(...asUser(visit, mayRevokeInvitation(visit.userId, slug, id)), { slug, id })
+      await visit.as(mayRevokeInvitation(slug, id)).do(revokeInvitation, { slug, id })
       return back('revoked')
     },
   })
@@ -226,8 +226,8 @@ const transferOffer = (door: Door) =>
     },
     act: async ({ visit, fields: { email }, ticket }, { slug }) => {
       const input = { slug, email, role: 'publisher', invitedBy: visit.userId } as const
-      const may = mayInActiveApp(visit.userId, slug, 'transfer')
-      return showInvitation(visit, slug, await inviteMember(...asUser(visit, may, ticket), input))
+      const may = mayInActiveApp(slug, 'transfer')
+      return showInvitation(visit, slug, await visit.as(may, ticket).do(inviteMember, input))
     },
   })
 
@@ -258,7 +258,7 @@ const deletion = (door: Door) =>
       }
     },
     act: async ({ visit }, { slug }) => {
-      await deleteApp(...asUser(visit, mayInApp(visit.userId, slug, 'delete')), slug)
+      await visit.as(mayInApp(slug, 'delete')).do(deleteApp, slug)
       return seeOther(`${consolePath}?done=deleted`)
     },
   })

@@ -19,7 +19,7 @@ import { Form } from '../design/form.tsx'
 import { Count } from '../design/list-tools.tsx'
 import { Row, RowList, StepLinks } from '../design/row-list.tsx'
 import { ShownOnce, Time } from '../design/values.tsx'
-import { asUser, formOf, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { page } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
@@ -55,9 +55,9 @@ export const memberRoutes = (door: Door) =>
         act: async ({ visit, fields, ticket }, { slug }) => {
           const role = memberRoles.find((one) => one === fields.role)
           if (role === undefined) throw badInput('role', 'Choose a role.')
-          const may = mayInActiveApp(visit.userId, slug, rightOverRole(role))
+          const may = mayInActiveApp(slug, rightOverRole(role))
           const input = { slug, email: fields.email, role, invitedBy: visit.userId }
-          return showInvitation(visit, slug, await inviteMember(...asUser(visit, may, ticket), input))
+          return showInvitation(visit, slug, await visit.as(may, ticket).do(inviteMember, input))
         },
         again: (_, { slug }) => ({
           message: invitedBefore,

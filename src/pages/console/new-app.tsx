@@ -6,10 +6,11 @@ import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { Layout } from '../design/shell.tsx'
-import { always, asUser, formOf, text, texts } from '../form.ts'
+import { formOf, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { slugHint } from '../words.ts'
 import { consoleAppPath, newAppPath, yourApps } from './own-app.tsx'
+import { always } from '../visit.ts'
 
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })
 
@@ -48,7 +49,7 @@ export const newAppRoutes = (door: Door) =>
       ),
     act: async ({ visit, fields: { name, slug, scopes }, ticket }) => {
       const input = { ownerEmail: visit.session.user.email, name, slug, scopes: scopes.join(' ') }
-      const app = await createApp(...asUser(visit, always, ticket), input)
+      const app = await visit.as(always, ticket).do(createApp, input)
       return seeOther(`${consoleAppPath(app.slug)}?done=app`)
     },
     again: async ({ visit, fields: { slug } }) =>

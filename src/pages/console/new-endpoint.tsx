@@ -18,7 +18,7 @@ import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
 import { Choice, ChoiceSet, Field, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
-import { answerForm, asMember, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { askFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
@@ -201,7 +201,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   refuseWithoutRight(own)
   takeOutgoingShare(visit)
   const input = { slug, environment, url: url.trim(), kinds }
-  return await answerForm(addEndpoint(...asMember(visit, slug, 'webhooks', ticket), input), {
+  return await answerForm(visit.as(mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input), {
     done: ({ id, secret }) => showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret),
     refused: (error) => ask(own, { endpoint: null, environment, url, kinds }, error),
     sentBefore: () => {
@@ -219,8 +219,8 @@ const change = async (door: Door, request: Request, { slug, id }: { readonly slu
   refuseWithoutRight(own)
   takeOutgoingShare(visit)
   const values = { url: fields.url.trim(), kinds: chosenKinds(fields) }
-  const may = allOf(mayInActiveApp(visit.userId, slug, 'webhooks'), ownsEndpoint(visit.userId, slug, id, 'webhooks'))
-  return await answerForm(changeEndpoint(...asUser(visit, may), { id, ...values }), {
+  const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
+  return await answerForm(visit.as(may).do(changeEndpoint, { id, ...values }), {
     done: () => seeOther(`${consoleAppPath(slug, 'webhooks', id)}?done=changed`),
     refused: (error) => ask(own, { ...endpoint, endpoint, ...values }, error),
   })
@@ -236,9 +236,9 @@ export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeSh
 /** Every rule must hold. */
 const allOf =
   (...rules: readonly Rule[]): Rule =>
-  async (q) => {
+  async (q, userId) => {
     for (const rule of rules) {
-      const refusal = await rule(q)
+      const refusal = await rule(q, userId)
       if (refusal !== null) return refusal
     }
     return null

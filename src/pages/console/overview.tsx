@@ -13,7 +13,7 @@ import { Facts, Time } from '../design/values.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
 import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
 import { Tabs } from '../design/shell.tsx'
-import { asUser, formOf, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { choiceParameter } from '../query.ts'
@@ -38,7 +38,7 @@ export const appOverviewRoutes = (door: Door) =>
         form: nameForm,
         show,
         act: async ({ visit, fields: { name } }, { slug }) => {
-          await renameApp(...asUser(visit, mayRename(visit.userId, slug)), { slug, name })
+          await visit.as(mayRename(slug)).do(renameApp, { slug, name })
           return seeOther(`${consoleAppPath(slug)}?done=name`)
         },
       }),

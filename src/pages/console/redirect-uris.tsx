@@ -10,13 +10,14 @@ import { environmentNames } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { Count, FilterBar, manyRows, Pager } from '../design/list-tools.tsx'
-import { asMember, formOf, optionalText, text } from '../form.ts'
+import { formOf, optionalText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { addressOf, backTo, listPath, type ListPart, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
 import { UriList } from '../uri-list.tsx'
 import type { Visit } from '../visit.ts'
 import { Allowed, consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 const notices = {
   'uri-added': 'The redirect URI is registered and works from now on.',
@@ -37,7 +38,9 @@ export const redirectUriRoutes = (door: Door) =>
     show,
     act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
       // Copied text often has a space before or after it. No redirect URI has one.
-      await addRedirectUri(...asMember(visit, slug, 'settings', ticket), { slug, environment, uri: uri.trim() })
+      await visit
+        .as(mayInActiveApp(slug, 'settings'), ticket)
+        .do(addRedirectUri, { slug, environment, uri: uri.trim() })
       return seeOther(backTo(consoleAppPath(slug, 'redirect-uris'), back, 'uri-added'))
     },
     again: (_, { slug }) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'See the redirect URIs' }),

@@ -18,12 +18,13 @@ import { Choices } from '../design/list-tools.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
-import { answerForm, asMember, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { askFirst } from '../proof.ts'
 import { choiceParameter, parameterOf } from '../query.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { livePath, LiveVersions } from './versions.tsx'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 /** `seen` has the IDs of the current version and of the target that the preview showed. */
 const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
@@ -53,7 +54,7 @@ export const newRollbackRoutes = (door: Door) =>
         seen: readSeen(fields.seen),
       }
       const rollbacks = consoleAppPath(slug, 'rollbacks')
-      return await answerForm(rollBackOwnVersion(...asMember(visit, slug, 'release', ticket), input), {
+      return await answerForm(visit.as(mayInActiveApp(slug, 'release'), ticket).do(rollBackOwnVersion, input), {
         done: () => seeOther(`${rollbacks}?done=${environment}`),
         refused: again,
         sentBefore: () => sentBefore(visit, { href: rollbacks, name: 'See the rollbacks' }),

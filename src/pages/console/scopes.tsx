@@ -4,10 +4,11 @@ import { formPage } from '../change.tsx'
 import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { Facts } from '../design/values.tsx'
-import { asMember, formOf, texts } from '../form.ts'
+import { formOf, texts } from '../form.ts'
 import { proveFirst } from '../proof.ts'
 import { page, seeOther } from '../page.ts'
 import { Allowed, consoleAppPath, ownAppOf, OwnAppPage } from './own-app.tsx'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 const notices = { scopes: 'The scopes are saved.' } as const
 
@@ -38,7 +39,7 @@ export const appScopeRoutes = (door: Door) =>
       )
     },
     act: async ({ visit, fields: { scopes } }, { slug }) => {
-      await changeAppScopes(...asMember(visit, slug, 'settings'), { slug, scopes: scopes.join(' ') })
+      await visit.as(mayInActiveApp(slug, 'settings')).do(changeAppScopes, { slug, scopes: scopes.join(' ') })
       return seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`)
     },
   })

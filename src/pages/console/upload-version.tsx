@@ -18,20 +18,11 @@ import { sentBefore } from '../change.tsx'
 import { Details } from '../design/values.tsx'
 import { Choice, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
-import {
-  asMember,
-  formOf,
-  optionalText,
-  orLost,
-  outcomeOf,
-  receiveUpload,
-  type Submission,
-  text,
-  texts,
-} from '../form.ts'
+import { formOf, optionalText, orLost, outcomeOf, receiveUpload, type Submission, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { emptyVersion, readVersionForm, valuesOf, type VersionValues } from './upload-form.ts'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 /** `draft` is the draft that the form shows, with its revision; a new version has none. */
 const versionForm = formOf({ version: text, notes: text, manifest: text, scopes: texts, draft: optionalText })
@@ -100,7 +91,7 @@ const store = async (
   return await keepingIfUsed(platform, async (keep) => {
     if (hasFile) await storeOwnFile(platform, app.id, sent, ticket, keep)
     const input = { slug: app.slug, upload: sent, replaces }
-    return await createOwnVersion(...asMember(visit, app.slug, 'release', ticket), input)
+    return await visit.as(mayInActiveApp(app.slug, 'release'), ticket).do(createOwnVersion, input)
   })
 }
 

@@ -11,11 +11,12 @@ import { changed } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/form.tsx'
 import { Copyable, Facts, Time } from '../design/values.tsx'
-import { asMember, formOf, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
 
 const notices = {
   uploaded: 'The draft is created. Submit it for review when it is ready.',
@@ -51,7 +52,7 @@ const move = (door: Door, step: 'submit' | 'withdraw', done: keyof typeof notice
     show,
     act: async ({ visit, fields, ticket }, { slug, version }) => {
       const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
-      await moveVersion(...asMember(visit, slug, 'release', ticket), input)
+      await visit.as(mayInActiveApp(slug, 'release'), ticket).do(moveVersion, input)
       return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=${done}`)
     },
     again: (_, { slug, version }) => ({

@@ -22,7 +22,7 @@ import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskAppPage, undeletedApp } from './app.tsx'
 import { environmentChoice, environmentOptions } from './app-settings.tsx'
-import { deskAppPath, onTheDesk, userPath } from './desk-page.tsx'
+import { deskAppPath, userPath } from './desk-page.tsx'
 
 const notices = {
   revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.',
@@ -47,7 +47,7 @@ export const deskSecretRoutes = (door: Door) =>
         act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
           await undeletedApp(door, slug)
           const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
-          return showSecret(visit, slug, await createCredential(...onTheDesk(visit, undefined, ticket), input))
+          return showSecret(visit, slug, await visit.asOperator({ ticket }).do(createCredential, input))
         },
       }),
     )

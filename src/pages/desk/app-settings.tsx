@@ -16,7 +16,7 @@ import { listPath } from '../query.ts'
 import { UriList } from '../uri-list.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskAppPage, undeletedApp } from './app.tsx'
-import { deskAppPath, onTheDesk } from './desk-page.tsx'
+import { deskAppPath } from './desk-page.tsx'
 
 const notices = {
   renamed: 'The app has the new name. Users see it from now on.',
@@ -50,7 +50,7 @@ export const deskAppSettingRoutes = (door: Door) =>
         show,
         act: async ({ visit, fields: { name } }, { slug }) => {
           await undeletedApp(door, slug)
-          await renameApp(...onTheDesk(visit), { slug, name })
+          await visit.asOperator().do(renameApp, { slug, name })
           return seeOther(`${settingsPath(slug)}?done=renamed`)
         },
       }),
@@ -63,7 +63,7 @@ export const deskAppSettingRoutes = (door: Door) =>
         show,
         act: async ({ visit, fields: { scopes } }, { slug }) => {
           await undeletedApp(door, slug)
-          await changeAppScopes(...onTheDesk(visit), { slug, scopes: scopes.join(' ') })
+          await visit.asOperator().do(changeAppScopes, { slug, scopes: scopes.join(' ') })
           return seeOther(`${settingsPath(slug)}?done=scopes`)
         },
       }),
@@ -76,7 +76,7 @@ export const deskAppSettingRoutes = (door: Door) =>
         show,
         act: async ({ visit, fields: { environment, uri }, ticket }, { slug }) => {
           await undeletedApp(door, slug)
-          await addRedirectUri(...onTheDesk(visit, undefined, ticket), { slug, environment, uri: uri.trim() })
+          await visit.asOperator({ ticket }).do(addRedirectUri, { slug, environment, uri: uri.trim() })
           return seeOther(`${settingsPath(slug)}?done=uri-added`)
         },
       }),

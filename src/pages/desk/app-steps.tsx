@@ -13,7 +13,7 @@ import { emptyForm, formOf, text } from '../form.ts'
 import { undeletedApp } from './app.tsx'
 import { showSecret } from './app-secrets.tsx'
 import { liveSecretOf, secretSteps } from '../secret-steps.tsx'
-import { deskArea, deskAppPath, deskPaths, onTheDesk } from './desk-page.tsx'
+import { deskArea, deskAppPath, deskPaths } from './desk-page.tsx'
 
 type Slug = { readonly slug: string }
 const overview = ({ slug }: Slug) => ({ href: deskAppPath(slug) })
@@ -66,7 +66,7 @@ export const appSteps = (door: Door) =>
         },
         act: async ({ visit }, { slug }, back) => {
           await undeletedApp(door, slug)
-          await deleteApp(...onTheDesk(visit), slug)
+          await visit.asOperator().do(deleteApp, slug)
           return back('deleted')
         },
       }),
@@ -95,7 +95,7 @@ export const appSteps = (door: Door) =>
         },
         act: async ({ visit }, { slug }, back) => {
           await undeletedApp(door, slug)
-          await endAppAccess(...onTheDesk(visit), slug)
+          await visit.asOperator().do(endAppAccess, slug)
           return back('end-access')
         },
       }),
@@ -130,7 +130,7 @@ export const appSteps = (door: Door) =>
         },
         act: async ({ visit, fields }, { slug }, back) => {
           await undeletedApp(door, slug)
-          await transferApp(...onTheDesk(visit), { slug, email: fields.to })
+          await visit.asOperator().do(transferApp, { slug, email: fields.to })
           return back('transferred')
         },
       }),
@@ -160,7 +160,7 @@ export const appSteps = (door: Door) =>
         },
         act: async ({ visit }, { slug, id }, back) => {
           await liveSecretOf(door, await undeletedApp(door, slug), id)
-          await confirmCredential(...onTheDesk(visit), id)
+          await visit.asOperator().do(confirmCredential, id)
           return back('confirmed')
         },
       }),
@@ -172,9 +172,9 @@ export const appSteps = (door: Door) =>
         uris: 'settings/redirect-uris',
         back: (slug) => ({ href: deskAppPath(slug, 'settings'), name: 'Settings' }),
         appOf: async (_, slug) => await undeletedApp(door, slug),
-        toRevoke: (visit) => onTheDesk(visit),
-        toRotate: (visit, _slug, _environment, ticket) => onTheDesk(visit, undefined, ticket),
-        toRemoveUris: (visit) => onTheDesk(visit),
+        toRevoke: (visit) => visit.asOperator(),
+        toRotate: (visit, _slug, _environment, ticket) => visit.asOperator({ ticket }),
+        toRemoveUris: (visit) => visit.asOperator(),
         showSecret,
       }),
     )

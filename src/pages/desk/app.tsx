@@ -26,7 +26,6 @@ import {
   DeskPage,
   deskPaths,
   mixedScriptsFact,
-  onTheDesk,
   Owner,
   reviewPath,
   userPath,
@@ -56,7 +55,7 @@ export const deskAppRoutes = (door: Door) =>
         show,
         act: async ({ visit }, { slug }) => {
           await inspectApp(door.platform, slug)
-          await setAppStatus(...onTheDesk(visit), { slug, status: 'active' })
+          await visit.asOperator().do(setAppStatus, { slug, status: 'active' })
           return seeOther(`${deskAppPath(slug)}?done=active`)
         },
       }),
@@ -69,7 +68,7 @@ export const deskAppRoutes = (door: Door) =>
         show,
         act: async ({ visit }, { slug }) => {
           await inspectApp(door.platform, slug)
-          await undeleteApp(...onTheDesk(visit), slug)
+          await visit.asOperator().do(undeleteApp, slug)
           return seeOther(`${deskAppPath(slug)}?done=undeleted`)
         },
       }),

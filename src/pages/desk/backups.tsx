@@ -22,7 +22,7 @@ import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { agoInWords, counted } from '../words.ts'
-import { deskArea, DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
+import { deskArea, DeskPage, deskPaths } from './desk-page.tsx'
 
 /** `removes` is how many older backups the person was told would be removed. */
 const backupForm = formOf({ keep: text, removes: optionalText })
@@ -42,7 +42,7 @@ export const backupRoutes = (door: Door) =>
           const { files = [] } = (await readBackups(door.platform)) ?? {}
           const removed = Number.isInteger(keep) && keep >= keptBackups.least ? Math.max(0, files.length + 1 - keep) : 0
           if (removed > 0 && fields.removes !== String(removed)) return await showQuestion(visit, keep, removed)
-          return begun(door, await startBackup(...onTheDesk(visit, undefined, ticket), { server: door.platform, keep }))
+          return begun(door, await visit.asOperator({ ticket }).do(startBackup, { server: door.platform, keep }))
         },
       }),
     )
@@ -58,7 +58,7 @@ export const backupRoutes = (door: Door) =>
         form: emptyForm,
         show,
         act: async ({ visit }, { name }) =>
-          begun(door, await startBackupCheck(...onTheDesk(visit), { server: door.platform, name })),
+          begun(door, await visit.asOperator().do(startBackupCheck, { server: door.platform, name })),
       }),
     )
 

@@ -18,7 +18,7 @@ import { seeOther } from '../page.ts'
 import { showOnce } from '../shown-once.ts'
 import { requireOperator } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { deskArea, deskAppPath, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
+import { deskArea, deskAppPath, deskPaths, tooLate, userPath } from './desk-page.tsx'
 import { newLinkPath } from './new-user.tsx'
 import { rejectionRoutes } from './decisions.tsx'
 
@@ -81,7 +81,7 @@ const installConfirmation = (door: Door, step: keyof typeof installSteps) =>
       }
     },
     act: async ({ visit }, { id }, back) => {
-      const moved = await outcomeOf(moveInstall(...onTheDesk(visit), { id, step }))
+      const moved = await outcomeOf(visit.asOperator().do(moveInstall, { id, step }))
       if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
       return back(step)
     },
@@ -117,7 +117,7 @@ const suspension = (door: Door) =>
     },
     act: async ({ visit }, { slug }, back) => {
       await inspectApp(door.platform, slug)
-      await setAppStatus(...onTheDesk(visit), { slug, status: 'suspended' })
+      await visit.asOperator().do(setAppStatus, { slug, status: 'suspended' })
       return back('suspended')
     },
   })
@@ -174,8 +174,8 @@ const disabling = (door: Door) =>
     act: async ({ visit, fields }, { id }, back) => {
       const { email } = await inspectUser(door.platform, id)
       const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
-      const change = onTheDesk(visit, leavesAnOperator(visit.userId, id))
-      const disabled = await setUserStatus(...change, { email, status: 'disabled', apps })
+      const desk = visit.asOperator({ may: leavesAnOperator(id) })
+      const disabled = await desk.do(setUserStatus, { email, status: 'disabled', apps })
       return back(disabled.apps.transferred.length === 0 ? 'disable' : 'disable-transfer')
     },
   })
@@ -222,7 +222,7 @@ const resetLink = (door: Door) =>
     },
     act: async ({ visit }, { id }) => {
       await inspectUser(door.platform, id)
-      const { link } = await createResetLink(...onTheDesk(visit, isForSomebodyElse(visit.userId, id)), id)
+      const { link } = await visit.asOperator({ may: isForSomebodyElse(id) }).do(createResetLink, id)
       return showOnce(visit, newLinkPath(id), link)
     },
   })
@@ -266,8 +266,8 @@ const operatorRights = (door: Door, step: keyof typeof rights) =>
     act: async ({ visit }, { id }, back) => {
       await inspectUser(door.platform, id)
       const isOperator = step === 'make-operator'
-      const change = isOperator ? onTheDesk(visit) : onTheDesk(visit, leavesAnOperator(visit.userId, id))
-      await setOperator(...change, { userId: id, isOperator })
+      const desk = isOperator ? visit.asOperator() : visit.asOperator({ may: leavesAnOperator(id) })
+      await desk.do(setOperator, { userId: id, isOperator })
       return back(step)
     },
   })

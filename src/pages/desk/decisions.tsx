@@ -15,7 +15,7 @@ import { proveFirst } from '../proof.ts'
 import { readSeen, seenField } from '../version.ts'
 import type { Values } from '../kept-form.ts'
 import type { Visit } from '../visit.ts'
-import { deskArea, notAsShown, onTheDesk, reviewPath } from './desk-page.tsx'
+import { deskArea, notAsShown, reviewPath } from './desk-page.tsx'
 
 type DecisionsProps = {
   readonly visit: Visit
@@ -132,7 +132,7 @@ export const rejectionRoutes = (door: Door) =>
       if (fault !== null) throw fault
       const rejection = { message: message.trim(), items: itemsOf(draft) }
       const move = { slug, version, step: 'reject', rejection, seen: readSeen(seen) } as const
-      const moved = await outcomeOf(moveVersion(...onTheDesk(visit), move))
+      const moved = await outcomeOf(visit.asOperator().do(moveVersion, move))
       // Somebody else has decided since the check above.
       if (moved.kind === 'refused' && moved.error.code === 'version_not_eligible') {
         throw notAsShown((await readReview(door.platform, slug, version)).version.status)

@@ -1,11 +1,8 @@
 import type { TProperties } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import type { VersionStatus } from '../../domain/version.ts'
-import { isOperator, type Rule } from '../../operations/acting-as.ts'
-import { actFor, always } from '../form.ts'
 import type { Door } from '../../http/door.ts'
 import { type Area, type FormChange, formPage } from '../change.tsx'
 import { Fields } from '../design/field.tsx'
@@ -47,13 +44,6 @@ export const serviceKeyPath = (id: string, ...rest: readonly string[]): string =
 export const auditPath = addressWith<keyof AuditFields>(deskPaths.audit)
 /** The installs with these filters. */
 export const deskInstallsPath = addressWith<keyof InstallFields>(deskPaths.installs)
-
-/**
- * What an operation needs to act for the operator who sent a form. In the transaction of the change they must still be an
- * operator in a live session, and `may` must hold. With a ticket the form acts only once.
- */
-export const onTheDesk = (visit: Visit, may: Rule = always, ticket?: RowKey) =>
-  actFor('operator', visit, async (q) => (await isOperator(visit.userId)(q)) ?? (await may(q)), ticket)
 
 const tabs = [
   { path: deskPaths.reviews, name: 'Reviews', icon: 'check', group: 'Waiting' },

@@ -8,7 +8,7 @@ import { csvDownload, eventColumns, eventRows } from '../csv-download.ts'
 import { formOf, optionalText, receiveFromOperator } from '../form.ts'
 import { timeOrderOf } from '../query.ts'
 import { readSearch } from './audit-filter.tsx'
-import { deskPaths, onTheDesk } from './desk-page.tsx'
+import { deskPaths } from './desk-page.tsx'
 import { readInstallSearch, usualInstallOrder } from './installs.tsx'
 
 const eventForm = formOf({
@@ -40,15 +40,15 @@ export const deskExportRoutes = (door: Door) =>
       const { app = '', actor = '', kind = '', action = '', target = '', outcome = '', since = '', until = '' } = fields
       const { request: asked = '', sort = '' } = fields
       const search = readSearch({ app, actor, kind, action, target, outcome, request: asked, since, until, sort })
-      const rows = eventRows(await exportEvents(...onTheDesk(visit), search))
-      return csvDownload(visit, 'audit', eventColumns, rows, isOperator(visit.userId))
+      const rows = eventRows(await visit.asOperator().do(exportEvents, search))
+      return csvDownload(visit, 'audit', eventColumns, rows, isOperator)
     })
     .post(`${deskPaths.installs}/export`, async ({ request }) => {
       const { visit, fields } = await receiveFromOperator(door, request, installForm, 'none')
       const search = readInstallSearch(fields)
       const order = timeOrderOf(fields.sort, usualInstallOrder(fields.status))
-      const rows = await exportInstalls(...onTheDesk(visit), search, order)
-      return csvDownload(visit, 'installs', installColumns, rows, isOperator(visit.userId))
+      const rows = await visit.asOperator().do(exportInstalls, search, order)
+      return csvDownload(visit, 'installs', installColumns, rows, isOperator)
     })
 
 const installColumns = {

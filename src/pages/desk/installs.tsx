@@ -42,7 +42,7 @@ import {
 import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { deskAppPath, DeskPage, deskPaths, onTheDesk, tooLate, userPath } from './desk-page.tsx'
+import { deskAppPath, DeskPage, deskPaths, tooLate, userPath } from './desk-page.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -66,7 +66,7 @@ export const deskInstallRoutes = (door: Door) =>
         form: listForm,
         show,
         act: async ({ visit, fields }, { id }) => {
-          const moved = await outcomeOf(moveInstall(...onTheDesk(visit), { id, step: 'approve' }))
+          const moved = await outcomeOf(visit.asOperator().do(moveInstall, { id, step: 'approve' }))
           if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
           return seeOther(backTo(deskPaths.installs, fields.back, 'approve'))
         },

@@ -7,7 +7,7 @@ import { formOf, texts } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { slugHint } from '../words.ts'
-import { deskForm, deskAppPath, deskPaths, onTheDesk } from './desk-page.tsx'
+import { deskForm, deskAppPath, deskPaths } from './desk-page.tsx'
 
 /** The scope that nearly every app needs. */
 const firstScope = 'profile:read' satisfies keyof typeof scopeCatalogue
@@ -29,7 +29,7 @@ export const deskNewAppRoutes = (door: Door) =>
     button: 'Create the app',
     act: async ({ visit, fields: { owner, name, slug, scopes }, ticket }) => {
       const input = { ownerEmail: owner, name, slug, scopes: scopes.join(' ') }
-      const app = await createApp(...onTheDesk(visit, undefined, ticket), input)
+      const app = await visit.asOperator({ ticket }).do(createApp, input)
       return seeOther(`${deskAppPath(app.slug)}?done=created`)
     },
   })

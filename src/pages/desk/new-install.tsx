@@ -7,7 +7,7 @@ import { formOf } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { resourceKindWords } from '../words.ts'
-import { deskForm, deskPaths, onTheDesk } from './desk-page.tsx'
+import { deskForm, deskPaths } from './desk-page.tsx'
 
 const kinds = resourceKinds.map((kind) => [kind, resourceKindWords[kind]] as const)
 
@@ -33,7 +33,7 @@ export const deskNewInstallRoutes = (door: Door) =>
     button: 'Install',
     act: async ({ visit, fields: { app: slug, user: userEmail, kind, resource: resourceSlug }, ticket }) => {
       const input = { slug, userEmail, kind, resourceSlug }
-      const { state } = await createInstall(...onTheDesk(visit, undefined, ticket), input)
+      const { state } = await visit.asOperator({ ticket }).do(createInstall, input)
       return seeOther(`${deskPaths.installs}?done=${state === 'active' ? 'installed' : 'created'}`)
     },
   })

@@ -8,7 +8,7 @@ import { formOf } from '../form.ts'
 import { page } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { deskForm, onTheDesk, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** The form that invites a user, and the page that shows a link once. */
 export const newUserRoutes = (door: Door) =>
@@ -38,7 +38,7 @@ export const newUserRoutes = (door: Door) =>
         button: 'Create the invitation',
         act: async ({ visit, fields, ticket }) => {
           const input = { email: fields.email, name: fields.name, isOperator: false }
-          const { user, link } = await inviteUser(...onTheDesk(visit, undefined, ticket), input)
+          const { user, link } = await visit.asOperator({ ticket }).do(inviteUser, input)
           return showOnce(visit, newLinkPath(user.id), link)
         },
         again: () => ({ section: 'desk', href: deskPaths.users, name: 'Go to the users', message: invitedBefore }),

@@ -11,16 +11,7 @@ import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { Decisions } from './decisions.tsx'
-import {
-  AppLink,
-  DeskPage,
-  deskPaths,
-  mixedScriptsFact,
-  notAsShown,
-  onTheDesk,
-  Owner,
-  reviewPath,
-} from './desk-page.tsx'
+import { AppLink, DeskPage, deskPaths, mixedScriptsFact, notAsShown, Owner, reviewPath } from './desk-page.tsx'
 import { ManifestChanges, ReviewedScopes } from './review-changes.tsx'
 
 const notices = {
@@ -60,12 +51,11 @@ const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: ke
     form: decisionForm,
     show,
     act: async ({ visit, fields }, { slug, version }) => {
-      const change = onTheDesk(visit)
       const seen = readSeen(fields.seen)
       const decided = await outcomeOf(
         step === 'publish'
-          ? approveAndActivate(...change, { slug, version, seen })
-          : moveVersion(...change, { slug, version, step, rejection: null, seen }),
+          ? visit.asOperator().do(approveAndActivate, { slug, version, seen })
+          : visit.asOperator().do(moveVersion, { slug, version, step, rejection: null, seen }),
       )
       if (decided.kind === 'done') return seeOther(`${reviewPath(slug, version)}?done=${done}`)
       const now = await readReview(door.platform, slug, version)

@@ -8,7 +8,7 @@ import {
 import { confirmed } from '../confirmation.tsx'
 import { GraceField } from '../grace-field.tsx'
 import { emptyForm, formOf, numberIn, text } from '../form.ts'
-import { deskArea, onTheDesk, serviceKeyPath } from './desk-page.tsx'
+import { deskArea, serviceKeyPath } from './desk-page.tsx'
 import { Time } from '../design/values.tsx'
 import { serviceKeyOf, showNewKey } from './service-keys.tsx'
 
@@ -44,7 +44,7 @@ export const serviceKeySteps = (door: Door) =>
         act: async ({ visit, fields, ticket }, { id }) => {
           await serviceKeyOf(door, id)
           const graceHours = numberIn(fields.graceHours)
-          return showNewKey(visit, await rotateServiceKey(...onTheDesk(visit, undefined, ticket), { id, graceHours }))
+          return showNewKey(visit, await visit.asOperator({ ticket }).do(rotateServiceKey, { id, graceHours }))
         },
       }),
     )
@@ -70,7 +70,7 @@ export const serviceKeySteps = (door: Door) =>
         },
         act: async ({ visit }, { id }, done) => {
           await serviceKeyOf(door, id)
-          await revokeServiceKey(...onTheDesk(visit), id)
+          await visit.asOperator().do(revokeServiceKey, id)
           return done('revoked')
         },
       }),
@@ -98,7 +98,7 @@ export const serviceKeySteps = (door: Door) =>
         },
         act: async ({ visit }, { id }, done) => {
           await serviceKeyOf(door, id)
-          await confirmServiceKey(...onTheDesk(visit), id)
+          await visit.asOperator().do(confirmServiceKey, id)
           return done('confirmed')
         },
       }),

@@ -20,7 +20,7 @@ import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { deskForm, auditPath, DeskPage, deskPaths, onTheDesk, serviceKeyPath } from './desk-page.tsx'
+import { deskForm, auditPath, DeskPage, deskPaths, serviceKeyPath } from './desk-page.tsx'
 
 const pattern = '/desk/service-keys/:id'
 const createForm = formOf({
@@ -59,7 +59,7 @@ export const serviceKeyRoutes = (door: Door) =>
             networks: networks.split(/[\s,]+/).filter((word) => word !== ''),
             expiresInDays: days === '' ? null : numberIn(days),
           }
-          return showNewKey(visit, await createServiceKey(...onTheDesk(visit, undefined, ticket), input))
+          return showNewKey(visit, await visit.asOperator({ ticket }).do(createServiceKey, input))
         },
       }),
     )

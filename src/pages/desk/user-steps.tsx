@@ -7,7 +7,7 @@ import { type InspectedUser, inspectUser } from '../../operations/users/find-use
 import { confirmUser, isForSomebodyElse } from '../../operations/users/passwords.ts'
 import { confirmed } from '../confirmation.tsx'
 import { emptyForm } from '../form.ts'
-import { deskArea, onTheDesk, userPath } from './desk-page.tsx'
+import { deskArea, userPath } from './desk-page.tsx'
 import { ChosenName } from '../design/values.tsx'
 
 const user = ({ id }: { readonly id: string }) => ({ href: userPath(id) })
@@ -53,7 +53,7 @@ export const userSteps = (door: Door) =>
         },
         act: async ({ visit }, { id }, back) => {
           const { email } = await inspectUser(door.platform, id)
-          await endUserAccess(...onTheDesk(visit, isForSomebodyElse(visit.userId, id, ownAccess)), email)
+          await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, email)
           return back('end-access')
         },
       }),
@@ -85,7 +85,7 @@ export const userSteps = (door: Door) =>
         },
         act: async ({ visit }, { id }, back) => {
           const { email } = await inspectUser(door.platform, id)
-          await confirmUser(...onTheDesk(visit), email)
+          await visit.asOperator().do(confirmUser, email)
           return back('confirm')
         },
       }),
@@ -119,7 +119,7 @@ export const userSteps = (door: Door) =>
         },
         act: async ({ visit }, { id }, back) => {
           const { email } = await inspectUser(door.platform, id)
-          await resetFactors(...onTheDesk(visit, isForSomebodyElse(visit.userId, id, ownFactors)), email)
+          await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, email)
           return back('reset-factors')
         },
       }),

@@ -15,7 +15,7 @@ import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { auditPath, deskAppPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
+import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { counted } from '../words.ts'
 import { UserBadges } from './users.tsx'
 
@@ -53,7 +53,7 @@ export const deskUserRoutes = (door: Door) =>
         show,
         act: async ({ visit }, { id }) => {
           const { email } = await inspectUser(door.platform, id)
-          await setUserStatus(...onTheDesk(visit), { email, status: 'active' })
+          await visit.asOperator().do(setUserStatus, { email, status: 'active' })
           return seeOther(`${userPath(id)}?done=enable`)
         },
       }),
@@ -66,7 +66,7 @@ export const deskUserRoutes = (door: Door) =>
         show: showEdit,
         act: async ({ visit, fields: { name } }, { id }) => {
           const { email } = await inspectUser(door.platform, id)
-          await renameUser(...onTheDesk(visit), { email, name })
+          await visit.asOperator().do(renameUser, { email, name })
           return seeOther(`${userPath(id)}?done=renamed`)
         },
       }),
@@ -79,7 +79,7 @@ export const deskUserRoutes = (door: Door) =>
         show: showEdit,
         act: async ({ visit, fields: { to } }, { id }) => {
           const { email } = await inspectUser(door.platform, id)
-          await setUserEmail(...onTheDesk(visit), { email, to })
+          await visit.asOperator().do(setUserEmail, { email, to })
           return seeOther(`${userPath(id)}?done=email`)
         },
       }),

@@ -135,9 +135,8 @@ const listBreaks = (node: Node, { parent, key, isTopLevel }: Place): Break[] => 
 
 /** Pages act for a user through these. After so many arguments come the rule that must hold and the ticket of the form. */
 const acting: ReadonlyMap<string, number> = new Map([
-  ['asUser', 1],
-  ['onTheDesk', 1],
-  ['actFor', 2],
+  ['as', 0],
+  ['asOperator', 0],
 ])
 
 const authorityBreaks = (node: Node, { parent, key }: Place): Break[] => {

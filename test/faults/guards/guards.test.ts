@@ -47,8 +47,8 @@ test('conditions of a query and columns that an update sets are guards', async (
 })
 
 test('the rule and the ticket that a page acts under are guards', async () => {
-  expect(await breaksIn(`asUser(visit, ownsApp(id), ticket)`)).toEqual([
-    'call left out: asUser(visit, ownsApp(id), ticket)',
+  expect(await breaksIn(`await visit.as(ownsApp(id), ticket).do(end, id)`)).toEqual([
+    'call left out: await visit.as(ownsApp(id), ticket).do(end, id)',
     'guard left out: ownsApp(id)',
     'guard left out: ticket',
   ])
