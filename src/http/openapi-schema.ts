@@ -1,8 +1,8 @@
 /**
- * TypeBox schemas in the words of OpenAPI 3.0.3: no `null` type and no `const`. Two keywords of ours say how a
- * schema is documented: `title` makes it a named model, to which others refer, and `documented` has keywords that describe
- * it better than what is checked, or is `false` for a field that is left out. With `shared`, the description of a model of values,
- * each field that has such a value keeps a description of its own, if that says more.
+ * The schemas of OpenAPI 3.1 are JSON Schema, as those of TypeBox are, so they are taken over. Three keywords of ours say how a
+ * schema is documented: `title` makes it a named model, to which others refer; `documented` has keywords that describe it better
+ * than what is checked, or is `false` for a field that is left out; and with `shared`, the description of a model of values, each
+ * field that has such a value keeps a description of its own, if that says more.
  */
 type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json | undefined }
@@ -45,7 +45,7 @@ export const openApiSchema = (schema: JsonObject, models: Models): JsonObject =>
   if (typeof shared === 'string') {
     const { description, ...rest } = written
     const reference = named(title, { ...rest, description: shared }, models)
-    return description === undefined || description === shared ? reference : { description, allOf: [reference] }
+    return description === undefined || description === shared ? reference : { ...reference, description }
   }
   return named(title, written, models)
 }
@@ -58,59 +58,26 @@ const named = (title: string, written: JsonObject, models: Models): JsonObject =
 }
 
 const translated = (schema: JsonObject, models: Models): JsonObject => {
-  const {
-    $id: _,
-    const: only,
-    examples: __,
-    patternProperties,
-    properties,
-    items,
-    anyOf,
-    additionalProperties,
-    ...rest
-  } = schema
+  const { $id: _, examples: __, patternProperties, properties, items, anyOf, additionalProperties, ...rest } = schema
   return {
     ...rest,
-    ...(isJsonObject(properties) ? fieldsOf(properties, schema['required'], models) : {}),
+    ...(isJsonObject(properties) ? { properties: mapFields(properties, (field) => openApiSchema(field, models)) } : {}),
     ...(isJsonObject(items) ? { items: openApiSchema(items, models) } : {}),
-    ...(only === undefined ? {} : { enum: [only] }),
     // The API ignores fields that it does not know, so `false` is never meant for clients.
     ...(additionalProperties === undefined || additionalProperties === false ? {} : { additionalProperties }),
     ...(isJsonObject(patternProperties) ? { additionalProperties: anyValueOf(patternProperties, models) } : {}),
-    ...(Array.isArray(anyOf) ? alternatives(anyOf.filter(isJsonObject), schema['discriminator'], models) : {}),
+    ...(Array.isArray(anyOf) ? alternatives(anyOf.filter(isJsonObject), models) : {}),
   }
 }
 
-const fieldsOf = (properties: JsonObject, required: Json | undefined, models: Models): JsonObject => {
-  const fields = mapFields(properties, (field) => openApiSchema(field, models))
-  return required === undefined ? { properties: fields } : { properties: fields, required }
-}
-
-/** The values of a record; OpenAPI 3.0 has no pattern for its keys. */
+/** The values of a record. Its keys are any text, and generators know no patterns for keys. */
 const anyValueOf = (patternProperties: JsonObject, models: Models): Json => {
   const [first] = Object.values(patternProperties)
   return isJsonObject(first) && Object.keys(first).length > 0 ? openApiSchema(first, models) : true
 }
 
-/** `null` becomes `nullable`, a union of values an `enum`, a union of one schema that schema. */
-const alternatives = (branches: readonly JsonObject[], discriminator: Json | undefined, models: Models): JsonObject => {
-  const values = branches.filter(({ type }) => type !== 'null')
-  const isNullable = values.length < branches.length
-  const others = values.map((branch) => openApiSchema(isNullable ? withoutSharedModel(branch) : branch, models))
-  const nullable = isNullable ? { nullable: true } : {}
-  const [first] = others
-  // Nothing may stand beside a reference.
-  if (others.length === 1)
-    return first?.['$ref'] === undefined ? { ...first, ...nullable } : { allOf: others, ...nullable }
-  const choices = others.flatMap((other) => (Array.isArray(other['enum']) ? other['enum'] : []))
-  const isEnum = first !== undefined && others.every(isPureEnum) && others.every(({ type }) => type === first['type'])
-  // A nullable enum must list null itself (OpenAPI 3.0.3, proposal 003).
-  if (isEnum) return { type: first['type'], enum: isNullable ? [...choices, null] : choices, ...nullable }
-  return discriminator === undefined ? { anyOf: others, ...nullable } : { oneOf: others }
-}
-
-/** A model of values is not nullable, and `nullable` needs a type beside it. */
-const withoutSharedModel = ({ title, shared, ...rest }: JsonObject): JsonObject =>
-  shared === undefined ? { title, ...rest } : rest
-
-const isPureEnum = (schema: JsonObject): boolean => Object.keys(schema).every((key) => key === 'type' || key === 'enum')
+/** A choice of texts is an `enum`, which readers and generators take for one list. */
+const alternatives = (branches: readonly JsonObject[], models: Models): JsonObject =>
+  branches.length > 1 && branches.every(({ const: only }) => typeof only === 'string')
+    ? { type: 'string', enum: branches.map(({ const: only }) => only ?? null) }
+    : { anyOf: branches.map((branch) => openApiSchema(branch, models)) }

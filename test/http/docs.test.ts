@@ -62,9 +62,9 @@ describe('the page of the documentation', () => {
 })
 
 describe('the document', () => {
-  test('is OpenAPI 3.0.3 and lists the routes, without those of the documentation', async () => {
+  test('is OpenAPI 3.1 and lists the routes, without those of the documentation', async () => {
     const { openapi, paths } = await documentOf()
-    expect(openapi).toBe('3.0.3')
+    expect(openapi).toBe('3.1.0')
     expect(Object.keys(paths)).toContain('/things/{id}')
     expect(Object.keys(paths['/plain'])).toEqual(['get', 'delete'])
     expect(Object.keys(paths).filter((path) => path.startsWith('/docs') || path.includes('openapi'))).toEqual([])

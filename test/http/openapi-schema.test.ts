@@ -5,19 +5,23 @@ import { exampleOf, openApiSchema } from '../../src/http/openapi-schema.ts'
 const told = (schema: object) => openApiSchema(JSON.parse(JSON.stringify(schema)), new Map())
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
-describe('a schema in OpenAPI 3.0', () => {
-  test('has `nullable` instead of the type null', () => {
-    expect(told(orNull(Type.String()))).toEqual({ type: 'string', nullable: true })
-    expect(told(orNull(Type.Union([Type.String(), Type.Integer()])))).toEqual({
-      anyOf: [{ type: 'string' }, { type: 'integer' }],
-      nullable: true,
-    })
+describe('a schema in OpenAPI 3.1', () => {
+  test('is taken over, with null and constants', () => {
+    for (const schema of [
+      { type: 'string', minLength: 1, pattern: '^a', description: 'An a.' },
+      orNull(Type.Union([Type.String(), Type.Integer()])),
+      orNull(Type.Literal('a')),
+      Type.Literal('Bearer'),
+    ])
+      expect(told(schema)).toEqual(JSON.parse(JSON.stringify(schema)))
   })
 
-  test('has an enum instead of const, for one value or several', () => {
-    expect(told(Type.Literal('Bearer'))).toEqual({ type: 'string', enum: ['Bearer'] })
-    expect(told(Type.Union([Type.Literal('a'), Type.Literal('b')]))).toEqual({ type: 'string', enum: ['a', 'b'] })
-    expect(told(orNull(Type.Literal('a')))).toMatchObject({ type: 'string', nullable: true })
+  test('has an enum for a choice of texts', () => {
+    const choice = Type.Union([Type.Literal('a'), Type.Literal('b')])
+    expect(told(choice)).toEqual({ type: 'string', enum: ['a', 'b'] })
+    expect(told(Type.Union([choice, Type.Null()]))).toEqual({
+      anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }],
+    })
   })
 
   test('has no examples of fields, which make one example of the whole', () => {
@@ -35,7 +39,9 @@ describe('a schema in OpenAPI 3.0', () => {
     const thing = { type: 'object', title: 'Thing', properties: {} }
     const reference = { $ref: '#/components/schemas/Thing' }
     expect(openApiSchema(thing, models)).toEqual(reference)
-    expect(openApiSchema({ anyOf: [thing, { type: 'null' }] }, models)).toEqual({ allOf: [reference], nullable: true })
+    expect(openApiSchema({ anyOf: [thing, { type: 'null' }] }, models)).toEqual({
+      anyOf: [reference, { type: 'null' }],
+    })
     expect(Object.fromEntries(models)).toEqual({ Thing: { type: 'object', properties: {} } })
     expect(() => openApiSchema({ type: 'string', title: 'Thing' }, models)).toThrow('Two schemas are named Thing.')
   })
@@ -59,8 +65,15 @@ describe('a schema in OpenAPI 3.0', () => {
     expect(told(Type.Record(Type.String(), Type.Unknown()))).toEqual({ type: 'object', additionalProperties: true })
   })
 
-  test('keeps the keywords that both dialects have', () => {
-    const schema = { type: 'string', minLength: 1, pattern: '^a', description: 'An a.' }
-    expect(told(schema)).toEqual(schema)
+  test('of a shared model keeps a description of its own beside the reference', () => {
+    const models = new Map()
+    const time = { type: 'string', title: 'Time', shared: 'A time.' }
+    const reference = { $ref: '#/components/schemas/Time' }
+    expect(openApiSchema({ ...time, description: 'When it began.' }, models)).toEqual({
+      ...reference,
+      description: 'When it began.',
+    })
+    expect(openApiSchema({ ...time, description: 'A time.' }, models)).toEqual(reference)
+    expect(Object.fromEntries(models)).toEqual({ Time: { type: 'string', description: 'A time.' } })
   })
 })

@@ -10,10 +10,11 @@ export const text = (description: string, example: string, rules: StringOptions 
 /** Text of at least one character. */
 export const someText = (description: string, example: string, rules: StringOptions = {}) =>
   text(description, example, { minLength: 1, ...rules })
+const anyTime = 'A time: RFC 3339, UTC, milliseconds.'
 export const time = (description: string) =>
   text(description, '2026-08-01T12:00:00.000Z', {
     title: 'Time',
-    shared: 'A time: RFC 3339, UTC, milliseconds.',
+    shared: anyTime,
     documented: { format: 'date-time' },
   })
 export const recordId = (prefix: string, description: string) =>
@@ -44,7 +45,7 @@ export const nullable = <T extends TSchema>(schema: T, description: string) =>
 export const nullableText = (description: string, example: string) =>
   nullable(Type.String({ examples: [example] }), description)
 export const nullableTime = (description: string) =>
-  Type.Union([time(description), Type.Null()], {
+  Type.Union([time(anyTime), Type.Null()], {
     description,
     title: 'TimeOrNull',
     shared: 'A time, or null while there is none.',

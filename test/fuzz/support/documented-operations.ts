@@ -93,7 +93,7 @@ export const documentedOperation = (world: FuzzWorld, method: string, path: stri
         .filter((parameter) => parameter.in === place)
         .map(({ name, example }) => [name, String(live[name]?.() ?? example ?? 'x')])
     const body = told.requestBody?.content['application/json']
-    const schema = body?.schema.oneOf === undefined ? body?.schema : pick<Json>(chance, body.schema.oneOf)
+    const schema = body?.schema.anyOf === undefined ? body?.schema : pick<Json>(chance, body.schema.anyOf)
     const security: readonly Json[] = told.security ?? [{}]
     const [scheme] = Object.keys(security[chance(security.length)] ?? {})
     const credential = scheme === undefined ? [] : [bearer(credentialFor(method, path, schemes[scheme] ?? 'session'))]
