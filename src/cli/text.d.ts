@@ -1,3 +1,7 @@
+declare module '*.txt' {
+  const text: string
+  export default text
+}
 declare module '*.sh' {
   const text: string
   export default text

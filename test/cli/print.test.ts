@@ -25,6 +25,7 @@ const settings = {
   TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8',
   RATE_LIMIT_TOKEN: '900/60',
   LIFETIME_SESSION: '600',
+  PLATFORM_NAME: 'A {{program}} $& "b"',
   WEBHOOK_ALLOWED_NETWORKS: '10.1.0.0/16',
 }
 
@@ -277,7 +278,7 @@ const printContainer = async (env: Readonly<Record<string, string>>) => {
 
 test('the container runs as a user of its own on a read-only file system, and only its folder is kept', async () => {
   const { PORT, PUBLIC_URL, RATE_LIMIT_TOKEN } = settings
-  const env = { PUBLIC_URL, RATE_LIMIT_TOKEN, PLATFORM_NAME: 'A $HOME "b": #c' }
+  const env = { PUBLIC_URL, RATE_LIMIT_TOKEN, PLATFORM_NAME: 'A $HOME "b": #c {{user}}' }
   const { image, services, volumes, networks } = await printContainer({ ...env, PORT, TRUSTED_PROXIES: '127.0.0.1' })
   expect(image).toMatch(/^USER 10001:10001$/m)
   expect(image).toMatch(/^ENV HOST=0\.0\.0\.0 PORT=8443 DATABASE_URL=file:\/var\/lib\/app-platform\/app-platform\.db$/m)
@@ -290,7 +291,7 @@ test('the container runs as a user of its own on a read-only file system, and on
   // compose writes a dollar sign as two, and Caddy is in the network that is trusted
   expect(server.environment).toEqual({
     ...env,
-    PLATFORM_NAME: 'A $$HOME "b": #c',
+    PLATFORM_NAME: 'A $$HOME "b": #c {{user}}',
     TRUSTED_PROXIES: networks.inside.ipam.config[0].subnet,
   })
   expect(services.caddy.ports).toEqual(['80:80', '443:443'])

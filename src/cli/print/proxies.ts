@@ -2,7 +2,10 @@ import { servedApiVersion } from '../../domain/api-version.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { checkPath, contractPath, formPaths, importPath, programPaths } from '../../http/paths.ts'
 import { UsageError } from '../output.ts'
+import caddyTemplate from './caddy.txt' with { type: 'text' }
 import type { Deployment } from './deployment.ts'
+import { fill } from './fill.ts'
+import nginxTemplate from './nginx.txt' with { type: 'text' }
 
 /** What a proxy in front of the server must know. */
 export type ProxyTerms = ReturnType<typeof proxyTerms>
@@ -43,201 +46,46 @@ export const proxyTerms = (
 const megabytesAbove = (bytes: number): number => Math.ceil(bytes / 1024 / 1024) + 1
 
 /** A site for nginx, to be included inside `http`. */
-export const nginxSite = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
-# While the server is being restarted, programs get its error envelope and people get a page, with 503 and Retry-After.
-map $uri $app_platform_down {
-	default @app_platform_page;
-	'~${programPaths.source}' @app_platform_envelope;
-	${formPaths.map((path) => `${path} @app_platform_form;`).join('\n\t')}
-}
+export const nginxSite = (terms: ProxyTerms): string =>
+  fill(nginxTemplate, {
+    ...holesOf(terms),
+    programPaths: programPaths.source,
+    formPaths: formPaths.map((path) => `${path} @app_platform_form;`).join('\n'),
+    contractPath,
+    version: servedApiVersion.name,
+    listening: listening(terms.publicUrl).join('\n'),
+    envelope: `{"error":{"code":"unavailable","message":"${messageOf('unavailable')}","requestId":"req_$request_id"}}`,
+    headers: unavailableHeaders,
+  })
 
-# Only answers of the contract name its version; an empty header is not sent.
-map $uri $app_platform_version {
-	default "";
-	'~^${contractPath}(?:/|$)' ${servedApiVersion.name};
-}
+/** A site for Caddy 2, which gets its own certificate and sets X-Forwarded-For from the connection alone. */
+export const caddyfile = (terms: ProxyTerms): string => fill(caddyTemplate, holesOf(terms))
 
-# Links in mails and redirects to apps have secrets in their query. So neither the query nor the Referer is logged.
-log_format app_platform '$remote_addr [$time_iso8601] "$request_method $uri $server_protocol" $status $body_bytes_sent '
-	'$request_time upstream $upstream_status $upstream_response_time "$http_user_agent" $sent_http_x_request_id';
+const holesOf = ({ notes, upstream, publicUrl, ...figures }: ProxyTerms): Readonly<Record<string, string>> => ({
+  notes: notes.join('\n'),
+  upstream,
+  origin: publicUrl.origin,
+  hostname: publicUrl.hostname,
+  importPath,
+  checkPath,
+  ...Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, String(figure)])),
+})
 
-upstream app_platform {
-	server ${terms.upstream};
-	keepalive 16;
-	keepalive_timeout ${terms.keepAliveSeconds}s;
-}
-
-server {
-	server_name ${terms.publicUrl.hostname};
-${listening(terms.publicUrl).join('\n')}
-	server_tokens off;
-	access_log /var/log/nginx/access.log app_platform;
-	# nginx adds the whole request to each error. The access log says what became of the request.
-	error_log /var/log/nginx/error.log emerg;
-	client_max_body_size ${terms.bodyMegabytes}m;
-	large_client_header_buffers 8 16k;
-
-	proxy_http_version 1.1;
-	proxy_set_header Connection "";
-	proxy_set_header Host $host;
-	# Set, not appended: addresses that the client claims must not count.
-	proxy_set_header X-Forwarded-For $remote_addr;
-	proxy_read_timeout ${terms.answerSeconds}s;
-	proxy_send_timeout ${terms.answerSeconds}s;
-	# If the server has just closed the connection, try another one, except for a POST that may have been carried out.
-	proxy_next_upstream error;
-	error_page 502 504 = $app_platform_down;
-
-	location / {
-		proxy_pass http://app_platform;
-	}
-	# The only call with a larger body.
-	location = ${importPath} {
-		proxy_pass http://app_platform;
-		client_max_body_size ${terms.importMegabytes}m;
-	}
-
-	location @app_platform_envelope {
-${unavailable('application/json', envelope)}
-	}
-	location @app_platform_form {
-${unavailable('application/json', '{"error":"temporarily_unavailable","error_description":"The service is being restarted."}')}
-	}
-	location @app_platform_page {
-${unavailable('text/html; charset=utf-8', restartPage)}
-	}
-
-	# Metrics are for the operator, not for the internet.
-	location = /metrics {
-		return 404;
-	}
-}
-
-# To let apps call an API of yours, put these lines into its server block, and name its address and the scope it needs:
-${commented(nginxGuard)}
-`
-
-/** Lines that a reader takes over by removing the sign in front. */
-const commented = (lines: string): string => lines.replaceAll(/^/gm, '#')
-
-const nginxGuard = `location /your-api/ {
-	auth_request /app-platform-check;
-	# Set for every request, so that nobody can send headers of these names past the check.
-	auth_request_set $app_platform_app $upstream_http_x_app_id;
-	auth_request_set $app_platform_user $upstream_http_x_user_external_id;
-	auth_request_set $app_platform_scope $upstream_http_x_scope;
-	proxy_set_header X-App-Id $app_platform_app;
-	proxy_set_header X-User-External-Id $app_platform_user;
-	proxy_set_header X-Scope $app_platform_scope;
-	proxy_pass http://YOUR_API;
-}
-location = /app-platform-check {
-	internal;
-	proxy_pass http://app_platform${checkPath}?scope=site:read;
-	proxy_http_version 1.1;
-	proxy_set_header Connection "";
-	proxy_set_header X-Forwarded-For $remote_addr;
-	proxy_set_header Content-Length "";
-	proxy_pass_request_body off;
-}`
-
-const envelope = `{"error":{"code":"unavailable","message":"${messageOf('unavailable')}","requestId":"req_$request_id"}}`
-
-const restartPage =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Back in a moment</title><h1>Back in a moment</h1><p>The server is being restarted. Try again in a few seconds.</p>'
-
-/** Used only when nginx cannot reach the server. The server's own errors pass through unchanged. */
-const unavailable = (type: string, body: string): string => `		default_type "${type}";
-		add_header Retry-After 2 always;
-		add_header Cache-Control no-store always;
-		add_header X-Content-Type-Options nosniff always;
-		add_header X-Request-Id req_$request_id always;
-		add_header X-Service-Api-Version $app_platform_version always;
-		return 503 '${body}';`
+/** Of what nginx answers when it cannot reach the server. The server's own errors pass through unchanged. */
+const unavailableHeaders = `add_header Retry-After 2 always;
+add_header Cache-Control no-store always;
+add_header X-Content-Type-Options nosniff always;
+add_header X-Request-Id req_$request_id always;
+add_header X-Service-Api-Version $app_platform_version always;`
 
 const listening = ({ protocol, port, hostname }: URL): readonly string[] => {
   if (protocol === 'http:') return listen(port || '80', '')
   return [
     ...listen(port || '443', ' ssl http2'),
-    `	ssl_certificate /etc/letsencrypt/live/${hostname}/fullchain.pem;`,
-    `	ssl_certificate_key /etc/letsencrypt/live/${hostname}/privkey.pem;`,
-    '	ssl_protocols TLSv1.2 TLSv1.3;',
+    `ssl_certificate /etc/letsencrypt/live/${hostname}/fullchain.pem;`,
+    `ssl_certificate_key /etc/letsencrypt/live/${hostname}/privkey.pem;`,
+    'ssl_protocols TLSv1.2 TLSv1.3;',
   ]
 }
 
-const listen = (port: string, how: string): readonly string[] => [`	listen ${port}${how};`, `	listen [::]:${port}${how};`]
-
-/** A site for Caddy 2, which gets its own certificate and sets X-Forwarded-For from the connection alone. */
-export const caddyfile = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
-${terms.publicUrl.origin} {
-	# Links in mails and redirects to apps have secrets in their query. So neither the query nor any header is logged.
-	log {
-		format filter {
-			wrap json
-			fields {
-				request>uri regexp \\?.* ""
-				request>headers delete
-				resp_headers delete
-			}
-		}
-	}
-	# Without an answer of its own, Caddy would log the whole request of each error.
-	handle_errors {
-		respond {err.status_code}
-	}
-
-	# Metrics are for the operator, not for the internet.
-	respond /metrics 404
-
-	# The only call with a larger body.
-	@import path ${importPath}
-	@others not path ${importPath}
-	request_body @import {
-		max_size ${terms.importMegabytes}MiB
-	}
-	request_body @others {
-		max_size ${terms.bodyMegabytes}MiB
-	}
-	# Caddy sets X-Forwarded-For to the address of its client, and drops the value that the client sent.
-	reverse_proxy ${terms.upstream} {
-		# Caddy learns that the server is stopping and holds requests until it is back. A restart loses no request.
-		health_uri /readyz?for=proxy
-		health_interval 1s
-		lb_try_duration ${terms.patienceSeconds}s
-		lb_try_interval 100ms
-		# Requests that may have reached the server are sent again only if they change nothing.
-		lb_retry_match {
-			method GET HEAD
-		}
-		# Requests that were not sent yet may wait, whatever they do.
-		lb_retry_match {
-			expression \`{http.reverse_proxy.upstream.hostport} == null || {http.reverse_proxy.upstream.hostport} == ""\`
-		}
-		transport http {
-			keepalive ${terms.keepAliveSeconds}s
-			response_header_timeout ${terms.answerSeconds}s
-		}
-	}
-}
-
-# To let apps call an API of yours, put these lines into its site, and name its address and the scope it needs:
-${commented(caddyGuard(terms.upstream))}
-`
-
-const caddyGuard = (upstream: string): string => `handle /your-api/* {
-	route {
-		# Nobody can send headers of these names past the check; older versions of Caddy would let them through. Some programs take
-		# X_App_Id for X-App-Id, and a Connection header that names them would make Caddy drop them.
-		@dropping header_regexp Connection (?i)x-(app-id|user-external-id|scope)
-		respond @dropping 400
-		request_header -*_*
-		request_header -X-App-Id
-		request_header -X-User-External-Id
-		request_header -X-Scope
-		forward_auth ${upstream} {
-			uri ${checkPath}?scope=site:read
-			copy_headers X-App-Id X-User-External-Id X-Scope
-		}
-		reverse_proxy YOUR_API
-	}
-}`
+const listen = (port: string, how: string): readonly string[] => [`listen ${port}${how};`, `listen [::]:${port}${how};`]
