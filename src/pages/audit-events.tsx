@@ -66,6 +66,12 @@ export const groupsWith = (
   ]
 }
 
+/** How what the events tell has ended. */
+export const outcomes = [
+  ['done', 'Done'],
+  ['refused', 'Refused'],
+] as const
+
 type EventsProps = {
   readonly events: readonly AuditLine[]
   readonly names: Names

@@ -75,7 +75,8 @@ export const changed = <const Path extends string, T extends TProperties>(
     })
   })
 
-const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path> => {
+/** What a request has for the parameters of its route. */
+export const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path> => {
   if (!hasParams(path, found)) throw new Error(`The route ${path} has other parameters.`)
   return found
 }

@@ -9,7 +9,7 @@ import { streamOf } from './page.ts'
 import type { Visit } from './visit.ts'
 
 /** What each column shows of a row, by the name of the column. */
-type CsvColumns<Row> = Readonly<Record<string, (row: Row) => string | number | null>>
+export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => string | number | null>>
 
 /**
  * Rows as a CSV file that is saved and never shown. They are read as fast as the connection takes them, and only as long as the

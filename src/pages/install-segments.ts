@@ -1,26 +1,26 @@
 import type { countInstalls } from '../operations/installs/lists.ts'
 import type { Counted } from '../operations/page.ts'
-import { listPath } from './query.ts'
 
 /** The parts of a list of installs, in the order in which a page shows them. */
-const segments = {
-  all: 'All',
-  waiting: 'Waiting',
-  active: 'Active',
-  deactivated: 'Deactivated',
-  rejected: 'Rejected',
-  withdrawn: 'Withdrawn',
-} as const
+export const installTabs = [
+  ['all', 'All'],
+  ['waiting', 'Waiting'],
+  ['active', 'Active'],
+  ['deactivated', 'Deactivated'],
+  ['rejected', 'Rejected'],
+  ['withdrawn', 'Withdrawn'],
+] as const
 
-export type InstallSegment = keyof typeof segments
+export type InstallSegment = (typeof installTabs)[number][0]
 
-export const segmentNames = ['all', 'waiting', 'active', 'deactivated', 'rejected', 'withdrawn'] as const
+/** The websites or the stores. */
+export const resourceKindOptions = [
+  ['site', 'Websites'],
+  ['store', 'Stores'],
+] as const
 
-/** The status of a segment; null for all, and for a text that is none. */
-export const segmentStatus = (text: string | undefined) => {
-  const segment = segmentNames.find((name) => name === text) ?? 'all'
-  return segment === 'all' ? null : segment
-}
+/** The status of a segment; null for all. */
+export const segmentStatus = (segment: InstallSegment) => (segment === 'all' ? null : segment)
 
 type StateCounts = Awaited<ReturnType<typeof countInstalls>>
 
@@ -42,16 +42,16 @@ const segmentOf = ({ approval, state }: StateCounts['states'][number]): InstallS
   return state === 'active' ? 'active' : 'deactivated'
 }
 
+type InSegments = {
+  readonly values: { readonly status: InstallSegment }
+  readonly with: (change: { readonly status: InstallSegment }) => string
+}
+
 /** Links to the segments with their counts. The other filters of the list stay. */
-export const installSegments = (
-  counts: StateCounts,
-  current: InstallSegment,
-  path: string,
-  query: Readonly<Record<string, string>>,
-) =>
-  segmentNames.map((value) => ({
-    href: listPath(path, { ...query, status: value }),
-    name: segments[value],
+export const installSegments = (counts: StateCounts, { values, with: addressWith }: InSegments) =>
+  installTabs.map(([value, name]) => ({
+    href: addressWith({ status: value }),
+    name,
     count: countOfSegment(counts, value),
-    current: value === current,
+    current: value === values.status,
   }))

@@ -22,7 +22,6 @@ import { consoleConfirmations } from './console/confirmations.tsx'
 import { credentialRoutes } from './console/credentials.tsx'
 import { endedSecretRoutes } from './console/ended-secrets.tsx'
 import { webhookEndpointRoutes } from './console/endpoint.tsx'
-import { appExportRoutes } from './console/exports.ts'
 import { firstCallRoutes } from './console/first-call.tsx'
 import { appInstallRoutes } from './console/installs.tsx'
 import { memberRoutes } from './console/members.tsx'
@@ -48,7 +47,6 @@ import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
 import { backupRoutes } from './desk/backups.tsx'
 import { deskConfirmations } from './desk/confirmations.tsx'
-import { deskExportRoutes } from './desk/exports.ts'
 import { healthRoutes } from './desk/health.tsx'
 import { deskInstallRoutes } from './desk/installs.tsx'
 import { deskNewAppRoutes } from './desk/new-app.tsx'
@@ -137,7 +135,6 @@ const developerConsole = (door: Door) =>
     .use(webhookEndpointRoutes(door))
     .use(webhookAttemptRoutes(door))
     .use(appTrailRoutes(door))
-    .use(appExportRoutes(door))
     .use(consoleConfirmations(door))
     .use(memberRoutes(door))
     .use(memberSteps(door))
@@ -162,7 +159,6 @@ const desk = (door: Door) =>
     .use(serviceKeyRoutes(door))
     .use(serviceKeySteps(door))
     .use(auditRoutes(door))
-    .use(deskExportRoutes(door))
     .use(healthRoutes(door))
     .use(deskConfirmations(door))
     .use(backupRoutes(door))

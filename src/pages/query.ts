@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { pageRequest, refuseRepeated, wireCursor } from '../http/page-request.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
-import type { Page, PageRequest, TimeOrder } from '../operations/page.ts'
+import type { PageRequest } from '../operations/page.ts'
 import type { Visit } from './visit.ts'
 
 const rowsPerPage = '50'
@@ -20,7 +20,7 @@ export const listPart = ({ call: { request } }: Pick<Visit, 'call'>, list: strin
 }
 
 /** Sorts before every position that a list has: marks a cursor that leads back. */
-const backMark = '<'
+export const backMark = '<'
 
 /** The address with these parameters; empty ones are left out. */
 export const listPath = (path: string, query: Readonly<Record<string, string | undefined>>): string => {
@@ -30,61 +30,10 @@ export const listPath = (path: string, query: Readonly<Record<string, string | u
   return filled.length === 0 ? path : `${path}?${new URLSearchParams(filled).toString()}`
 }
 
-/** Writes addresses of a list. It has only filters that the list reads, so a link cannot have one that the list ignores. */
-export const addressWith =
-  <Name extends string>(path: string) =>
-  (filters: Readonly<Partial<Record<Name, string>>>): string =>
-    listPath(path, filters)
-
 /** The address of the next part; null at the end of the list. */
 export const olderPath = (path: string, list: string, position: string | null, param = 'cursor'): string | null => {
   const cursor = wireCursor(list, position)
   return cursor === null ? null : listPath(path, { [param]: cursor })
-}
-
-type ListPlace = {
-  /** The name of the list in its cursors. */
-  readonly list: string
-  /** The address of its page, and the other parameters of that address. */
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  /** The parameter of its cursor. On a page with several lists each list has its own. */
-  readonly param?: string
-}
-
-/** Some rows of a list, and the addresses of the previous and the next ones; null at its ends. */
-export type ListPart<Row> = {
-  readonly rows: readonly Row[]
-  readonly newerHref: string | null
-  readonly olderHref: string | null
-}
-
-/** A list that was not read, because what was asked for cannot be understood. */
-export const emptyPart: ListPart<never> = { rows: [], newerHref: null, olderHref: null }
-
-/**
- * Reads the part of a list that the address asks for.
- * @throws invalid_request for a cursor of another list
- */
-export const readList = async <Row>(
-  visit: Visit,
-  { list, path, query = {}, param = 'cursor' }: ListPlace,
-  read: (part: PageRequest) => Promise<Page<Row> & { readonly previousCursor?: string | null }>,
-): Promise<ListPart<Row>> => {
-  const part = listPart(visit, list, param)
-  const { data, nextCursor, previousCursor = null } = await read(part)
-  const hrefOf = (position: string | null): string | null => {
-    const cursor = wireCursor(list, position)
-    return cursor === null ? null : listPath(path, { ...query, [param]: cursor })
-  }
-  const back = previousCursor === null ? null : hrefOf(backMark + previousCursor)
-  // The rows may be gone. Then the list can only be read from its beginning.
-  const isBeyond = part.cursor !== null && data.length === 0
-  return {
-    rows: data,
-    newerHref: back ?? (isBeyond ? listPath(path, query) : null),
-    olderHref: hrefOf(nextCursor),
-  }
 }
 
 /** The address of a list as it is shown, for its forms: they lead back to the same filters and the same page. */
@@ -118,30 +67,6 @@ export const choiceParameter = <T extends string>(request: Request, name: string
   const asked = new URL(request.url).searchParams.get(name)
   return choices.find((choice) => choice === asked) ?? null
 }
-
-/** The orders of a list by time. */
-export const timeOrders = [
-  ['newest', 'Newest first'],
-  ['oldest', 'Oldest first'],
-] as const
-
-/** The order that the parameter `sort` asks for, and the parameter: empty for the usual order. */
-export const sortOf = <T extends string>(
-  request: Request,
-  orders: readonly (readonly [value: T, words: string])[],
-  usual: NoInfer<T>,
-): { readonly order: T; readonly sort: string } => {
-  const order = choiceParameter(request, 'sort', keysOf(orders)) ?? usual
-  return { order, sort: order === usual ? '' : order }
-}
-
-/** The order that a form names, or else the usual one. */
-export const timeOrderOf = (sort: string | undefined, usual: TimeOrder): TimeOrder =>
-  keysOf(timeOrders).find((order) => order === sort) ?? usual
-
-/** The values of the options of a choice. */
-export const keysOf = <T extends string>(options: readonly (readonly [value: T, words: string])[]): readonly T[] =>
-  options.map(([value]) => value)
 
 /** The sentences about what forms have done, by the value of `done` in their redirects. */
 export type Notices = Readonly<Record<string, ComponentChildren>>

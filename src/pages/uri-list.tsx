@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import { Row, RowList } from './design/row-list.tsx'
 
 type UriListProps = {
   readonly uris: readonly string[]
   /** The page that asks before a URI is removed; null for those who may not remove any. */
   readonly removal: ((uri: string) => string) | null
-  readonly empty: string
+  readonly empty: ComponentChildren
 }
 
 /** The redirect URIs of an app in one environment. */

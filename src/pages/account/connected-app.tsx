@@ -1,62 +1,63 @@
-import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { type ConnectedGrant, listAuthorizations } from '../../operations/connected-apps.ts'
+import type { ParamsOf } from '../change.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Pager } from '../design/list-tools.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
-import { requireVisit } from '../visit.ts'
+import { list, listRoutes } from '../list.ts'
+import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
 import { ConnectedAppBadges, ConnectedAppFacts, findConnectedApp, lastFetched } from './connected-apps.tsx'
 
 const notices = { 'revoked-one': 'This authorization is revoked. All its tokens have stopped working.' } as const
 
 /** One connected app, and each authorization of it. */
-export const connectedAppRoutes = (door: Door) =>
-  new Elysia().get(connectedAppPath(':clientId'), async ({ request, params: { clientId } }) => {
-    const visit = await requireVisit(door, request)
-    const app = await findConnectedApp(visit, clientId)
-    if (app === null) throw refuse('route_not_found')
-    const place = { list: 'authorizations', path: connectedAppPath(clientId) }
-    const authorizations = await readList(visit, place, (part) =>
-      listAuthorizations(door.platform, visit.session, clientId, part),
-    )
-    return page(
-      <AccountPage
-        title={app.name}
-        avatarId={app.appId}
-        about={
-          app.status === 'suspended'
-            ? 'This app can do nothing until an operator activates it again.'
-            : 'This app can act for you until you revoke its access.'
-        }
-        badges={<ConnectedAppBadges app={app} />}
-        actions={
-          <a class="button" href={revokeAppPath(app.clientId)}>
-            Revoke all its access
-          </a>
-        }
-        visit={visit}
-        tab={accountPaths.apps}
-        notices={notices}
-      >
-        <ConnectedAppFacts app={app} />
-        <h2>Permissions</h2>
-        <ScopeList scopes={app.scopes} />
-        <h2>Authorizations</h2>
-        <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
-        <RowList
-          rows={authorizations.rows}
-          row={(one) => <AuthorizationRow clientId={app.clientId} authorization={one} />}
-        />
-        <Pager {...authorizations} shown={authorizations.rows.length} />
-        <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
-      </AccountPage>,
-    )
-  })
+export const connectedAppRoutes = (door: Door) => listRoutes(door, authorizationList, { by: 'user', show })
+
+const authorizationList = list('authorizations', connectedAppPath(':clientId'), {})
+
+const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationList.path>): Promise<Response> => {
+  const app = await findConnectedApp(visit, clientId)
+  if (app === null) throw refuse('route_not_found')
+  const authorizations = await authorizationList
+    .read(visit, { clientId })
+    .rows((part) => listAuthorizations(visit.door.platform, visit.session, clientId, part))
+  return page(
+    <AccountPage
+      title={app.name}
+      avatarId={app.appId}
+      about={
+        app.status === 'suspended'
+          ? 'This app can do nothing until an operator activates it again.'
+          : 'This app can act for you until you revoke its access.'
+      }
+      badges={<ConnectedAppBadges app={app} />}
+      actions={
+        <a class="button" href={revokeAppPath(app.clientId)}>
+          Revoke all its access
+        </a>
+      }
+      visit={visit}
+      tab={accountPaths.apps}
+      notices={notices}
+    >
+      <ConnectedAppFacts app={app} />
+      <h2>Permissions</h2>
+      <ScopeList scopes={app.scopes} />
+      <h2>Authorizations</h2>
+      <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
+      <RowList
+        rows={authorizations.rows}
+        row={(one) => <AuthorizationRow clientId={app.clientId} authorization={one} />}
+      />
+      <Pager of={authorizations} />
+      <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
+    </AccountPage>,
+  )
+}
 
 type AuthorizationRowProps = {
   readonly clientId: string

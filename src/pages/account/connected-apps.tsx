@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { soughtPart } from '../../domain/entered-name.ts'
 import type { Door } from '../../http/door.ts'
 import { type ConnectedApp, listConnectedApps } from '../../operations/connected-apps.ts'
@@ -9,10 +8,10 @@ import { EmptyState } from '../design/empty.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { FilterBar, manyRows } from '../design/list-tools.tsx'
+import { FilterBar, isLong } from '../design/list-tools.tsx'
+import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
-import { parameterOf, sortOf, timeOrders } from '../query.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
 
 const notices = {
@@ -22,70 +21,64 @@ const notices = {
 } as const
 
 /** The apps that can act for this person, and the end of their access. */
-export const connectedAppsRoutes = (door: Door) =>
-  new Elysia().get(accountPaths.apps, async ({ request }) => {
-    const visit = await requireVisit(door, request)
-    const apps = await listConnectedApps(door.platform, visit.session)
-    const installs = await listOpenInstalls(door.platform, visit.userId)
-    const part = soughtPart(parameterOf(visit, 'q'))
-    const { order } = sortOf(request, orders, 'used')
-    const found = apps.filter(({ name, publisher }) =>
-      `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()),
-    )
-    return page(
-      <AccountPage
-        title="Connected apps"
-        about="These apps can act for you, within the permissions listed and no more."
-        actions={
-          apps.length > 1 ? (
-            <a class="button" href={accountPaths.revokeAll}>
-              Revoke access of every app
-            </a>
-          ) : null
+export const connectedAppsRoutes = (door: Door) => listRoutes(door, connectedApps, { by: 'user', show })
+
+const connectedApps = list('connected-apps', accountPaths.apps, {
+  q: search('Name of the app or its publisher'),
+  sort: order([['used', 'Last used'], ['name', 'Name'], ...timeOrders]),
+})
+
+const show = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const asked = connectedApps.read(visit)
+  const part = soughtPart(asked.values.q)
+  const apps = await listConnectedApps(platform, visit.session)
+  const installs = await listOpenInstalls(platform, visit.userId)
+  const found = apps.filter(({ name, publisher }) => `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()))
+  return page(
+    <AccountPage
+      title="Connected apps"
+      about="These apps can act for you, within the permissions listed and no more."
+      actions={
+        apps.length > 1 ? (
+          <a class="button" href={accountPaths.revokeAll}>
+            Revoke access of every app
+          </a>
+        ) : null
+      }
+      visit={visit}
+      tab={accountPaths.apps}
+      notices={notices}
+    >
+      <FilterBar of={asked} isShown={isLong({ rows: apps })} />
+      <RowList
+        rows={found.toSorted(comparisons[asked.values.sort])}
+        row={(app) => <ConnectedAppRow app={app} isInstalled={installs.some(isOf(app))} />}
+        empty={
+          part === '' ? (
+            <EmptyState title="No app can act for you">
+              When an app asks for access, you see exactly what it wants. If you allow it, the app appears here, and you
+              can revoke its access.
+            </EmptyState>
+          ) : (
+            'Nothing matches. Change or clear the filters.'
+          )
         }
-        visit={visit}
-        tab={accountPaths.apps}
-        notices={notices}
-      >
-        {apps.length < manyRows ? null : (
-          <FilterBar
-            path={accountPaths.apps}
-            fields={[
-              { kind: 'search', name: 'q', label: 'Name of the app or its publisher', value: part },
-              { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'used' },
-            ]}
-          />
-        )}
-        <RowList
-          rows={found.toSorted(comparisons[order])}
-          row={(app) => <ConnectedAppRow app={app} isInstalled={installs.some(isOf(app))} />}
-          empty={
-            part === '' ? (
-              <EmptyState title="No app can act for you">
-                When an app asks for access, you see exactly what it wants. If you allow it, the app appears here, and
-                you can revoke its access.
-              </EmptyState>
-            ) : (
-              'Nothing matches. Change or clear the filters.'
-            )
-          }
-        />
-        {apps.length === 0 ? null : (
-          <p class="muted">
-            Revoking access works at once on every device. The app can then do nothing until you allow it again.
-          </p>
-        )}
-      </AccountPage>,
-    )
-  })
+      />
+      {apps.length === 0 ? null : (
+        <p class="muted">
+          Revoking access works at once on every device. The app can then do nothing until you allow it again.
+        </p>
+      )}
+    </AccountPage>,
+  )
+}
 
 /** Whether an install is of the same app, in the same environment. */
 export const isOf =
   (one: Pick<ConnectedApp, 'appId' | 'environment'>) =>
   (other: typeof one): boolean =>
     one.appId === other.appId && one.environment === other.environment
-
-const orders = [['used', 'Last used'], ['name', 'Name'], ...timeOrders] as const
 
 /** The list is never long, so it is sorted in memory. It comes sorted by the last use. */
 const comparisons = {

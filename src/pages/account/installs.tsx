@@ -11,9 +11,9 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, agreePath, installLivePath } from './account-page.tsx'
 import { isOf } from './connected-apps.tsx'
 import { InstallRow } from './install-row.tsx'
@@ -32,7 +32,7 @@ const agreeForm = formOf({ scopes: text }, ['scopes'])
 /** The installs of the signed-in person, and the apps that they can install. */
 export const ownInstallRoutes = (door: Door) =>
   new Elysia()
-    .get(accountPaths.installs, async ({ request }) => await show(await requireVisit(door, request), null))
+    .use(listRoutes(door, installsAndApps, { by: 'user', show: async (visit) => await show(visit, null) }))
     .post(agreePath(':id'), async ({ request, params: { id } }) => {
       const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm, 'none')
       const input = { id, agreedTo: parseStoredScope(fields.scopes) }
@@ -44,69 +44,52 @@ export const ownInstallRoutes = (door: Door) =>
 
 const nothingOffered = 'There are no apps to install yet. An app appears here when its first version goes live.'
 
-const statuses = [
-  ['waiting', 'Waiting for approval'],
-  ['active', 'Active'],
-  ['deactivated', 'Deactivated'],
-  ['rejected', 'Rejected'],
-  ['withdrawn', 'Withdrawn'],
-] as const
+const installsAndApps = list(
+  'own',
+  accountPaths.installs,
+  {
+    status: choice('Status', [
+      ['waiting', 'Waiting for approval'],
+      ['active', 'Active'],
+      ['deactivated', 'Deactivated'],
+      ['rejected', 'Rejected'],
+      ['withdrawn', 'Withdrawn'],
+    ]),
+    q: search('Name or slug of an app'),
+    sort: order(timeOrders),
+  },
+  { parts: { installs: ['status', 'sort'], apps: ['q'] } },
+)
 
 const settled = (done: keyof typeof notices): Response => seeOther(`${accountPaths.installs}?done=${done}`)
 
 const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
-  const path = accountPaths.installs
-  const status = choiceParameter(visit.call.request, 'status', keysOf(statuses))
-  const part = parameterOf(visit, 'q')
-  const { order, sort } = sortOf(visit.call.request, timeOrders, 'newest')
-  const query = { status: status ?? '', q: part, sort }
-  const installs = await readList(visit, { list: `own-installs-${order}`, path, query, param: 'installs' }, (window) =>
-    listOwnInstalls(platform, visit.session, window, status, order),
+  const asked = installsAndApps.read(visit)
+  const { status, q, sort } = asked.values
+  const installs = await asked.rows(
+    (window) => listOwnInstalls(platform, visit.session, window, status, sort),
+    'installs',
   )
   const connected = await listConnectedApps(platform, visit.session)
-  const apps = await readList(visit, { list: 'offered-apps', path, query, param: 'apps' }, (window) =>
-    listOfferedApps(platform, window, part),
-  )
+  const apps = await asked.rows((window) => listOfferedApps(platform, window, q), 'apps')
   return page(
-    <AccountPage title="Installs" visit={visit} tab={path} notices={notices}>
+    <AccountPage title="Installs" visit={visit} tab={accountPaths.installs} notices={notices}>
       <Problem error={error} />
       <h2>Your installs</h2>
-      {installs.rows.length === 0 && status === null ? null : (
-        <FilterBar
-          label="Your installs"
-          path={path}
-          kept={{ q: part }}
-          fields={[
-            { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
-            { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: 'newest' },
-          ]}
-        />
-      )}
+      <FilterBar of={asked} part="installs" label="Your installs" isShown={installs.rows.length > 0} />
       <RowList
         rows={installs.rows}
         row={(install) => (
           <InstallRow visit={visit} install={install} connectedAs={connected.find(isOf(install))?.clientId ?? null} />
         )}
-        empty={noMatch(installs, status !== null, 'You have no installs. Choose an app below.')}
+        empty={noMatch(installs, 'You have no installs. Choose an app below.')}
       />
-      <Pager {...installs} shown={installs.rows.length} label="Pages of your installs" />
+      <Pager of={installs} label="Pages of your installs" />
       <h2>Apps you can install</h2>
-      {apps.rows.length === 0 && part === '' ? null : (
-        <FilterBar
-          label="Apps you can install"
-          path={path}
-          kept={{ status: query.status, sort }}
-          button="Search"
-          fields={[{ kind: 'search', name: 'q', label: 'Name or slug of an app', value: part }]}
-        />
-      )}
-      <RowList
-        rows={apps.rows}
-        row={(app) => <OfferedAppRow app={app} />}
-        empty={noMatch(apps, part !== '', nothingOffered)}
-      />
-      <Pager {...apps} shown={apps.rows.length} label="Pages of apps" />
+      <FilterBar of={asked} part="apps" label="Apps you can install" isShown={apps.rows.length > 0} />
+      <RowList rows={apps.rows} row={(app) => <OfferedAppRow app={app} />} empty={noMatch(apps, nothingOffered)} />
+      <Pager of={apps} label="Pages of apps" />
     </AccountPage>,
     { refusal: error },
   )

@@ -1,15 +1,14 @@
-import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listSessions, type SessionRecord } from '../../operations/sessions/own-sessions.ts'
 import { Badge } from '../design/badge.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { noMatch, Pager, SearchBar } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Time } from '../design/values.tsx'
+import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
-import { parameterOf, readList } from '../query.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, endSessionPath } from './account-page.tsx'
 
 const notices = {
@@ -18,48 +17,48 @@ const notices = {
 } as const
 
 /** The browsers in which this person is signed in. */
-export const ownSessionRoutes = (door: Door) =>
-  new Elysia().get(accountPaths.sessions, async ({ request }) => {
-    const visit = await requireVisit(door, request)
-    const path = accountPaths.sessions
-    const q = parameterOf(visit, 'q')
-    const list = await readList(visit, { list: 'sessions', path, query: { q } }, (part) =>
-      listSessions(door.platform, visit.session, part, q),
-    )
-    const { rows, olderHref } = list
-    return page(
-      <AccountPage
-        title="Sessions"
-        about="The browsers in which you are signed in."
-        actions={
-          <>
-            {rows.length > 1 || olderHref !== null || q !== '' ? (
-              <a class="button" href={accountPaths.endOthers}>
-                End all other sessions
-              </a>
-            ) : null}{' '}
-            <a class="button" href={accountPaths.endEvery}>
-              Sign out everywhere
+export const ownSessionRoutes = (door: Door) => listRoutes(door, ownSessions, { by: 'user', show })
+
+const ownSessions = list('sessions', accountPaths.sessions, { q: search('Browser or address') })
+
+const show = async (visit: Visit): Promise<Response> => {
+  const asked = ownSessions.read(visit)
+  const { q } = asked.values
+  const sessions = await asked.rows((part) => listSessions(visit.door.platform, visit.session, part, q))
+  const { rows, olderHref } = sessions
+  return page(
+    <AccountPage
+      title="Sessions"
+      about="The browsers in which you are signed in."
+      actions={
+        <>
+          {rows.length > 1 || olderHref !== null || q !== '' ? (
+            <a class="button" href={accountPaths.endOthers}>
+              End all other sessions
             </a>
-          </>
-        }
-        visit={visit}
-        tab={accountPaths.sessions}
-        notices={notices}
-      >
-        <SearchBar path={path} label="Browser or address" part={q} shown={list} />
-        <RowList
-          rows={rows}
-          row={(session) => <SessionRow visit={visit} session={session} />}
-          empty={noMatch(list, q !== '', null)}
-        />
-        <Pager {...list} shown={rows.length} />
-        <p class="muted">
-          End every session that you do not recognize, then <a href={accountPaths.password}>change your password</a>.
-        </p>
-      </AccountPage>,
-    )
-  })
+          ) : null}{' '}
+          <a class="button" href={accountPaths.endEvery}>
+            Sign out everywhere
+          </a>
+        </>
+      }
+      visit={visit}
+      tab={accountPaths.sessions}
+      notices={notices}
+    >
+      <FilterBar of={asked} isShown={isLong(sessions)} />
+      <RowList
+        rows={rows}
+        row={(session) => <SessionRow visit={visit} session={session} />}
+        empty={noMatch(sessions)}
+      />
+      <Pager of={sessions} />
+      <p class="muted">
+        End every session that you do not recognize, then <a href={accountPaths.password}>change your password</a>.
+      </p>
+    </AccountPage>,
+  )
+}
 
 const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly session: SessionRecord }) => {
   const name = session.agent ?? 'Unknown browser'

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { soughtPart } from '../../domain/entered-name.ts'
 import type { Door } from '../../http/door.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
@@ -10,70 +9,63 @@ import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
-import { requireVisit } from '../visit.ts'
+import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
+import type { Visit } from '../visit.ts'
 import { offerWords } from '../words.ts'
 import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
 
-const statuses = [
-  ['active', 'Active'],
-  ['suspended', 'Suspended'],
-] as const
 const notices = {
   left: 'You are no longer a member of that app.',
   deleted: 'The app is deleted. An operator can restore it for 7 days.',
 } as const
 
-const orders = [['name', 'Name'], ...timeOrders] as const
+const ownApps = list('own-apps', consolePath, {
+  q: search('Name or slug'),
+  status: choice('Status', [
+    ['active', 'Active'],
+    ['suspended', 'Suspended'],
+  ]),
+  sort: order([['name', 'Name'], ...timeOrders]),
+})
 
 /** The list of a developer's own apps. It is short, so it is filtered and sorted in memory. */
-export const ownAppsRoutes = (door: Door) =>
-  new Elysia().get(consolePath, async ({ request }) => {
-    const visit = await requireVisit(door, request)
-    const part = soughtPart(parameterOf(visit, 'q'))
-    const status = choiceParameter(request, 'status', keysOf(statuses))
-    const { order, sort } = sortOf(request, orders, 'name')
-    const all = await listOwnApps(door.platform, visit.userId)
-    const found = all
-      .filter((app) => hasPart(app, part.toLowerCase()) && (status === null || app.status === status))
-      .toSorted(comparisons[order])
-    const query = { q: part, status: status ?? '', sort }
-    const place = { list: `own-apps-${order}`, path: consolePath, query }
-    const apps = await readList(visit, place, async (window) => pageInMemory(found, window, ({ slug }) => slug))
-    return page(
-      <Layout
-        title="Your apps"
-        belongsTo="Console"
-        visit={visit}
-        section="console"
-        notices={notices}
-        about={`${all.filter(({ isPublisher }) => isPublisher).length} of ${door.platform.quotas.apps} apps`}
-        actions={
-          <a href={newAppPath} class="button primary">
-            Create an app
-          </a>
-        }
-      >
-        {all.length === 0 ? null : (
-          <FilterBar
-            path={consolePath}
-            fields={[
-              { kind: 'search', name: 'q', label: 'Name or slug', value: part },
-              { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: status },
-              { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'name' },
-            ]}
-          />
-        )}
-        <RowList
-          label="Your apps"
-          rows={apps.rows}
-          row={(app) => <OwnAppRow app={app} />}
-          empty={noMatch(apps, all.length > 0, <NoApps />)}
-        />
-        <Pager {...apps} shown={apps.rows.length} total={found.length} />
-      </Layout>,
-    )
-  })
+export const ownAppsRoutes = (door: Door) => listRoutes(door, ownApps, { by: 'user', show })
+
+const show = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const asked = ownApps.read(visit)
+  const { q, status, sort } = asked.values
+  const part = soughtPart(q).toLowerCase()
+  const all = await listOwnApps(platform, visit.userId)
+  const found = all
+    .filter((app) => hasPart(app, part) && (status === null || app.status === status))
+    .toSorted(comparisons[sort])
+  const apps = await asked.rows(async (window) => pageInMemory(found, window, ({ slug }) => slug))
+  return page(
+    <Layout
+      title="Your apps"
+      belongsTo="Console"
+      visit={visit}
+      section="console"
+      notices={notices}
+      about={`${all.filter(({ isPublisher }) => isPublisher).length} of ${platform.quotas.apps} apps`}
+      actions={
+        <a href={newAppPath} class="button primary">
+          Create an app
+        </a>
+      }
+    >
+      <FilterBar of={asked} isShown={all.length > 0} />
+      <RowList
+        label="Your apps"
+        rows={apps.rows}
+        row={(app) => <OwnAppRow app={app} />}
+        empty={noMatch(apps, <NoApps />)}
+      />
+      <Pager of={apps} total={found.length} />
+    </Layout>,
+  )
+}
 
 const hasPart = ({ name, slug }: OwnAppSummary, part: string): boolean =>
   name.toLowerCase().includes(part) || slug.includes(part)

@@ -6,39 +6,42 @@ import type { Door } from '../../http/door.ts'
 import { badInput } from '../../operations/decide.ts'
 import { type AttemptDetail, readAttempt } from '../../operations/webhooks/deliveries.ts'
 import { readEndpoint } from '../../operations/webhooks/endpoints.ts'
-import { FilterBar } from '../design/list-tools.tsx'
 import { CodeBlock, Facts, Time } from '../design/values.tsx'
+import { choice, date, list, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
-import { parameterOf } from '../query.ts'
-import type { Visit } from '../visit.ts'
 import { millisecondsInWords, readMoment } from '../words.ts'
 import { OutcomeBadge } from './endpoint-parts.tsx'
 import { OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
-/** The filters of the attempts as they were typed. @throws invalid_request for one that appears more than once */
-export const attemptFieldsOf = (visit: Visit) => ({
-  outcome: parameterOf(visit, 'outcome'),
-  kind: parameterOf(visit, 'kind'),
-  from: parameterOf(visit, 'from'),
-  to: parameterOf(visit, 'to'),
-})
+const outcomeWords = {
+  delivered: 'Delivered',
+  refused: 'Other status',
+  unanswered: 'No answer',
+} as const
 
-type AttemptFields = ReturnType<typeof attemptFieldsOf>
+/** The page of an endpoint, with the attempts to deliver to it. */
+export const endpointAttempts = list('webhook-attempts', '/console/:slug/webhooks/:id', {
+  outcome: choice(
+    'Outcome',
+    attemptOutcomes.map((value) => [value, outcomeWords[value]] as const),
+  ),
+  kind: choice(
+    'Event',
+    webhookKinds.map((value) => [value, value] as const),
+  ),
+  from: date('From (UTC)'),
+  to: date('To (UTC)'),
+})
 
 const dayMs = 86_400_000
 
-/** What the filters ask for. Both days are included. @throws invalid_request, naming the filter */
-export const readAttemptQuestion = ({ outcome, kind, from, to }: AttemptFields) => {
+/** What the fields ask for. Both days are included. @throws invalid_request, naming the field */
+export const attemptQuestion = ({ outcome, kind, from, to }: ListValues<typeof endpointAttempts.fields>) => {
   const since = dayOf(from, 'from')
   const last = dayOf(to, 'to')
   if (since !== null && last !== null && since > last) throw badInput('from', 'The first day is after the last day.')
-  return {
-    outcome: attemptOutcomes.find((one) => one === outcome) ?? null,
-    kind: webhookKinds.find((one) => one === kind) ?? null,
-    since,
-    until: last === null ? null : last + dayMs,
-  }
+  return { outcome, kind, since, until: last === null ? null : last + dayMs }
 }
 
 const dayOf = (text: string, param: string): number | null => {
@@ -47,41 +50,6 @@ const dayOf = (text: string, param: string): number | null => {
   if (moment === null) throw badInput(param, 'Write a day such as 2026-08-01.')
   return moment
 }
-
-const outcomeWords = {
-  delivered: 'Delivered',
-  refused: 'Other status',
-  unanswered: 'No answer',
-} as const
-
-type AttemptFilterProps = { readonly path: string; readonly fields: AttemptFields }
-
-/** Narrows the attempts by outcome, kind and time. */
-export const AttemptFilter = ({ path, fields: { outcome, kind, from, to } }: AttemptFilterProps) => (
-  <FilterBar
-    path={path}
-    fields={[
-      {
-        kind: 'choice',
-        name: 'outcome',
-        label: 'Outcome',
-        all: 'All',
-        options: attemptOutcomes.map((value) => [value, outcomeWords[value]] as const),
-        selected: outcome,
-      },
-      {
-        kind: 'choice',
-        name: 'kind',
-        label: 'Event',
-        all: 'All',
-        options: webhookKinds.map((value) => [value, value] as const),
-        selected: kind,
-      },
-      { kind: 'date', name: 'from', label: 'From (UTC)', value: from },
-      { kind: 'date', name: 'to', label: 'To (UTC)', value: to },
-    ]}
-  />
-)
 
 /** One attempt: what was sent, and what came back. */
 export const webhookAttemptRoutes = (door: Door) =>

@@ -91,7 +91,10 @@ export const EndpointSteps = (own: EndpointProps) => {
   )
 }
 
-type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[]; readonly empty: string }
+type AttemptTableProps = EndpointProps & {
+  readonly attempts: readonly AttemptRecord[]
+  readonly empty: ComponentChildren
+}
 
 /** The latest deliveries to an endpoint, with their outcomes. */
 export const AttemptTable = ({ visit, app, endpoint, attempts, empty }: AttemptTableProps) => (

@@ -12,15 +12,16 @@ import {
 import { timeOf } from '../audit-period.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
-import { Pager } from '../design/list-tools.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, formOf, optionalText, outcomeOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, emptyForm, formOf, optionalText, receiveFromUser, text } from '../form.ts'
+import { listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { takeShown } from '../shown-once.ts'
-import { backTo, emptyPart, noticeFor, readList } from '../query.ts'
+import { backTo, noticeFor } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { AttemptTable, EndpointSteps, type RefusedChange, ResendForms, Step } from './endpoint-parts.tsx'
-import { AttemptFilter, attemptFieldsOf, readAttemptQuestion } from './attempts.tsx'
+import { attemptQuestion, endpointAttempts } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
 import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
@@ -44,14 +45,16 @@ export const endpointPath = ({ slug, id }: At): string => consoleAppPath(slug, '
 /** Where a new signing secret of the endpoint is shown once. */
 export const endpointSecretPath = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id, 'secret')
 
-const pattern = '/console/:slug/webhooks/:id'
+const { path: pattern } = endpointAttempts
 
 /** One endpoint. Sending one of its forms again just repeats it. */
 export const webhookEndpointRoutes = (door: Door) =>
   new Elysia()
-    .get(
-      pattern,
-      async ({ request, params }) => await show(await requireOwnApp(door, request, params.slug), params, null),
+    .use(
+      listRoutes(door, endpointAttempts, {
+        by: 'user',
+        show: async (visit, at) => await show(await ownAppOf(visit, at.slug), at, null),
+      }),
     )
     .post(`${pattern}/ping`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
@@ -105,16 +108,10 @@ const resend = async (visit: Visit, at: At, choose: () => ResendChoice, { back, 
 const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
   const { platform } = visit.door
   const endpoint = await readEndpoint(platform, app.id, at.id)
-  const fields = attemptFieldsOf(visit)
-  const asked = await outcomeOf(Promise.try(() => readAttemptQuestion(fields)))
-  const place = { list: 'webhook-attempts', path: endpointPath(at), query: fields }
-  const attempts =
-    asked.kind === 'refused'
-      ? emptyPart
-      : await readList(visit, place, (part) => listAttempts(platform, at.id, part, asked.value))
+  const asked = endpointAttempts.read(visit, at)
+  const attempts = await asked.found(async (part) => listAttempts(platform, at.id, part, attemptQuestion(asked.values)))
   const problem = noticeFor(visit, problems)
-  const error = refused?.error ?? (asked.kind === 'refused' ? asked.error : null)
-  const isFiltered = Object.values(fields).some((value) => value !== '')
+  const error = refused?.error ?? attempts.refusal
   return page(
     <OwnAppPage
       visit={visit}
@@ -148,15 +145,15 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
         The ping is sent once, now. The answer appears below.
       </Step>
       <h2>Attempts</h2>
-      <AttemptFilter path={place.path} fields={fields} />
+      <FilterBar of={asked} />
       <AttemptTable
         visit={visit}
         app={app}
         endpoint={endpoint}
         attempts={attempts.rows}
-        empty={isFiltered ? 'No attempt matches.' : 'No deliveries in the last 30 days.'}
+        empty={noMatch(attempts, 'No deliveries in the last 30 days.')}
       />
-      <Pager {...attempts} shown={attempts.rows.length} />
+      <Pager of={attempts} />
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
       <h2>Change</h2>

@@ -4,16 +4,17 @@ import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { addRedirectUri, listRedirectUris } from '../../operations/redirect-uris.ts'
-import { formPage } from '../change.tsx'
+import { changed } from '../change.tsx'
 import { confirmPath } from '../confirmation.tsx'
 import { environmentNames } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
-import { Count, FilterBar, manyRows, Pager } from '../design/list-tools.tsx'
+import { Count, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { formOf, optionalText, text } from '../form.ts'
+import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
-import { addressOf, backTo, listPath, type ListPart, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
+import { addressOf, backTo, listPath } from '../query.ts'
 import { UriList } from '../uri-list.tsx'
 import type { Visit } from '../visit.ts'
 import { Allowed, consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
@@ -26,51 +27,54 @@ const notices = {
 
 const uriForm = formOf({ environment: environmentField, uri: text, back: optionalText })
 
-const orders = [['address', 'Address'], ...timeOrders] as const
+const uris = list(
+  'uris',
+  '/console/:slug/redirect-uris',
+  {
+    q: search('Part of the address'),
+    sort: order([['address', 'Address'], ...timeOrders]),
+  },
+  { parts: { development: ['q'], production: ['q'] } },
+)
 
 /** The addresses that users return to. In a suspended app URIs can be removed, but not added. */
 export const redirectUriRoutes = (door: Door) =>
-  formPage(door, '/console/:slug/redirect-uris', {
-    by: 'user',
-    proof: 'asked',
-    isPartOfPage: true,
-    form: uriForm,
-    show,
-    act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
-      // Copied text often has a space before or after it. No redirect URI has one.
-      await visit
-        .as(mayInActiveApp(slug, 'settings'), ticket)
-        .do(addRedirectUri, { slug, environment, uri: uri.trim() })
-      return seeOther(backTo(consoleAppPath(slug, 'redirect-uris'), back, 'uri-added'))
-    },
-    again: (_, { slug }) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'See the redirect URIs' }),
-  })
+  listRoutes(door, uris, { by: 'user', show }).use(
+    changed(door, uris.path, {
+      by: 'user',
+      proof: 'asked',
+      form: uriForm,
+      show,
+      act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
+        // Copied text often has a space before or after it. No redirect URI has one.
+        await visit
+          .as(mayInActiveApp(slug, 'settings'), ticket)
+          .do(addRedirectUri, { slug, environment, uri: uri.trim() })
+        return seeOther(backTo(consoleAppPath(slug, 'redirect-uris'), back, 'uri-added'))
+      },
+      again: (_, { slug }) => ({ href: consoleAppPath(slug, 'redirect-uris'), name: 'See the redirect URIs' }),
+    }),
+  )
 
 const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
   const { app } = await ownAppOf(visit, slug)
   const path = consoleAppPath(app.slug, 'redirect-uris')
-  const part = parameterOf(visit, 'q')
-  const { order, sort } = sortOf(visit.call.request, orders, 'address')
-  const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug, order)
-  const parts = {
-    development: await partOf(visit, path, { q: part, sort }, 'development', redirectUris.development),
-    production: await partOf(visit, path, { q: part, sort }, 'production', redirectUris.production),
+  const asked = uris.read(visit, { slug })
+  const { q, sort } = asked.values
+  const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug, sort)
+  // There are few, so they are searched and divided into pages in memory.
+  const partOf = async (environment: Environment) => {
+    const found = redirectUris[environment].filter((uri) => uri.includes(q))
+    return await asked.rows(async (window) => pageInMemory(found, window, positionOf), environment)
   }
+  const parts = { development: await partOf('development'), production: await partOf('production') }
   return page(
     <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notices={notices}>
       <p>
         After users allow or deny access, they return to a registered redirect URI, and to no other address. Development
         and production have separate URIs. The URI that an app sends must be identical, byte for byte.
       </p>
-      {part === '' && redirectUris.development.length + redirectUris.production.length < manyRows ? null : (
-        <FilterBar
-          path={path}
-          fields={[
-            { kind: 'search', name: 'q', label: 'Part of the address', value: part },
-            { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'address' },
-          ]}
-        />
-      )}
+      <FilterBar of={asked} isShown={isLong({ rows: Object.values(redirectUris).flat() })} />
       {environments.map((environment) => (
         <section aria-labelledby={`uris-${environment}`} key={environment}>
           <h2 id={`uris-${environment}`}>
@@ -83,13 +87,9 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
                 ? (uri) => confirmPath(listPath(`${path}/remove`, { environment, uri }), visit)
                 : null
             }
-            empty={part === '' ? noUri : 'No redirect URI matches.'}
+            empty={noMatch(parts[environment], noUri)}
           />
-          <Pager
-            {...parts[environment]}
-            shown={parts[environment].rows.length}
-            label={`Pages of redirect URIs for ${environment}`}
-          />
+          <Pager of={parts[environment]} label={`Pages of redirect URIs for ${environment}`} />
           <Allowed app={app} right="settings">
             <AddUri visit={visit} app={app} environment={environment} />
           </Allowed>
@@ -98,19 +98,6 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       <Rules />
     </OwnAppPage>,
   )
-}
-
-/** The URIs of an environment that match. There are few, so they are sorted and divided into pages in memory. */
-const partOf = async (
-  visit: Visit,
-  path: string,
-  { q, sort }: Readonly<Record<'q' | 'sort', string>>,
-  environment: Environment,
-  uris: readonly string[],
-): Promise<ListPart<string>> => {
-  const found = uris.filter((uri) => uri.includes(q))
-  const place = { list: `${environment}-uris-${sort}`, path, query: { q, sort }, param: environment }
-  return await readList(visit, place, async (window) => pageInMemory(found, window, positionOf))
 }
 
 const noUri = 'None yet. Users cannot return to this app, so they cannot give it access here.'

@@ -158,7 +158,7 @@ const TargetForm = ({ app, environment, versions, to }: TargetFormProps) =>
           label="Version"
           all="Previous version"
           options={versions.map((version) => [version, version] as const)}
-          selected={to === '' ? null : to}
+          selected={to}
         />
       </div>
       <button type="submit">Preview</button>

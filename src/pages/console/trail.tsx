@@ -1,126 +1,89 @@
-import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import {
-  type AppEvent,
-  listAppEvents,
-  type AppEventSearch,
-  countEventsOfApp,
-} from '../../operations/audit/read-audit.ts'
+import { mayInApp } from '../../operations/acting-as.ts'
+import { type AppEventSearch, countEventsOfApp, listAppEvents } from '../../operations/audit/read-audit.ts'
 import { type Named, namesOf } from '../../operations/audit/names.ts'
-import { AuditEvents, groupsWith } from '../audit-events.tsx'
+import { exportAppEvents } from '../../operations/exports.ts'
+import { AuditEvents, groupsWith, outcomes } from '../audit-events.tsx'
 import { periodOf } from '../audit-period.ts'
+import type { ParamsOf } from '../change.tsx'
+import { eventColumns, eventRows } from '../csv-download.ts'
 import { Problem } from '../design/field.tsx'
 import { ExportForm, FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { outcomeOf } from '../form.ts'
+import { choice, date, list, listRoutes, order, timeOrders, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
-import {
-  choiceParameter,
-  emptyPart,
-  keysOf,
-  type ListPart,
-  parameterOf,
-  readList,
-  sortOf,
-  timeOrders,
-} from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { consoleAppPath, ownAppOf, OwnAppPage } from './own-app.tsx'
 
-const outcomes = [
-  ['done', 'Done'],
-  ['refused', 'Refused'],
-] as const
-
-/** The filters of the trail as they were typed. */
-const fieldsOf = (visit: Visit): TrailFields => ({
-  action: parameterOf(visit, 'action'),
-  outcome: choiceParameter(visit.call.request, 'outcome', keysOf(outcomes)) ?? '',
-  since: parameterOf(visit, 'since'),
-  until: parameterOf(visit, 'until'),
-  sort: sortOf(visit.call.request, timeOrders, 'newest').sort,
+const appTrail = list('app-trail', '/console/:slug/trail', {
+  action: choice('Event', (action) => groupsWith(action, 'members')),
+  outcome: choice('Outcome', outcomes, 'Any'),
+  since: date('From (UTC)'),
+  until: date('Before (UTC)'),
+  sort: order(timeOrders),
 })
 
-type TrailFields = Readonly<Record<'action' | 'outcome' | 'since' | 'until' | 'sort', string>>
-
-/** The search that the filters describe. @throws invalid_request, naming the filter */
-export const readTrailSearch = ({ action, outcome, sort, ...period }: TrailFields): AppEventSearch => ({
+/** The search that the fields describe. @throws invalid_request, naming the field */
+const searchOf = ({ action, outcome, sort, ...period }: ListValues<typeof appTrail.fields>): AppEventSearch => ({
   ...periodOf(period),
-  order: sort === 'oldest' ? 'oldest' : 'newest',
-  action: action === '' ? null : action,
-  outcome: keysOf(outcomes).find((value) => value === outcome) ?? null,
+  order: sort,
+  action,
+  outcome,
 })
 
-/** The audit log of an app. */
+const mayView = ({ slug }: AtApp) => mayInApp(slug, 'view')
+
+type AtApp = ParamsOf<typeof appTrail.path>
+
+/** The audit log of an app. One that is suspended can be exported too. */
 export const appTrailRoutes = (door: Door) =>
-  new Elysia().get('/console/:slug/trail', async ({ request, params: { slug } }) => {
-    const own = await requireOwnApp(door, request, slug)
-    const { visit, app } = own
-    const fields = fieldsOf(visit)
-    const path = consoleAppPath(slug, 'trail')
-    const outcome = await outcomeOf(search(own, path, fields))
-    const error = outcome.kind === 'done' ? null : outcome.error
-    const events = outcome.kind === 'done' ? outcome.value : emptyPart
-    const total = error === null ? await countEventsOfApp(door.platform, app.id, readTrailSearch(fields)) : null
-    const { id, name, email } = visit.session.user
-    const others = await namesOf(door.platform, events.rows, 'members')
-    const names = new Map([...others, [id, { kind: 'user', id, name, email }] as const])
-    const isFiltered = Object.values({ ...fields, sort: '' }).some((value) => value !== '')
-    return page(
-      <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
-        <Problem error={error} />
-        <p>
-          Every change to this app, and every secret, code or token that was refused. Successful token requests are not
-          listed, but each secret shows when it was last used. Events are never changed.
-        </p>
-        <FilterBar
-          path={path}
-          fields={[
-            {
-              kind: 'choice',
-              name: 'action',
-              label: 'Event',
-              all: 'All',
-              options: groupsWith(fields.action, 'members'),
-              selected: fields.action,
-            },
-            {
-              kind: 'choice',
-              name: 'outcome',
-              label: 'Outcome',
-              all: 'Any',
-              options: outcomes,
-              selected: fields.outcome,
-            },
-            { kind: 'date', name: 'since', label: 'From (UTC)', value: fields.since },
-            { kind: 'date', name: 'until', label: 'Before (UTC)', value: fields.until },
-            {
-              kind: 'choice',
-              name: 'sort',
-              label: 'Order',
-              options: timeOrders,
-              selected: fields.sort === '' ? 'newest' : fields.sort,
-              usual: 'newest',
-            },
-          ]}
-        />
-        <AuditEvents
-          events={events.rows}
-          names={names}
-          hrefOf={hrefIn(slug)}
-          now={door.platform.clock.now()}
-          empty={error === null ? noMatch(events, isFiltered, 'No events yet.') : null}
-        />
-        <Pager {...events} shown={events.rows.length} total={total} />
-        <ExportForm visit={visit} action={`${path}/export`} fields={fields} what="events" shown={events.rows.length} />
-      </OwnAppPage>,
-      { refusal: error },
-    )
+  listRoutes(door, appTrail, {
+    by: 'user',
+    show,
+    csv: {
+      name: ({ slug }) => `${slug}-audit`,
+      may: mayView,
+      rows: async (visit, values, at) => {
+        const { app } = await ownAppOf(visit, at.slug)
+        const input = { app, search: searchOf(values) }
+        return eventRows(await visit.as(mayView(at)).do(exportAppEvents, input))
+      },
+      columns: eventColumns,
+    },
   })
 
-const search = async ({ visit, app }: OwnApp, path: string, fields: TrailFields): Promise<ListPart<AppEvent>> =>
-  await readList(visit, { list: `app-trail-${fields.sort}`, path, query: fields }, (part) =>
-    listAppEvents(visit.door.platform, { app, userId: visit.userId }, readTrailSearch(fields), part),
+const show = async (visit: Visit, { slug }: AtApp): Promise<Response> => {
+  const { platform } = visit.door
+  const { app } = await ownAppOf(visit, slug)
+  const asked = appTrail.read(visit, { slug })
+  const events = await asked.found(async (part) =>
+    listAppEvents(platform, { app, userId: visit.userId }, searchOf(asked.values), part),
   )
+  const { refusal } = events
+  const total = refusal === null ? await countEventsOfApp(platform, app.id, searchOf(asked.values)) : null
+  const { id, name, email } = visit.session.user
+  const others = await namesOf(platform, events.rows, 'members')
+  const names = new Map([...others, [id, { kind: 'user', id, name, email }] as const])
+  return page(
+    <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
+      <Problem error={refusal} />
+      <p>
+        Every change to this app, and every secret, code or token that was refused. Successful token requests are not
+        listed, but each secret shows when it was last used. Events are never changed.
+      </p>
+      <FilterBar of={asked} />
+      <AuditEvents
+        events={events.rows}
+        names={names}
+        hrefOf={hrefIn(slug)}
+        now={platform.clock.now()}
+        empty={noMatch(events, 'No events yet.')}
+      />
+      <Pager of={events} total={total} />
+      <ExportForm visit={visit} of={asked} part={events} what="events" />
+    </OwnAppPage>,
+    { refusal },
+  )
+}
 
 /** The page of the console about something. */
 const hrefIn =

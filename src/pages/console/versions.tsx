@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { versionStatuses } from '../../domain/version.ts'
@@ -11,104 +10,87 @@ import {
   listVersionSummaries,
   type LiveChange,
 } from '../../operations/versions/lists.ts'
+import type { ParamsOf } from '../change.tsx'
 import { Badge, EnvironmentBadge, environmentNames, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
-import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { FilterBar, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, listPath, parameterOf, readList } from '../query.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
+import type { Visit } from '../visit.ts'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
+
+const appVersions = list('versions', '/console/:slug/versions', {
+  q: search('Version', { maxLength: 100 }),
+  status: choice(
+    'Status',
+    versionStatuses.map((value) => [value, versionStatusWords[value][1]] as const),
+  ),
+  sort: order(timeOrders),
+})
 
 /** The versions of an app. */
-export const appVersionsRoutes = (door: Door) =>
-  new Elysia().get('/console/:slug/versions', async ({ request, params: { slug } }) => {
-    const { visit, app } = await requireOwnApp(door, request, slug)
-    const status = choiceParameter(request, 'status', versionStatuses)
-    const isOldestFirst = choiceParameter(request, 'sort', ['oldest']) !== null
-    const part = parameterOf(visit, 'q')
-    const question = { status, part, order: isOldestFirst ? 'ascending' : 'descending' } as const
-    const path = consoleAppPath(slug, 'versions')
-    const query = { q: part, status: status ?? '', sort: isOldestFirst ? 'oldest' : '' }
-    const place = { list: isOldestFirst ? 'versions-oldest' : 'versions', path, query }
-    const versions = await readList(visit, place, (page) => listVersionSummaries(door.platform, app.id, question, page))
-    const total = await countVersions(door.platform, app.id, question)
-    const artifacts = await artifactUse(door.platform, app.id)
-    const isEmpty = versions.rows.length === 0 && status === null && part === ''
-    return page(
-      <OwnAppPage
-        visit={visit}
-        app={app}
-        tab="versions"
-        title="Versions"
-        about={
-          isEmpty
-            ? undefined
-            : `The artifacts use ${bytesInWords(artifacts.bytes)} of ${bytesInWords(artifacts.allowedBytes)}.`
-        }
-        actions={
-          <>
-            {isEmpty ? null : (
-              <a class="button" href={consoleAppPath(app.slug, 'rollbacks')}>
-                Rollbacks
-              </a>
-            )}
-            <a class="button primary" href={consoleAppPath(app.slug, 'versions', 'new')}>
-              Upload a version
+export const appVersionsRoutes = (door: Door) => listRoutes(door, appVersions, { by: 'user', show: showVersions })
+
+type AtApp = ParamsOf<typeof appVersions.path>
+
+const showVersions = async (visit: Visit, { slug }: AtApp): Promise<Response> => {
+  const { platform } = visit.door
+  const { app } = await ownAppOf(visit, slug)
+  const asked = appVersions.read(visit, { slug })
+  const { q: part, status, sort } = asked.values
+  const question = { status, part, order: sort === 'newest' ? 'descending' : 'ascending' } as const
+  const versions = await asked.rows((page) => listVersionSummaries(platform, app.id, question, page))
+  const artifacts = await artifactUse(platform, app.id)
+  const isEmpty = versions.rows.length === 0 && !versions.isFiltered
+  return page(
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="versions"
+      title="Versions"
+      about={
+        isEmpty
+          ? undefined
+          : `The artifacts use ${bytesInWords(artifacts.bytes)} of ${bytesInWords(artifacts.allowedBytes)}.`
+      }
+      actions={
+        <>
+          {isEmpty ? null : (
+            <a class="button" href={consoleAppPath(app.slug, 'rollbacks')}>
+              Rollbacks
             </a>
-          </>
-        }
-      >
-        <FilterBar
-          isShown={!isEmpty}
-          path={path}
-          fields={[
-            { kind: 'search', name: 'q', label: 'Version', value: part, maxLength: 100 },
-            {
-              kind: 'choice',
-              name: 'status',
-              label: 'Status',
-              all: 'All',
-              options: versionStatuses.map((value) => [value, versionStatusWords[value][1]] as const),
-              selected: status,
-            },
-            {
-              kind: 'choice',
-              name: 'sort',
-              label: 'Order',
-              all: 'Newest first',
-              options: [['oldest', 'Oldest first']],
-              selected: query.sort,
-            },
-          ]}
-        />
-        <Table
-          label="Versions"
-          rows={versions.rows}
-          rowHeader="Version"
-          sort={{
-            Created: {
-              href: listPath(path, { ...query, sort: isOldestFirst ? '' : 'oldest' }),
-              direction: isOldestFirst ? 'ascending' : 'descending',
-            },
-          }}
-          columns={{
-            Version: ({ version }) => <a href={consoleAppPath(app.slug, 'versions', version)}>{version}</a>,
-            Status: ({ id, status }) => (
-              <>
-                <VersionStatusBadge status={status} />{' '}
-                {app.developmentVersionId === id ? <Badge>Development head</Badge> : null}
-              </>
-            ),
-            Created: ({ createdAt }) => <Time at={createdAt} />,
-            'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
-          }}
-          empty={noMatch(versions, !isEmpty, <HowToUpload />)}
-        />
-        <Pager {...versions} shown={versions.rows.length} total={total} />
-      </OwnAppPage>,
-    )
-  })
+          )}
+          <a class="button primary" href={consoleAppPath(app.slug, 'versions', 'new')}>
+            Upload a version
+          </a>
+        </>
+      }
+    >
+      <FilterBar of={asked} isShown={!isEmpty} />
+      <Table
+        label="Versions"
+        rows={versions.rows}
+        rowHeader="Version"
+        sort={{ Created: timeSort(asked) }}
+        columns={{
+          Version: ({ version }) => <a href={consoleAppPath(app.slug, 'versions', version)}>{version}</a>,
+          Status: ({ id, status }) => (
+            <>
+              <VersionStatusBadge status={status} />{' '}
+              {app.developmentVersionId === id ? <Badge>Development head</Badge> : null}
+            </>
+          ),
+          Created: ({ createdAt }) => <Time at={createdAt} />,
+          'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
+        }}
+        empty={noMatch(versions, <HowToUpload />)}
+      />
+      <Pager of={versions} total={await countVersions(platform, app.id, question)} />
+    </OwnAppPage>,
+  )
+}
 
 const HowToUpload = () => (
   <EmptyState title="No versions yet">
@@ -122,88 +104,85 @@ const rollbackNotices = {
   development: 'The development head has moved.',
 } as const
 
+const rollbackList = list('rollbacks', '/console/:slug/rollbacks', {
+  environment: choice(
+    'Environment',
+    environments.map((value) => [value, environmentNames[value]] as const),
+    'Both',
+  ),
+})
+
 /** Every rollback of an app. */
-export const rollbackRoutes = (door: Door) =>
-  new Elysia().get('/console/:slug/rollbacks', async ({ request, params: { slug } }) => {
-    const { visit, app } = await requireOwnApp(door, request, slug)
-    const environment = choiceParameter(request, 'environment', environments)
-    const path = consoleAppPath(slug, 'rollbacks')
-    const rollbacks = await readList(
-      visit,
-      { list: 'rollbacks', path, query: { environment: environment ?? '' } },
-      (page) => listRollbacks(door.platform, app.id, page, environment),
-    )
-    return page(
-      <OwnAppPage
-        visit={visit}
-        app={app}
-        tab="versions"
-        title="Rollbacks"
-        notices={rollbackNotices}
-        about="In development a rollback moves the development head. In production it makes a version live again."
-        actions={
-          <>
-            <a class="button" href={livePath(app)}>
-              What was live
-            </a>
-            <a class="button primary" href={consoleAppPath(app.slug, 'rollbacks', 'new')}>
-              Roll back
-            </a>
-          </>
-        }
-      >
-        <FilterBar
-          path={path}
-          fields={[
-            {
-              kind: 'choice',
-              name: 'environment',
-              label: 'Environment',
-              all: 'Both',
-              options: environments.map((value) => [value, environmentNames[value]] as const),
-              selected: environment,
-            },
-          ]}
-        />
-        <Table
-          label="Rollbacks"
-          rows={rollbacks.rows}
-          columns={{
-            Time: ({ createdAt }) => <Time at={createdAt} />,
-            Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
-            From: ({ from }) => <a href={consoleAppPath(app.slug, 'versions', from)}>{from}</a>,
-            To: ({ to }) => <a href={consoleAppPath(app.slug, 'versions', to)}>{to}</a>,
-            Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
-          }}
-          empty={noMatch(rollbacks, environment !== null, 'No rollbacks yet.')}
-        />
-        <Pager {...rollbacks} shown={rollbacks.rows.length} />
-      </OwnAppPage>,
-    )
-  })
+export const rollbackRoutes = (door: Door) => listRoutes(door, rollbackList, { by: 'user', show: showRollbacks })
+
+const showRollbacks = async (visit: Visit, { slug }: AtApp): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
+  const asked = rollbackList.read(visit, { slug })
+  const { environment } = asked.values
+  const rollbacks = await asked.rows((page) => listRollbacks(visit.door.platform, app.id, page, environment))
+  return page(
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="versions"
+      title="Rollbacks"
+      notices={rollbackNotices}
+      about="In development a rollback moves the development head. In production it makes a version live again."
+      actions={
+        <>
+          <a class="button" href={livePath(app)}>
+            What was live
+          </a>
+          <a class="button primary" href={consoleAppPath(app.slug, 'rollbacks', 'new')}>
+            Roll back
+          </a>
+        </>
+      }
+    >
+      <FilterBar of={asked} />
+      <Table
+        label="Rollbacks"
+        rows={rollbacks.rows}
+        columns={{
+          Time: ({ createdAt }) => <Time at={createdAt} />,
+          Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
+          From: ({ from }) => <a href={consoleAppPath(app.slug, 'versions', from)}>{from}</a>,
+          To: ({ to }) => <a href={consoleAppPath(app.slug, 'versions', to)}>{to}</a>,
+          Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
+        }}
+        empty={noMatch(rollbacks, 'No rollbacks yet.')}
+      />
+      <Pager of={rollbacks} />
+    </OwnAppPage>,
+  )
+}
 
 /** The list of everything that was live. */
 export const livePath = ({ slug }: Pick<OwnApp['app'], 'slug'>): string => consoleAppPath(slug, 'live')
 
+const liveVersions = list('live-versions', '/console/:slug/live', {})
+
 /** From when to when each version was live in production. */
-export const liveVersionsRoutes = (door: Door) =>
-  new Elysia().get('/console/:slug/live', async ({ request, params: { slug } }) => {
-    const { visit, app } = await requireOwnApp(door, request, slug)
-    const place = { list: 'live-versions', path: livePath(app) }
-    const changes = await readList(visit, place, (page) => listLiveChanges(door.platform, app.id, page))
-    return page(
-      <OwnAppPage
-        visit={visit}
-        app={app}
-        tab="versions"
-        title="What was live"
-        about="From when to when each version was live in production, and why it was rolled back."
-      >
-        <LiveVersions app={app} changes={changes.rows} />
-        <Pager {...changes} shown={changes.rows.length} />
-      </OwnAppPage>,
-    )
-  })
+export const liveVersionsRoutes = (door: Door) => listRoutes(door, liveVersions, { by: 'user', show: showLive })
+
+const showLive = async (visit: Visit, { slug }: AtApp): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
+  const changes = await liveVersions
+    .read(visit, { slug })
+    .rows((page) => listLiveChanges(visit.door.platform, app.id, page))
+  return page(
+    <OwnAppPage
+      visit={visit}
+      app={app}
+      tab="versions"
+      title="What was live"
+      about="From when to when each version was live in production, and why it was rolled back."
+    >
+      <LiveVersions app={app} changes={changes.rows} />
+      <Pager of={changes} />
+    </OwnAppPage>,
+  )
+}
 
 /** What was live, newest first. A version that was rolled back has the reason that was given. */
 export const LiveVersions = ({ app, changes }: Pick<OwnApp, 'app'> & { readonly changes: readonly LiveChange[] }) => (

@@ -1,58 +1,58 @@
-import { Elysia } from 'elysia'
 import { environments } from '../../domain/app.ts'
 import { isEveryKind, maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
+import type { ParamsOf } from '../change.tsx'
 import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
-import { SearchBar } from '../design/list-tools.tsx'
+import { FilterBar, isLong } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ShownOnce } from '../design/values.tsx'
+import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
-import { parameterOf } from '../query.ts'
-import { Allowed, consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import type { Visit } from '../visit.ts'
+import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
 
-/** The webhook endpoints of an app. */
-export const webhooksRoutes = (door: Door) =>
-  new Elysia().get('/console/:slug/webhooks', async ({ request, params: { slug } }) => {
-    const { visit, app } = await requireOwnApp(door, request, slug)
-    const endpoints = await listEndpoints(door.platform, slug)
-    const part = parameterOf(visit, 'q')
-    const found = endpoints.filter(({ url }) => url.includes(part))
-    return page(
-      <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
-        <p>
-          Webhooks notify your backend of events. Each event is signed and sent over HTTPS to every endpoint that
-          subscribes to its kind. If an endpoint does not accept it, the delivery is retried for three days. Development
-          and production have separate endpoints, at most {maximumEndpoints} each.
-        </p>
-        <SearchBar
-          path={consoleAppPath(slug, 'webhooks')}
-          label="Search URLs"
-          part={part}
-          shown={{ rows: endpoints }}
-        />
-        {environments.map((environment) => (
-          <section aria-labelledby={`webhooks-${environment}`} key={environment}>
-            <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
-            <RowList
-              rows={found.filter((one) => one.environment === environment)}
-              row={(endpoint) => <EndpointRow key={endpoint.id} slug={app.slug} endpoint={endpoint} />}
-              empty={part === '' ? 'No endpoints yet.' : 'No endpoint matches.'}
-            />
-            <Allowed app={app} right="webhooks">
-              <p>
-                <a class="button" href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
-                  Add an endpoint for {environment}
-                </a>
-              </p>
-            </Allowed>
-          </section>
-        ))}
-      </OwnAppPage>,
-    )
-  })
+const endpointList = list('endpoints', '/console/:slug/webhooks', { q: search('Search URLs') })
+
+/** The webhook endpoints of an app. There are few, so they are searched in memory and have no pages. */
+export const webhooksRoutes = (door: Door) => listRoutes(door, endpointList, { by: 'user', show })
+
+const show = async (visit: Visit, { slug }: ParamsOf<typeof endpointList.path>): Promise<Response> => {
+  const { app } = await ownAppOf(visit, slug)
+  const asked = endpointList.read(visit, { slug })
+  const { q } = asked.values
+  const endpoints = await listEndpoints(visit.door.platform, slug)
+  const found = endpoints.filter(({ url }) => url.includes(q))
+  return page(
+    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
+      <p>
+        Webhooks notify your backend of events. Each event is signed and sent over HTTPS to every endpoint that
+        subscribes to its kind. If an endpoint does not accept it, the delivery is retried for three days. Development
+        and production have separate endpoints, at most {maximumEndpoints} each.
+      </p>
+      <FilterBar of={asked} isShown={isLong({ rows: endpoints })} />
+      {environments.map((environment) => (
+        <section aria-labelledby={`webhooks-${environment}`} key={environment}>
+          <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
+          <RowList
+            rows={found.filter((one) => one.environment === environment)}
+            row={(endpoint) => <EndpointRow key={endpoint.id} slug={app.slug} endpoint={endpoint} />}
+            empty={q === '' ? 'No endpoints yet.' : 'No endpoint matches.'}
+          />
+          <Allowed app={app} right="webhooks">
+            <p>
+              <a class="button" href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
+                Add an endpoint for {environment}
+              </a>
+            </p>
+          </Allowed>
+        </section>
+      ))}
+    </OwnAppPage>,
+  )
+}
 
 const EndpointRow = ({ slug, endpoint }: { readonly slug: string; readonly endpoint: EndpointRecord }) => (
   <Row

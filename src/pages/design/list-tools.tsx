@@ -1,122 +1,120 @@
 import type { ComponentChildren } from 'preact'
-import type { Counted } from '../../operations/page.ts'
+import type { Counted, TimeOrder } from '../../operations/page.ts'
+import type { PlatformError } from '../../domain/errors.ts'
+import type { ListField, ListPart, ShownList } from '../list.ts'
+import { listPath } from '../query.ts'
 import type { TicketBook } from '../visit.ts'
-
-/** A field of a `FilterBar`, with its current value. */
-type FilterField =
-  | {
-      readonly kind: 'search'
-      readonly name: string
-      readonly label: string
-      readonly value: string
-      readonly maxLength?: number
-    }
-  | {
-      readonly kind: 'text'
-      readonly name: string
-      readonly label: string
-      readonly value: string
-      readonly maxLength?: number
-    }
-  | { readonly kind: 'date'; readonly name: string; readonly label: string; readonly value: string }
-  | {
-      readonly kind: 'choice'
-      readonly name: string
-      readonly label: string
-      /** The name of the choice that shows everything; without it, one of the options is always chosen. */
-      readonly all?: string
-      readonly options: readonly (readonly [value: string, words: string])[]
-      readonly selected: string | null
-      /** The choice that counts as no filter; that of everything without it. */
-      readonly usual?: string
-    }
+import { Field } from './field.tsx'
 
 type FilterBarProps = {
-  /** The address of the list, which the form asks for again. */
-  readonly path: string
-  readonly fields: readonly FilterField[]
-  /** Parameters that a new filter keeps, such as the order. Empty ones are left out. */
-  readonly kept?: Readonly<Record<string, string>>
+  readonly of: ShownList
+  /** The list of the page that it narrows, if there are several. */
+  readonly part?: string
   readonly button?: string
   /** Tells several filters of one page apart. */
   readonly label?: string
-  /** False for a list that has nothing to narrow. */
+  /** False for a list that has nothing to narrow. A filter that is set is shown all the same. */
   readonly isShown?: boolean
 }
 
 /** Narrows a list. The result has an address of its own, which can be kept and shared. */
-export const FilterBar = ({ path, fields, kept = {}, button = 'Filter', label, isShown = true }: FilterBarProps) => {
-  if (!isShown) return null
-  const others = Object.entries(kept).filter(([, value]) => value !== '')
-  const cleared = others.length === 0 ? path : `${path}?${new URLSearchParams(others).toString()}`
+export const FilterBar = ({ of, part, button, label, isShown = true }: FilterBarProps) => {
+  const { path, texts, values } = of
+  const fields = Object.entries(of.fields).filter(
+    ([name, { control, isLinked }]) =>
+      (part === undefined || of.parts[part]?.includes(name) === true) &&
+      control !== 'tabs' &&
+      (isLinked !== true || texts[name] !== ''),
+  )
+  const own = new Set(fields.map(([name]) => name))
+  const others = Object.entries(texts).filter(([name, value]) => !own.has(name) && value !== '')
+  const isSet = [...own].some((name) => texts[name] !== '')
+  if (!isShown && !isSet) return null
   return (
     <search aria-label={label}>
       <form method="get" action={path} class="filter-bar">
         {others.map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
-        {fields.map((field) => (
-          <div key={field.name} class={`filter-field ${field.kind}`}>
-            <Control field={field} />
+        {fields.map(([name, field]) => (
+          <div key={name} class={`filter-field ${field.control === 'oneOf' ? 'choice' : field.control}`}>
+            <Control name={name} field={field} value={values[name] ?? ''} />
           </div>
         ))}
-        <button type="submit">{button}</button>
-        {fields.some(isSet) ? <a href={cleared}>Clear</a> : null}
+        <button type="submit">
+          {button ?? (fields.every(([, { control }]) => control === 'search') ? 'Search' : 'Filter')}
+        </button>
+        {isSet ? <a href={listPath(path, Object.fromEntries(others))}>Clear</a> : null}
       </form>
     </search>
   )
 }
 
+/** Whether a list that is usually short is long enough to search in it. */
+export const isLong = ({
+  rows,
+  newerHref = null,
+}: {
+  readonly rows: readonly unknown[]
+  readonly newerHref?: string | null
+}) => newerHref !== null || rows.length >= manyRows
+
 /** A list that is shorter needs no search. */
-export const manyRows = 6
+const manyRows = 6
 
-type SearchBarProps = {
-  readonly path: string
-  readonly label: string
-  /** What was searched for; empty for everything. */
-  readonly part: string
-  readonly shown: { readonly rows: readonly unknown[]; readonly newerHref?: string | null }
-}
+type ControlProps = { readonly name: string; readonly field: ListField; readonly value: string }
 
-/** A search in a list that is usually short. It is shown when there is something to search in. */
-export const SearchBar = ({ path, label, part, shown: { rows, newerHref = null } }: SearchBarProps) =>
-  part === '' && newerHref === null && rows.length < manyRows ? null : (
-    <FilterBar path={path} button="Search" fields={[{ kind: 'search', name: 'q', label, value: part }]} />
-  )
-
-const isSet = (field: FilterField): boolean =>
-  field.kind === 'choice' ? field.selected !== null && field.selected !== (field.usual ?? '') : field.value !== ''
-
-const Control = ({ field }: { readonly field: FilterField }) => {
-  if (field.kind === 'choice') {
-    const { name, label, all, options, selected } = field
+const Control = ({ name, field, value }: ControlProps) => {
+  const { control, label, all, options, maxLength = 254 } = field
+  if (control === 'choice' || control === 'oneOf' || control === 'tabs') {
     return (
       <Choices
         name={name}
         label={label}
         {...(all === undefined ? {} : { all })}
-        options={options}
-        selected={selected}
+        options={options(value)}
+        selected={value}
       />
     )
   }
-  const { name, value } = field
   const shared = { id: name, name, value, autocomplete: 'off' }
   return (
     <>
-      <label for={name}>{field.label}</label>
-      {field.kind === 'date' ? <input type="date" {...shared} /> : null}
-      {field.kind === 'search' ? <input type="search" maxLength={field.maxLength ?? 254} {...shared} /> : null}
-      {field.kind === 'text' ? <input type="text" maxLength={field.maxLength ?? 254} {...shared} /> : null}
+      <label for={name}>{label}</label>
+      {control === 'date' ? <input type="date" {...shared} /> : null}
+      {control === 'search' ? <input type="search" maxLength={maxLength} {...shared} /> : null}
+      {control === 'text' ? <input type="text" maxLength={maxLength} {...shared} /> : null}
     </>
   )
 }
 
+type FilterFormProps = { readonly of: ShownList; readonly error: PlatformError | null; readonly label: string }
+
+/** The same for a list with many fields, as a form of its own. A refused field has the reason beside it. */
+export const FilterForm = ({ of, error, label }: FilterFormProps) => (
+  <search aria-label={label}>
+    <form method="get" action={of.path} class="event-filter">
+      {Object.entries(of.fields).map(([name, field]) => {
+        const { label: words, placeholder = '', maxLength = 254 } = field
+        const value = of.values[name] ?? ''
+        return field.control === 'text' ? (
+          <Field key={name} label={words} name={name} error={error} input={{ value, placeholder, maxLength }} />
+        ) : (
+          <div key={name} class="field">
+            <Control name={name} field={field} value={value} />
+          </div>
+        )
+      })}
+      <div class="beside">
+        <button type="submit">Show {label.toLowerCase()}</button>
+        <a href={of.path}>Clear</a>
+      </div>
+    </form>
+  </search>
+)
+
 type PagerProps = {
-  readonly newerHref: string | null
-  readonly olderHref: string | null
-  /** How many rows this page shows. */
-  readonly shown: number
+  readonly of: ListPart<unknown>
   /** How many rows there are in all, if that is known. */
   readonly total?: number | Counted | null
   /** Tells several pagers of one page apart. */
@@ -124,10 +122,12 @@ type PagerProps = {
 }
 
 /** Links to the previous and the next rows of a list; nothing for a list of one page whose total is unknown. */
-export const Pager = ({ newerHref, olderHref, shown, total = null, label = 'Pages' }: PagerProps) =>
-  newerHref === null && olderHref === null && (total === null || shown === 0) ? null : (
+export const Pager = ({ of: { rows, newerHref, olderHref }, total = null, label = 'Pages' }: PagerProps) =>
+  newerHref === null && olderHref === null && (total === null || rows.length === 0) ? null : (
     <nav class="pager" aria-label={label}>
-      <span class="pager-count">{total === null ? `${shown} shown` : `${shown} of ${countInWords(total)} shown`}</span>
+      <span class="pager-count">
+        {total === null ? `${rows.length} shown` : `${rows.length} of ${countInWords(total)} shown`}
+      </span>
       {newerHref === null ? null : (
         <a class="button small" href={newerHref} rel="prev">
           Previous
@@ -135,7 +135,7 @@ export const Pager = ({ newerHref, olderHref, shown, total = null, label = 'Page
       )}
       {olderHref === null ? null : (
         <a class="button small" href={olderHref} rel="next">
-          {shown === 0 ? 'Continue the search' : 'Next'}
+          {rows.length === 0 ? 'Continue the search' : 'Next'}
         </a>
       )}
     </nav>
@@ -143,6 +143,18 @@ export const Pager = ({ newerHref, olderHref, shown, total = null, label = 'Page
 
 /** The order of a column, as `aria-sort` names it; null if the list is not sorted by it. */
 export type Direction = 'ascending' | 'descending' | null
+
+type InTimeOrder = {
+  readonly values: { readonly sort: TimeOrder }
+  readonly with: (change: { readonly sort: TimeOrder }) => string
+}
+
+/** The heading of a column of times, which turns the order of the list round. */
+export const timeSort = ({ values: { sort }, with: addressWith }: InTimeOrder) =>
+  ({
+    href: addressWith({ sort: sort === 'newest' ? 'oldest' : 'newest' }),
+    direction: sort === 'newest' ? 'descending' : 'ascending',
+  }) as const
 
 type SortLinkProps = { readonly href: string; readonly direction: Direction; readonly children: ComponentChildren }
 
@@ -195,10 +207,10 @@ export const Segments = ({ label, links }: SegmentsProps) => (
  * list. `nothing` is for a list that has no rows at all.
  */
 export const noMatch = (
-  { olderHref }: { readonly olderHref: string | null },
-  isFiltered: boolean,
-  nothing: ComponentChildren,
+  { olderHref, isFiltered, refusal }: ListPart<unknown>,
+  nothing: ComponentChildren = null,
 ): ComponentChildren => {
+  if (refusal !== null) return 'Correct the filter above to search.'
   if (olderHref !== null) return 'No match so far.'
   return isFiltered ? 'Nothing matches. Change or clear the filters.' : nothing
 }
@@ -209,7 +221,8 @@ type ChoicesProps = {
   /** The name of the choice that shows everything. */
   readonly all?: string
   readonly options: readonly (readonly [value: string, words: string])[]
-  readonly selected: string | null
+  /** Empty for all. */
+  readonly selected: string
 }
 
 /** A labelled list to choose one value from, or all. */
@@ -218,7 +231,7 @@ export const Choices = ({ name, label, all, options, selected }: ChoicesProps) =
     <label for={name}>{label}</label>
     <select id={name} name={name}>
       {all === undefined ? null : (
-        <option value="" selected={selected === null}>
+        <option value="" selected={selected === ''}>
           {all}
         </option>
       )}
@@ -233,20 +246,18 @@ export const Choices = ({ name, label, all, options, selected }: ChoicesProps) =
 
 type ExportFormProps = {
   readonly visit: { readonly tickets: TicketBook }
-  readonly action: string
-  /** The filters of the list. Empty ones are left out. */
-  readonly fields: Readonly<Record<string, string>>
+  readonly of: ShownList
+  /** Its rows on this page. Nothing is not exported. */
+  readonly part: ListPart<unknown>
   readonly what: string
-  /** How many rows this page shows. Nothing is not exported. */
-  readonly shown: number
 }
 
 /** A button that downloads a list with its filters as CSV. It can be pressed again, unlike other forms. */
-export const ExportForm = ({ visit, action, fields, what, shown }: ExportFormProps) =>
-  shown === 0 ? null : (
-    <form method="post" action={action} class="export">
-      <input type="hidden" name="ticket" value={visit.tickets.issue(action)} />
-      {Object.entries(fields).map(([name, value]) =>
+export const ExportForm = ({ visit, of: { path, texts }, part, what }: ExportFormProps) =>
+  part.rows.length === 0 ? null : (
+    <form method="post" action={`${path}/export`} class="export">
+      <input type="hidden" name="ticket" value={visit.tickets.issue(`${path}/export`)} />
+      {Object.entries(texts).map(([name, value]) =>
         value === '' ? null : <input key={name} type="hidden" name={name} value={value} />,
       )}
       <button type="submit" class="small">

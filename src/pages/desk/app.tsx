@@ -19,17 +19,9 @@ import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
-import {
-  auditPath,
-  deskAppPath,
-  deskInstallsPath,
-  DeskPage,
-  deskPaths,
-  mixedScriptsFact,
-  Owner,
-  reviewPath,
-  userPath,
-} from './desk-page.tsx'
+import { deskAudit } from './audit.tsx'
+import { deskAppPath, DeskPage, deskPaths, mixedScriptsFact, Owner, reviewPath, userPath } from './desk-page.tsx'
+import { deskInstalls } from './installs.tsx'
 
 const notices = {
   created: 'The app is registered. Create a secret, and give it to the developer.',
@@ -217,7 +209,7 @@ const AppFacts = ({ app, use }: AppFactsProps) => (
       'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
       Installs: (
         <>
-          <a href={deskInstallsPath({ app: app.slug, status: 'all' })}>{installCountsInWords(app.installs)}</a>
+          <a href={deskInstalls.to({ app: app.slug, status: 'all' })}>{installCountsInWords(app.installs)}</a>
           {app.deletedAt === null ? (
             <>
               {' '}
@@ -228,7 +220,7 @@ const AppFacts = ({ app, use }: AppFactsProps) => (
       ),
       Artifacts: `${bytesInWords(use.bytes)} of ${bytesInWords(use.allowedBytes)}`,
       'Client IDs': <Lines of={[<code>{app.clientIds.production}</code>, <code>{app.clientIds.development}</code>]} />,
-      Events: <a href={auditPath({ app: app.slug })}>App audit log</a>,
+      Events: <a href={deskAudit.to({ app: app.slug })}>App audit log</a>,
     }}
   />
 )

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { countApps, type FoundApp, searchApps } from '../../operations/apps/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -7,66 +6,55 @@ import { EmptyState } from '../design/empty.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { page } from '../page.ts'
-import { choiceParameter, keysOf, parameterOf, readList, sortOf, timeOrders } from '../query.ts'
-import { requireOperator } from '../visit.ts'
+import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
+import type { Visit } from '../visit.ts'
 import { deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
 
-const statuses = [
-  ['active', 'Active'],
-  ['suspended', 'Suspended'],
-  ['deleted', 'Deleted'],
-] as const
-const orders = [['slug', 'Slug'], ...timeOrders] as const
+const deskApps = list('desk-apps', deskPaths.apps, {
+  q: search('Name or slug'),
+  status: choice('Status', [
+    ['active', 'Active'],
+    ['suspended', 'Suspended'],
+    ['deleted', 'Deleted'],
+  ]),
+  sort: order([['slug', 'Slug'], ...timeOrders]),
+})
 
 /** Every app, with a search. */
-export const deskAppsRoutes = (door: Door) =>
-  new Elysia().get(deskPaths.apps, async ({ request }) => {
-    const visit = await requireOperator(door, request)
-    const path = deskPaths.apps
-    const question = { part: parameterOf(visit, 'q'), status: choiceParameter(request, 'status', keysOf(statuses)) }
-    const { order, sort } = sortOf(request, orders, 'slug')
-    const query = { q: question.part, status: question.status ?? '', sort }
-    const apps = await readList(visit, { list: `desk-apps-${order}`, path, query }, (window) =>
-      searchApps(door.platform, question, order, window),
-    )
-    const total = await countApps(door.platform, question)
-    const isFiltered = query.q !== '' || query.status !== ''
-    return page(
-      <DeskPage
-        title="Apps"
-        visit={visit}
-        tab={path}
-        actions={
-          <a class="button" href={deskPaths.newApp}>
-            Create an app
-          </a>
-        }
-      >
-        <FilterBar
-          isShown={isFiltered || apps.rows.length > 0}
-          path={path}
-          fields={[
-            { kind: 'search', name: 'q', label: 'Name or slug', value: question.part },
-            { kind: 'choice', name: 'status', label: 'Status', all: 'All', options: statuses, selected: query.status },
-            { kind: 'choice', name: 'sort', label: 'Order', options: orders, selected: order, usual: 'slug' },
-          ]}
-        />
-        <RowList
-          label="Apps"
-          rows={apps.rows}
-          row={(app) => <AppRow app={app} />}
-          empty={noMatch(
-            apps,
-            isFiltered,
-            <EmptyState title="No apps yet">
-              Developers create apps in the console. You can create one for them.
-            </EmptyState>,
-          )}
-        />
-        <Pager {...apps} shown={apps.rows.length} total={total} />
-      </DeskPage>,
-    )
-  })
+export const deskAppsRoutes = (door: Door) => listRoutes(door, deskApps, { by: 'operator', show })
+
+const show = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const asked = deskApps.read(visit)
+  const { q: part, status, sort } = asked.values
+  const apps = await asked.rows((window) => searchApps(platform, { part, status }, sort, window))
+  return page(
+    <DeskPage
+      title="Apps"
+      visit={visit}
+      tab={deskPaths.apps}
+      actions={
+        <a class="button" href={deskPaths.newApp}>
+          Create an app
+        </a>
+      }
+    >
+      <FilterBar of={asked} isShown={apps.rows.length > 0} />
+      <RowList
+        label="Apps"
+        rows={apps.rows}
+        row={(app) => <AppRow app={app} />}
+        empty={noMatch(
+          apps,
+          <EmptyState title="No apps yet">
+            Developers create apps in the console. You can create one for them.
+          </EmptyState>,
+        )}
+      />
+      <Pager of={apps} total={await countApps(platform, { part, status })} />
+    </DeskPage>,
+  )
+}
 
 const AppRow = ({ app }: { readonly app: FoundApp }) => (
   <Row

@@ -1,63 +1,122 @@
-import { Elysia } from 'elysia'
-import type { AuditLine } from '../audit-words.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
+import { isOperator } from '../../operations/acting-as.ts'
 import { type Named, namesOf } from '../../operations/audit/names.ts'
-import { searchEvents } from '../../operations/audit/read-audit.ts'
-import { AuditEvents } from '../audit-events.tsx'
+import { type AuditSearch, searchEvents } from '../../operations/audit/read-audit.ts'
+import { badInput } from '../../operations/decide.ts'
+import { exportEvents } from '../../operations/exports.ts'
+import { AuditEvents, groupsWith, outcomes } from '../audit-events.tsx'
+import { periodOf } from '../audit-period.ts'
+import { eventColumns, eventRows } from '../csv-download.ts'
 import { Problem } from '../design/field.tsx'
-import { ExportForm, Pager } from '../design/list-tools.tsx'
-import { outcomeOf } from '../form.ts'
+import { ExportForm, FilterForm, noMatch, Pager } from '../design/list-tools.tsx'
+import { choice, entry, list, listRoutes, order, timeOrders, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
-import { emptyPart, type ListPart, readList } from '../query.ts'
-import { requireOperator, type Visit } from '../visit.ts'
-import { type AuditFields, auditFieldsOf, AuditFilterForm, orderOf, readSearch } from './audit-filter.tsx'
-import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import type { Visit } from '../visit.ts'
+import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+
+/** The audit log. The events of one request are read as they happened. */
+export const deskAudit = list(
+  'desk-audit',
+  deskPaths.audit,
+  {
+    app: entry('App', { placeholder: 'Slug', maxLength: 63 }),
+    actor: entry('Actor', { placeholder: 'Email or ID' }),
+    kind: choice(
+      'Kind of actor',
+      [
+        ['user', 'User'],
+        ['operator', 'Operator'],
+        ['app', 'App'],
+        ['system', 'Platform or builder'],
+        ['anonymous', 'Unknown'],
+      ],
+      'Any',
+    ),
+    action: choice('Event', (action) => groupsWith(action, 'operators'), 'Any'),
+    target: entry('About', { placeholder: 'ID', maxLength: 100 }),
+    outcome: choice('Outcome', outcomes, 'Any'),
+    request: entry('Request ID', { placeholder: 'req_…', maxLength: 100 }),
+    since: entry('From (UTC)', { placeholder: '2026-08-01T12:00', maxLength: 40 }),
+    until: entry('Before (UTC)', { placeholder: '2026-08-02', maxLength: 40 }),
+    sort: order(timeOrders),
+  },
+  { usual: ({ request }) => ({ sort: request === '' ? 'newest' : 'oldest' }) },
+)
+
+type AuditFields = ListValues<typeof deskAudit.fields>
+
+/** The search that the fields describe. Times are in UTC. @throws invalid_request, naming the field */
+const searchOf = ({
+  app,
+  actor,
+  kind,
+  action,
+  target,
+  outcome,
+  request,
+  sort,
+  ...period
+}: AuditFields): AuditSearch => ({
+  ...periodOf(period),
+  order: sort,
+  app: given(app),
+  actorKind: kind,
+  actor: given(actor),
+  action,
+  target: given(target),
+  outcome,
+  requestId: requestIdOf(request),
+})
+
+const given = (text: string): string | null => (text === '' ? null : text)
+
+const requestIdOf = (text: string): string | null => {
+  if (text === '') return null
+  if (!/^req_[0-9a-f]{32}$/.test(text)) {
+    throw badInput('request', 'A request ID is req_ followed by 32 of the characters 0-9 and a-f.')
+  }
+  return text
+}
 
 /** The audit log with its filters. */
 export const auditRoutes = (door: Door) =>
-  new Elysia().get(deskPaths.audit, async ({ request }) => {
-    const visit = await requireOperator(door, request)
-    const fields = auditFieldsOf(visit)
-    const outcome = await outcomeOf(search(visit, fields))
-    const error = outcome.kind === 'done' ? null : outcome.error
-    const events = outcome.kind === 'done' ? outcome.value : emptyPart
-    const names = await namesOf(door.platform, events.rows, 'operators')
-    return page(
-      <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
-        <Problem error={error} />
-        <AuditFilterForm fields={fields} error={error} />
-        <p class="muted">{fields.request === '' ? 'The log includes issued tokens.' : 'All events of this request.'}</p>
-        <AuditEvents
-          events={events.rows}
-          names={names}
-          hrefOf={deskHref}
-          requestHref={(request) => auditPath({ request })}
-          now={door.platform.clock.now()}
-          empty={emptyWords(error, events.olderHref)}
-        />
-        <Pager {...events} shown={events.rows.length} />
-        <ExportForm
-          visit={visit}
-          action={`${deskPaths.audit}/export`}
-          fields={fields}
-          what="events"
-          shown={events.rows.length}
-        />
-      </DeskPage>,
-      { refusal: error },
-    )
+  listRoutes(door, deskAudit, {
+    by: 'operator',
+    show,
+    csv: {
+      name: () => 'audit',
+      may: () => isOperator,
+      rows: async (visit, values) => eventRows(await visit.asOperator().do(exportEvents, searchOf(values))),
+      columns: eventColumns,
+    },
   })
 
-const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<AuditLine>> =>
-  await readList(visit, { list: `desk-audit-${orderOf(fields)}`, path: deskPaths.audit, query: fields }, (part) =>
-    searchEvents(visit.door.platform, readSearch(fields), part),
+const show = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const asked = deskAudit.read(visit)
+  const events = await asked.found(async (part) => searchEvents(platform, searchOf(asked.values), part))
+  const { refusal } = events
+  const names = await namesOf(platform, events.rows, 'operators')
+  return page(
+    <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
+      <Problem error={refusal} />
+      <FilterForm of={asked} error={refusal} label="Events" />
+      <p class="muted">
+        {asked.values.request === '' ? 'The log includes issued tokens.' : 'All events of this request.'}
+      </p>
+      <AuditEvents
+        events={events.rows}
+        names={names}
+        hrefOf={deskHref}
+        requestHref={(request) => deskAudit.to({ request })}
+        now={platform.clock.now()}
+        empty={noMatch(events)}
+      />
+      <Pager of={events} />
+      <ExportForm visit={visit} of={asked} part={events} what="events" />
+    </DeskPage>,
+    { refusal },
   )
-
-/** A search reads a limited number of rows at a time, so it can find nothing in a part of the log. */
-const emptyWords = (error: PlatformError | null, moreHref: string | null): string => {
-  if (error !== null) return 'Correct the filter above to search.'
-  return moreHref === null ? 'No event matches.' : 'No match so far.'
 }
 
 /** The page of the desk about something. */

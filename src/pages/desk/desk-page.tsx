@@ -8,11 +8,8 @@ import { type Area, type FormChange, formPage } from '../change.tsx'
 import { Fields } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { page } from '../page.ts'
-import { addressWith } from '../query.ts'
 import { type AreaNavigation, type FrameProps, Layout, type NavLink } from '../design/shell.tsx'
 import type { Visit } from '../visit.ts'
-import type { AuditFields } from './audit-filter.tsx'
-import type { InstallFields } from './installs.tsx'
 
 /** The addresses of the desk's pages. */
 export const deskPaths = {
@@ -40,10 +37,6 @@ export const deskAppPath = (slug: string, ...rest: readonly string[]): string =>
 export const userPath = (id: string, ...rest: readonly string[]): string => [deskPaths.users, id, ...rest].join('/')
 export const serviceKeyPath = (id: string, ...rest: readonly string[]): string =>
   [deskPaths.serviceKeys, id, ...rest].join('/')
-/** The audit log with these filters. */
-export const auditPath = addressWith<keyof AuditFields>(deskPaths.audit)
-/** The installs with these filters. */
-export const deskInstallsPath = addressWith<keyof InstallFields>(deskPaths.installs)
 
 const tabs = [
   { path: deskPaths.reviews, name: 'Reviews', icon: 'check', group: 'Waiting' },

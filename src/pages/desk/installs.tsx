@@ -3,6 +3,8 @@ import { refuse } from '../../domain/errors.ts'
 import type { OperatorStep } from '../../domain/install.ts'
 import { formatScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
+import { isOperator } from '../../operations/acting-as.ts'
+import { exportInstalls } from '../../operations/exports.ts'
 import {
   countInstalls,
   type DescribedInstall,
@@ -23,24 +25,16 @@ import {
   countOfSegment,
   type InstallSegment,
   installSegments,
+  installTabs,
   noStates,
-  segmentNames,
+  resourceKindOptions,
   segmentStatus,
 } from '../install-segments.ts'
+import { choice, entry, list, listRoutes, order, search, tabs, timeOrders, type ListValues } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import {
-  addressOf,
-  backTo,
-  choiceParameter,
-  emptyPart,
-  keysOf,
-  parameterOf,
-  readList,
-  sortOf,
-  timeOrders,
-} from '../query.ts'
+import { addressOf, backTo } from '../query.ts'
 import { proveFirst } from '../proof.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
 import { deskAppPath, DeskPage, deskPaths, tooLate, userPath } from './desk-page.tsx'
 
@@ -55,10 +49,52 @@ const notices = {
 /** Where the list was when its form was sent. */
 const listForm = formOf({ back: optionalText })
 
+/** Every install. Without any filter, those that wait for a decision; who has waited longest is decided first. */
+export const deskInstalls = list(
+  'desk-installs',
+  deskPaths.installs,
+  {
+    q: search('App, user or place'),
+    // Links from an app or a user set these. The search finds both as well.
+    app: entry('Slug of an app', { maxLength: 63, isLinked: true }),
+    user: entry('Address of a user', { isLinked: true }),
+    kind: choice('Installed on', resourceKindOptions),
+    status: tabs('Status', installTabs),
+    sort: order(timeOrders),
+  },
+  {
+    usual: ({ q, app, user, status: asked }) => {
+      const status = q + app + user === '' ? 'waiting' : 'all'
+      return { status, sort: (asked || status) === 'waiting' ? 'oldest' : 'newest' }
+    },
+  },
+)
+
+type InstallFields = ListValues<typeof deskInstalls.fields>
+
+const searchOf = ({ q: part, app, user, kind, status }: InstallFields): InstallSearch => ({
+  app,
+  user,
+  part,
+  kind,
+  status: segmentStatus(status),
+})
+
 /** The installs of every app, and the decisions about them. */
 export const deskInstallRoutes = (door: Door) =>
   new Elysia()
-    .get(deskPaths.installs, async ({ request }) => await show(await requireOperator(door, request)))
+    .use(
+      listRoutes(door, deskInstalls, {
+        by: 'operator',
+        show,
+        csv: {
+          name: () => 'installs',
+          may: () => isOperator,
+          rows: (visit, values) => visit.asOperator().do(exportInstalls, searchOf(values), values.sort),
+          columns,
+        },
+      }),
+    )
     .use(
       changed(door, '/desk/installs/:id/approve', {
         by: 'operator',
@@ -73,68 +109,34 @@ export const deskInstallRoutes = (door: Door) =>
       }),
     )
 
-const kinds = [
-  ['site', 'Websites'],
-  ['store', 'Stores'],
-] as const
-
-/** The search that the fields of an export describe. */
-export const readInstallSearch = (fields: InstallFields): InstallSearch => ({
-  app: fields.app ?? '',
-  user: fields.user ?? '',
-  part: fields.q ?? '',
-  kind: keysOf(kinds).find((kind) => kind === fields.kind) ?? null,
-  status: segmentStatus(fields.status),
-})
-
-export type InstallFields = Readonly<Partial<Record<'app' | 'user' | 'q' | 'kind' | 'status', string | undefined>>>
-
-/** Who has waited longest is decided first; every other list begins with the newest. */
-export const usualInstallOrder = (status: string | undefined) => (status === 'waiting' ? 'oldest' : 'newest')
-
-/** The filters of the address. Without any, the installs that wait for a decision. */
-const filtersOf = (visit: Visit) => {
-  const { request } = visit.call
-  const asked = { app: parameterOf(visit, 'app'), user: parameterOf(visit, 'user'), part: parameterOf(visit, 'q') }
-  const kind = choiceParameter(request, 'kind', keysOf(kinds))
-  const isNarrow = asked.app !== '' || asked.user !== '' || asked.part !== ''
-  const status = choiceParameter(request, 'status', segmentNames) ?? (isNarrow ? 'all' : 'waiting')
-  const usualOrder = usualInstallOrder(status)
-  const { order, sort } = sortOf(request, timeOrders, usualOrder)
-  return {
-    search: { ...asked, kind, status: segmentStatus(status) },
-    order,
-    usualOrder,
-    segment: status,
-    query: {
-      q: asked.part,
-      app: asked.app,
-      user: asked.user,
-      kind: kind ?? '',
-      status,
-      sort,
-    },
-  } as const
-}
+const columns = {
+  id: ({ id }: DescribedInstall) => id,
+  app: ({ app }: DescribedInstall) => app,
+  app_name: ({ appName }: DescribedInstall) => appName,
+  user: ({ user }: DescribedInstall) => user,
+  kind: ({ kind }: DescribedInstall) => kind,
+  installed_on: ({ resource }: DescribedInstall) => resource,
+  environment: ({ environment }: DescribedInstall) => environment,
+  approval: ({ approval }: DescribedInstall) => approval,
+  state: ({ state }: DescribedInstall) => state,
+  scopes: ({ scopes }: DescribedInstall) => formatScope(scopes),
+  requested: ({ createdAt }: DescribedInstall) => new Date(createdAt).toISOString(),
+  changed: ({ updatedAt }: DescribedInstall) => new Date(updatedAt).toISOString(),
+} as const
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
-  const path = deskPaths.installs
-  const filters = filtersOf(visit)
-  const { search, order, usualOrder, query, segment } = filters
-  const found = await outcomeOf(
-    readList(visit, { list: `desk-installs-${order}`, path, query }, (part) =>
-      searchInstalls(platform, search, order, part),
-    ),
-  )
-  const installs = found.kind === 'done' ? found.value : emptyPart
-  const refusal = found.kind === 'done' ? null : found.error
-  const counts = found.kind === 'done' ? await countInstalls(platform, search) : noStates
+  const asked = deskInstalls.read(visit)
+  const { status, sort } = asked.values
+  const search = searchOf(asked.values)
+  const installs = await asked.found((window) => searchInstalls(platform, search, sort, window))
+  const { refusal } = installs
+  const counts = refusal === null ? await countInstalls(platform, search) : noStates
   return page(
     <DeskPage
       title="Installs"
       visit={visit}
-      tab={path}
+      tab={deskPaths.installs}
       notices={notices}
       actions={
         <a class="button" href={deskPaths.newInstall}>
@@ -143,39 +145,17 @@ const show = async (visit: Visit): Promise<Response> => {
       }
     >
       <Problem error={refusal} />
-      <Segments label="Status" links={installSegments(counts, segment, path, query)} />
-      <FilterBar
-        path={path}
-        kept={{ status: query.status }}
-        fields={[
-          { kind: 'search', name: 'q', label: 'App, user or place', value: query.q },
-          // Links from an app or a user set these. The search finds both as well.
-          ...(query.app === ''
-            ? []
-            : [{ kind: 'text', name: 'app', label: 'Slug of an app', value: query.app, maxLength: 63 } as const]),
-          ...(query.user === ''
-            ? []
-            : [{ kind: 'text', name: 'user', label: 'Address of a user', value: query.user } as const]),
-          {
-            kind: 'choice',
-            name: 'kind',
-            label: 'Installed on',
-            all: 'All',
-            options: kinds,
-            selected: search.kind,
-          },
-          { kind: 'choice', name: 'sort', label: 'Order', options: timeOrders, selected: order, usual: usualOrder },
-        ]}
-      />
-      {aboutSegment[segment] === '' ? null : <p class="muted">{aboutSegment[segment]}</p>}
+      <Segments label="Status" links={installSegments(counts, asked)} />
+      <FilterBar of={asked} />
+      {aboutSegment[status] === '' ? null : <p class="muted">{aboutSegment[status]}</p>}
       <RowList
         label="Installs"
         rows={installs.rows}
         row={(install) => <InstallRow visit={visit} install={install} />}
-        empty={refusal === null ? noMatch(installs, segment !== 'waiting' || query.q !== '', nothingWaits) : null}
+        empty={noMatch(installs, nothingWaits)}
       />
-      <Pager {...installs} shown={installs.rows.length} total={countOfSegment(counts, segment)} />
-      <ExportForm visit={visit} action={`${path}/export`} fields={query} what="installs" shown={installs.rows.length} />
+      <Pager of={installs} total={countOfSegment(counts, status)} />
+      <ExportForm visit={visit} of={asked} part={installs} what="installs" />
     </DeskPage>,
     { refusal },
   )

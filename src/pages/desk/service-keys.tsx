@@ -17,12 +17,14 @@ import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
 import { formOf, numberIn, texts } from '../form.ts'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
+import { list, listRoutes } from '../list.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { deskForm, auditPath, DeskPage, deskPaths, serviceKeyPath } from './desk-page.tsx'
+import { deskAudit } from './audit.tsx'
+import { deskForm, DeskPage, deskPaths, serviceKeyPath } from './desk-page.tsx'
 
 const pattern = '/desk/service-keys/:id'
+const deskServiceKeys = list('desk-service-keys', deskPaths.serviceKeys, {})
 const createForm = formOf({
   name: line('Name', { hint: 'Who uses it, such as “Builder backend”.' }),
   networks: line('Networks', {
@@ -43,7 +45,7 @@ const notices = {
 /** The keys with which the builder calls the management API. `service-key-steps.tsx` has what asks first. */
 export const serviceKeyRoutes = (door: Door) =>
   new Elysia()
-    .get(deskPaths.serviceKeys, async ({ request }) => await showList(await requireOperator(door, request)))
+    .use(listRoutes(door, deskServiceKeys, { by: 'operator', show: showList }))
     .use(
       deskForm(door, deskPaths.newServiceKey, {
         title: 'Create a service key',
@@ -85,9 +87,7 @@ export const showNewKey = (visit: Visit, { id, secret }: { readonly id: string; 
 
 const showList = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
-  const keys = await readList(visit, { list: 'desk-service-keys', path: deskPaths.serviceKeys, query: {} }, (window) =>
-    listServiceKeys(platform, window),
-  )
+  const keys = await deskServiceKeys.read(visit).rows((window) => listServiceKeys(platform, window))
   return page(
     <DeskPage
       title="Service keys"
@@ -108,7 +108,7 @@ const showList = async (visit: Visit): Promise<Response> => {
           <EmptyState title="No service keys yet">Without one, the builder cannot call the management API.</EmptyState>
         }
       />
-      <Pager {...keys} shown={keys.rows.length} total={await countServiceKeys(platform)} />
+      <Pager of={keys} total={await countServiceKeys(platform)} />
     </DeskPage>,
   )
 }
@@ -231,8 +231,8 @@ const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
           ID: <code>{id}</code>,
           Events: (
             <>
-              <a href={auditPath({ actor: id })}>Events by this key</a> ·{' '}
-              <a href={auditPath({ target: id })}>Changes to this key</a>
+              <a href={deskAudit.to({ actor: id })}>Events by this key</a> ·{' '}
+              <a href={deskAudit.to({ target: id })}>Changes to this key</a>
             </>
           ),
         }}

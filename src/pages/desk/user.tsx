@@ -15,7 +15,8 @@ import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { deskAudit } from './audit.tsx'
+import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { counted } from '../words.ts'
 import { UserBadges } from './users.tsx'
 
@@ -162,7 +163,7 @@ const UserFacts = ({ user, ways }: { readonly user: InspectedUser; readonly ways
         : null,
       Created: <Time at={user.createdAt} />,
       ID: <code>{user.id}</code>,
-      Events: <a href={auditPath({ actor: user.id })}>User audit log</a>,
+      Events: <a href={deskAudit.to({ actor: user.id })}>User audit log</a>,
     }}
   />
 )

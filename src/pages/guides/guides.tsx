@@ -6,6 +6,7 @@ import type { Door } from '../../http/door.ts'
 import { type GuideApps, listGuideApps } from '../../operations/apps/lists.ts'
 import { FilterBar } from '../design/list-tools.tsx'
 import { Layout } from '../design/shell.tsx'
+import { describes, list, oneOf, search } from '../list.ts'
 import { page } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { findVisit } from '../visit.ts'
@@ -13,6 +14,7 @@ import type { sectionsOf } from './search.tsx'
 
 const path = '/docs/guides'
 const longestSearch = 100
+const guideSearch = list('guides', path, { q: search('Search all guides', { maxLength: longestSearch }) })
 
 /** A guide whose examples work on this server. The guides call a server https://apps.example.com. */
 const withAddress = (text: string, publicUrl: string): string =>
@@ -62,46 +64,47 @@ export const guideRoutes = (door: Door) => {
   const reader = async (request: Request) =>
     (await findVisit(door, request)) ?? { platformName: door.platform.platformName }
   return new Elysia()
-    .get(path, async ({ request }) => {
-      const asked = parameterOf({ call: callOf(request) }, 'q').slice(0, longestSearch)
-      const visit = await reader(request)
-      const { guideAreas } = await import('../../guides/index.ts') // imported at first use: most servers are never asked
-      const results = asked === '' ? null : await found(asked)
-      return page(
-        <Layout
-          title="Guides"
-          about="How to run this platform, build apps for it, and connect it to a website builder."
-          actions={
-            <a class="button" href="/docs/api">
-              API reference
-            </a>
-          }
-          visit={visit}
-        >
-          <FilterBar
-            path={path}
-            button="Search"
-            fields={[{ kind: 'search', name: 'q', label: 'Search all guides', value: asked, maxLength: longestSearch }]}
-          />
-          {results ?? (
-            <div class="guide-areas">
-              {guideAreas.map(({ name, guides }) => (
-                <section>
-                  <h2>{name}</h2>
-                  <ul>
-                    {guides.map(({ topic, title }) => (
-                      <li>
-                        <a href={`${path}/${topic}`}>{title}</a>
-                      </li>
-                    ))}
-                  </ul>
-                </section>
-              ))}
-            </div>
-          )}
-        </Layout>,
-      )
-    })
+    .get(
+      path,
+      async ({ request }) => {
+        const asked = guideSearch.read({ call: callOf(request) })
+        const sought = asked.values.q.slice(0, longestSearch)
+        const visit = await reader(request)
+        const { guideAreas } = await import('../../guides/index.ts') // imported at first use: most servers are never asked
+        const results = sought === '' ? null : await found(sought)
+        return page(
+          <Layout
+            title="Guides"
+            about="How to run this platform, build apps for it, and connect it to a website builder."
+            actions={
+              <a class="button" href="/docs/api">
+                API reference
+              </a>
+            }
+            visit={visit}
+          >
+            <FilterBar of={asked} />
+            {results ?? (
+              <div class="guide-areas">
+                {guideAreas.map(({ name, guides }) => (
+                  <section>
+                    <h2>{name}</h2>
+                    <ul>
+                      {guides.map(({ topic, title }) => (
+                        <li>
+                          <a href={`${path}/${topic}`}>{title}</a>
+                        </li>
+                      ))}
+                    </ul>
+                  </section>
+                ))}
+              </div>
+            )}
+          </Layout>,
+        )
+      },
+      describes(guideSearch),
+    )
     .get(`${path}/:topic`, async ({ request, params: { topic } }) => {
       const visit = await reader(request)
       const { findGuide, guideAreas } = await import('../../guides/index.ts')
@@ -151,18 +154,19 @@ const OwnApp = ({ path, chosen, clientId, all }: GuideApps & { readonly path: st
     </p>
     {all.length === 1 ? null : (
       <FilterBar
-        path={path}
-        button="Show"
-        fields={[
-          {
-            kind: 'choice',
-            name: 'app',
-            label: 'Another app',
-            options: all.map(({ slug, name }) => [slug, name] as const),
-            selected: chosen.slug,
-            usual: chosen.slug,
+        of={{
+          path,
+          fields: {
+            app: oneOf(
+              'Another app',
+              all.map(({ slug, name }) => [slug, name] as const),
+            ),
           },
-        ]}
+          texts: { app: '' },
+          values: { app: chosen.slug },
+          parts: {},
+        }}
+        button="Show"
       />
     )}
   </div>
