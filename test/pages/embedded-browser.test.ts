@@ -63,7 +63,6 @@ test(
     const { page, app, sample } = there
     const id = await install(there)
     await page.goto('/installs')
-    await expectAccessible(page)
     await page.getByRole('link', { name: /^Open/ }).click()
     const frame = page.frameLocator('iframe')
     await stateIs(frame, 'Working 1')

@@ -68,6 +68,7 @@ for (const javaScript of [true, false]) {
       await page.waitForURL(`${platform}/account`)
       await page.goto(builder.url)
       await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('Who are you?').waitFor()
       await page.goto(`${platform}/account`)
       expect(await heading(page)).toBe('Sign in to the builder')
     })

@@ -1,12 +1,14 @@
 import type axe from 'axe-core'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 /** The axe rules that depend on the theme. */
 const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 /**
- * Checks the current page, with JavaScript enabled, by axe-core's rules for WCAG 2.2 A and AA and its best practices.
+ * Checks the current page, with JavaScript enabled, by axe-core's rules for WCAG 2.2 A and AA and its best practices. It takes longer than
+ * the rest of a test: `whole-site-browser.test.ts` checks every page, and other tests check only what that walk does not see, such as a
+ * refused form or a secret that is shown once.
  * @throws Error with one line for each element that breaks a rule
  */
 export const expectAccessible = async (page: Page): Promise<void> => await judge(page, standards)
@@ -16,20 +18,10 @@ export const expectAccessibleColours = async (page: Page): Promise<void> => awai
 
 /** Without a result, which would be the whole of axe, copied out of the browser. */
 const source = `${await Bun.file(require.resolve('axe-core/axe.min.js')).text()}\n;undefined`
-const judged = new WeakSet<BrowserContext>()
-
-/** Brings axe into the page through the debugging protocol: the page's own policy stays as it is. */
-const bringAxe = async (page: Page): Promise<void> => {
-  if (await page.evaluate<boolean>('"axe" in window')) return
-  const context = page.context()
-  // A browser that is asked about a second page will be asked about more: from then on, every page begins with it.
-  if (judged.has(context)) await context.addInitScript(source)
-  judged.add(context)
-  await page.evaluate(source)
-}
 
 const judge = async (page: Page, runOnly: readonly string[] | typeof colours): Promise<void> => {
-  await bringAxe(page)
+  // Through the debugging protocol: the page's own policy stays as it is.
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(source)
   // A frame shows another site's page, which axe cannot read from here.
   const violations = await page.evaluate<axe.Result[]>(
     `axe.run(document, ${JSON.stringify({ runOnly, iframes: false, resultTypes: ['violations'] })}).then((found) => found.violations)`,

@@ -12,9 +12,11 @@ export type BrowserOptions = {
   readonly foreseen?: readonly RegExp[]
 }
 
+export const phone = { width: 360, height: 740 }
+export const desktop = { width: 1280, height: 800 }
 const sizes: Readonly<Record<'phone' | 'desktop', BrowserContextOptions>> = {
-  phone: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
-  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: phone, isMobile: true, hasTouch: true },
+  desktop: { viewport: desktop },
 }
 
 const open = new Map<BrowserContext, FaultWatch>()

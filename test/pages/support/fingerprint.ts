@@ -1,8 +1,10 @@
+import { Database } from 'bun:sqlite'
 import { askBeside } from '../../support/beside.ts'
 import { onPostgres } from '../../support/postgres.ts'
 
 /** Tables that may grow when a page is shown or refused, or while a server runs: its job counts every hour. */
 const lively = new Set(['audit_events', 'watermarks', 'leases', 'nodes', 'hourly_counts', 'daily_users'])
+const isQuiet = (table: string): boolean => !lively.has(table)
 
 const tablesText = onPostgres
   ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
@@ -10,15 +12,21 @@ const tablesText = onPostgres
 
 /** A hash of each table's content, to compare before and after. */
 export const fingerprint = async (database: string): Promise<Readonly<Record<string, string>>> => {
-  const all = await askBeside<{ name: string }>(database, tablesText)
-  const names = all.map(({ name }) => name).filter((name) => !lively.has(name))
-  if (onPostgres) return await hashedByPostgres(database, names)
-  const hashes: Record<string, string> = {}
-  for (const name of names) {
-    const rows = await askBeside(database, `SELECT * FROM "${name}" ORDER BY 1`)
-    hashes[name] = `${rows.length} rows, ${Bun.hash(Bun.inspect(rows)).toString(16)}`
+  if (onPostgres) {
+    const all = await askBeside<{ name: string }>(database, tablesText)
+    return await hashedByPostgres(database, all.map(({ name }) => name).filter(isQuiet))
   }
-  return hashes
+  const connection = new Database(database, { readonly: true })
+  try {
+    const tables = connection.query<{ name: string }, []>(tablesText).all()
+    const hashOf = (name: string): string => {
+      const rows = connection.query(`SELECT * FROM "${name}" ORDER BY 1`).values()
+      return `${rows.length} rows, ${Bun.hash(Bun.inspect(rows)).toString(16)}`
+    }
+    return Object.fromEntries(tables.filter(({ name }) => isQuiet(name)).map(({ name }) => [name, hashOf(name)]))
+  } finally {
+    connection.close()
+  }
 }
 
 /** In one statement, because every question beside the server takes a connection. */
