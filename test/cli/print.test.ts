@@ -219,10 +219,12 @@ needs('nginx', 'openssl').test('nginx serves the printed site, and no client can
 const caddy = needs('caddy').test
 caddy('Caddy serves the printed site, and no client can fake its address', async () => {
   const origin = `http://127.0.0.1:${freePort()}`
-  await expectGoodProxy(
-    async (env, port) => await startCaddy([programAt('caddy')], await print('caddy', env, '--port', port), origin),
-    origin,
-  )
+  await expectGoodProxy(async (env, port) => {
+    const site = await print('caddy', env, '--port', port)
+    // So long it waits for a server that is down; `proxy-restart.test.ts` lets it.
+    expect(site).toMatch(/lb_try_duration \d+s/)
+    return await startCaddy([programAt('caddy')], site.replace(/lb_try_duration \d+s/, 'lb_try_duration 1s'), origin)
+  }, origin)
 })
 
 const askCaddy = (...words: readonly string[]) =>

@@ -6,19 +6,21 @@ import { onPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
-import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk, runHere } from './support/run.ts'
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 let desk: Desk
 let receiver: Receiver
-let env: Readonly<Record<string, string>>
+const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
+/** For whatever calls the receiver. A process reads the certificate when it starts. */
+let trusting: Readonly<Record<string, string>>
 beforeAll(async () => {
-  desk = await openDesk()
+  desk = await openDesk(runHere)
   await addUser(desk)
   await addApp(desk)
   receiver = await startReceiver()
-  env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
+  trusting = { ...env, NODE_EXTRA_CA_CERTS: receiver.authority }
 })
 afterAll(async () => await receiver.down())
 
@@ -63,7 +65,7 @@ describe('webhook', () => {
   test('ping checks the certificate even if the environment turns the check off', async () => {
     const { id } = await endpoint()
     const before = receiver.received.length
-    const careless = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    const careless = { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
     const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env: careless })
     expect(exitCode).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ delivered: false, error: 'certificate_refused' })
@@ -73,13 +75,13 @@ describe('webhook', () => {
   test('ping reports the result and exits 1 if the receiver refuses it', async () => {
     const { id } = await endpoint()
     receiver.behave(() => 200)
-    expect(await desk.json(['webhook', 'ping', id], { env })).toMatchObject({
+    expect(await desk.json(['webhook', 'ping', id], { env: trusting })).toMatchObject({
       delivered: true,
       status: 200,
       error: null,
     })
     receiver.behave(() => 418)
-    const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env })
+    const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env: trusting })
     expect(exitCode).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ delivered: false, status: 418 })
     receiver.behave(() => 200)
@@ -104,7 +106,7 @@ describe('webhook', () => {
       response.writeHead(500).end('\x1b[2Jgone\r\n\u202e')
       return 'by itself'
     })
-    await desk.run(['webhook', 'ping', id], { env })
+    await desk.run(['webhook', 'ping', id], { env: trusting })
     receiver.behave(() => 200)
     const { stdout } = await desk.run(['webhook', 'attempts', id])
     expect(stdout).toContain('gone')
@@ -131,12 +133,12 @@ describe('webhook', () => {
   })
 
   test('seed --webhook-url prints a working endpoint, and seeds nothing if the URL is not allowed', async () => {
-    const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
+    const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'), runHere)
     expect((await demo.run(['seed', '--webhook-url', receiver.url])).exitCode).toBe(1)
     const { webhook } = await demo.json(['seed', '--webhook-url', receiver.url], { env })
     expect(webhook).toMatchObject({ app: 'newsletter', url: receiver.url })
     const before = receiver.received.length
-    const server = await startServer({ database: demo.file, env })
+    const server = await startServer({ database: demo.file, env: trusting })
     const told = await eventually(
       async () => receiver.received.slice(before),
       ({ length }) => length >= 2,
@@ -149,7 +151,7 @@ describe('webhook', () => {
   test.skipIf(onPostgres)(
     'restore revives no endpoint removed or disabled since the backup, and no rotated secret',
     async () => {
-      const old = await openDesk()
+      const old = await openDesk(runHere)
       await addUser(old)
       await addApp(old)
       const made = async () => await old.json(add(receiver.url, 'ping'), { env })
@@ -170,9 +172,9 @@ describe('webhook', () => {
       receiver.behave(() => 200)
       const before = receiver.received.length
       // Its old secret has ended, and the new one came after the backup.
-      const { stdout } = await old.run(['webhook', 'ping', rotated.id, '--json'], { env })
+      const { stdout } = await old.run(['webhook', 'ping', rotated.id, '--json'], { env: trusting })
       expect(JSON.parse(stdout)).toMatchObject({ delivered: false, error: 'no_secret' })
-      await old.json(['webhook', 'ping', kept.id], { env })
+      await old.json(['webhook', 'ping', kept.id], { env: trusting })
       const calls = receiver.received.slice(before)
       expect(calls.map((call) => receiver.isSignedWith(call, kept.secret))).toEqual([true])
     },

@@ -36,7 +36,7 @@ describe('a database file that is lost under the running server', () => {
     'left without the lock that keeps other servers out': (file) => rmSync(`${file}.lock`),
   }
 
-  test.each(Object.keys(losses))(
+  test.concurrent.each(Object.keys(losses))(
     'because it was %s stops all writes and readiness, lets no token through wrongly, and ends the server for a restart',
     async (loss) => {
       const world = await createWorld()

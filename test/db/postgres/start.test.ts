@@ -5,7 +5,7 @@ import { migratePostgres } from '../../../db/postgres/commands.ts'
 import type { PostgresMigration } from '../../../db/postgres/schema.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { createQueries } from '../../../db/queries/index.ts'
-import { run } from '../../cli/support/run.ts'
+import { run, runHere } from '../../cli/support/run.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { eventually } from '../../support/crash.ts'
 import { needs } from '../../support/needs.ts'
@@ -19,8 +19,8 @@ const { test } = needs('postgres')
 
 const applied = `Applied ${postgresMigrations.map(({ name }) => name).join(', ')}.\n`
 
-const migrate = async (url: string) => {
-  const { exitCode, stdout, stderr } = await run(['migrate'], { env: { DATABASE_URL: url } })
+const migrate = async (url: string, runner = runHere) => {
+  const { exitCode, stdout, stderr } = await runner(['migrate'], { env: { DATABASE_URL: url } })
   return { code: exitCode, text: stdout + stderr }
 }
 /** A database that no migration has seen. */
@@ -39,7 +39,7 @@ test('an empty database gets its tables once', async () => {
 
 test('of several processes at once one makes the tables', async () => {
   const url = await freshDatabase('raced')
-  const all = await Promise.all(Array.from({ length: 3 }, async () => await migrate(url)))
+  const all = await Promise.all(Array.from({ length: 3 }, async () => await migrate(url, run)))
   expect(all.map(({ text }) => text).toSorted()).toEqual([
     applied,
     'The schema is up to date.\n',
@@ -121,15 +121,24 @@ test('a standby alone, and a role that may open no more connections, are named w
   }
 })
 
-test.each(['fsync', 'full_page_writes'])('a PostgreSQL that runs with %s=off is refused', async (setting) => {
-  const cluster = startCluster({ port: freePort(), settings: `-c ${setting}=off` })
+test('a PostgreSQL that runs with fsync=off or full_page_writes=off is refused', async () => {
+  const cluster = startCluster({ port: freePort() })
+  const url = cluster.url('postgres')
   try {
-    const { code, text } = await migrate(cluster.url('postgres'))
-    expect({ code, text }).toEqual({
-      code: 1,
-      text: expect.stringMatching(new RegExp(`^error: [^\\n]*${setting}=off[^\\n]*\\n$`)),
-    })
-    await expect(startServer({ database: cluster.url('postgres'), ownProcess: true })).rejects.toThrow(`${setting}=off`)
+    for (const setting of ['fsync', 'full_page_writes']) {
+      await askPostgres(url, `ALTER SYSTEM SET ${setting} = off`, [])
+      await askPostgres(url, 'SELECT pg_reload_conf()', [])
+      await until(async () => {
+        const [row] = await askPostgres<Record<string, unknown>>(url, `SHOW ${setting}`, [])
+        return row?.[setting] === 'off' ? true : null
+      })
+      expect(await migrate(url)).toEqual({
+        code: 1,
+        text: expect.stringMatching(new RegExp(`^error: [^\\n]*${setting}=off[^\\n]*\\n$`)),
+      })
+      await expect(startServer({ database: url, ownProcess: true })).rejects.toThrow(`${setting}=off`)
+      await askPostgres(url, `ALTER SYSTEM RESET ${setting}`, [])
+    }
   } finally {
     cluster.stop()
   }

@@ -1,17 +1,16 @@
 import { expect, test } from 'bun:test'
 import { checkFile } from '../../../db/check.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { builtProgram } from '../../binary/support/built-program.ts'
 import { call } from '../../support/call.ts'
 import { together } from '../../support/crash.ts'
 import { processorTimeOf } from '../../support/processor.ts'
 import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
-import { type ServerOptions, startServer } from '../../support/running-server.ts'
+import { startServer } from '../../support/running-server.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../../support/world.ts'
 import { emptyHistory, play, type ClientHistory } from './client-history.ts'
 import { expectStillAcknowledged, expectAcknowledged, statusOf } from './expect-acknowledged.ts'
 
-const kills = rounds(6)
+const kills = rounds(2)
 /** So many kills of one database: as it grows, so does what `check` reads, and what it holds expires. */
 const killsOfOneFile = isLong ? 50 : 25
 /** Each file's last lives end with SIGTERM instead, which lets what runs come to its end. */
@@ -20,17 +19,15 @@ const politeEnds = 2
 const answers = isLong ? 120 : 24
 const milliseconds = 20
 
-/** The tests bundle the program first, so that it starts in a quarter of the time; `bun run prove` runs it as it is. */
 /** A start on a busy machine takes a while, after which a refresh without a key is repeated. */
 const env = { LIFETIME_REFRESH_RETRY: '60' }
-const programOf = async (): Promise<ServerOptions> => (isLong ? { env } : { env, program: [await builtProgram()] })
 
 const readyAfterMs: number[] = []
 const readyByItselfMs: number[] = []
 
 const startAgain = async (world: World): Promise<World> => {
   const began = performance.now()
-  const server = await startServer({ ...(await programOf()), database: world.server.database })
+  const server = await startServer({ env, database: world.server.database })
   expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
   const wall = performance.now() - began
   readyAfterMs.push(wall)
@@ -79,7 +76,7 @@ const life = async (
 }
 
 const livesOfOneFile = async (count: number, random: Random): Promise<number> => {
-  let world = await createWorld(await programOf())
+  let world = await createWorld({ env })
   const session = await signIn(world.server.url, world.user)
   const untouched = await grantTokens(world)
   const told: ClientHistory[] = []

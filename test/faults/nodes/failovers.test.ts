@@ -11,8 +11,11 @@ import { type Findings, startClients } from './clients.ts'
 
 const { test } = needs('postgres')
 
-/** What happens to the primary. A frozen one goes on later; of one without backends the first process starts others. */
-const accidents = ['killed', 'backends killed', 'frozen'] as const
+/**
+ * What happens to the primary. A frozen one goes on later; of one without backends the first process starts others. The quick form
+ * freezes it, because a killed one is in `postgres-guides.test.ts` and `db/postgres/failover.test.ts`.
+ */
+const accidents = ['frozen', 'killed', 'backends killed'] as const
 type Accident = (typeof accidents)[number]
 
 /** Promised after a promotion. */
@@ -63,8 +66,8 @@ test(
     const pauses: number[] = []
     let acknowledged = 0
     let before = new Ledger()
-    for (let round = 0; round < rounds(accidents.length); round += 1) {
-      const accident = accidents[isLong ? random(accidents.length) : round] ?? 'killed'
+    for (let round = 0; round < rounds(1); round += 1) {
+      const accident = accidents[isLong ? random(accidents.length) : 0] ?? 'killed'
       const [ledger, ending, since] = [new Ledger(), new AbortController(), Date.now()]
       const clients = startClients(nodes, { session, ledger, random, ending: ending.signal })
       await Bun.sleep(700 + random(1_500))
@@ -98,7 +101,7 @@ test(
       await waitForStandby(standby)
       ;[primary, standby] = [standby, primary]
     }
-    expect(acknowledged).toBeGreaterThan(rounds(accidents.length) * 20)
+    expect(acknowledged).toBeGreaterThan(rounds(1) * 20)
     if (isLong) {
       const [median = 0, longest = 0] = [0.5, 1].map((part) => percentile(pauses, part))
       const paused = `writes paused ${median} ms at the median, ${longest} at most`
