@@ -41,13 +41,15 @@ const bundled = async (): Promise<string> => {
 
 const cluster = onPostgres ? startCluster() : null // one for all processes
 
-/** One more than the cores, because many tests wait for a process or a browser. Each process loads a module once for all of its files. */
-const parallel = [`--parallel=${cpus().length + 1}`, '--no-isolate']
-
 /** Runs the asked files but those that these patterns exclude, and returns whether all tests have passed. */
-const run = async (exceptFor: readonly string[], env: Readonly<Record<string, string>>): Promise<boolean> => {
+const run = async (
+  processes: number,
+  exceptFor: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<boolean> => {
   const except = exceptFor.flatMap((pattern) => ['--path-ignore-patterns', pattern])
-  const words = ['test', ...parallel, '--timeout=120000', ...except, ...argv.slice(2)]
+  // Each process loads a module once for all of its files.
+  const words = ['test', `--parallel=${processes}`, '--no-isolate', '--timeout=120000', ...except, ...argv.slice(2)]
   const tests = Bun.spawn([process.execPath, ...words], {
     env: {
       ...process.env,
@@ -63,10 +65,12 @@ const run = async (exceptFor: readonly string[], env: Readonly<Record<string, st
 
 const inner = isBinary ? [] : asked.filter(isInner)
 const outcomes: boolean[] = []
-if (inner.length > 0) outcomes.push(await run(excluded, {}))
+const cores = cpus().length
+if (inner.length > 0) outcomes.push(await run(cores + 1, excluded, {}))
 if (inner.length < asked.length || asked.length === 0) {
   const program: Readonly<Record<string, string>> = isBinary ? {} : { TEST_PROGRAM: await bundled() }
-  outcomes.push(await run(['', ...inner], { TEST_SUITE: 'all', ...program }))
+  // These wait for processes, browsers and clocks most of the time.
+  outcomes.push(await run(2 * cores, ['', ...inner], { TEST_SUITE: 'all', ...program }))
 }
 cluster?.stop()
 
