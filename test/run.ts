@@ -49,7 +49,7 @@ const run = async (
 ): Promise<boolean> => {
   const except = exceptFor.flatMap((pattern) => ['--path-ignore-patterns', pattern])
   // Each process loads a module once for all of its files.
-  const words = ['test', `--parallel=${processes}`, '--no-isolate', '--timeout=120000', ...except, ...argv.slice(2)]
+  const words = ['test', `--parallel=${processes}`, '--no-isolate', '--timeout=300000', ...except, ...argv.slice(2)]
   const tests = Bun.spawn([process.execPath, ...words], {
     env: {
       ...process.env,

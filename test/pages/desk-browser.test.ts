@@ -7,7 +7,6 @@ import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld, endWorld } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
-import { browserKinds } from './support/browser-kinds.ts'
 import { askedFirst, confirm } from './support/confirm.ts'
 import { type BrowserOptions, openBrowser } from './support/browser.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
@@ -31,10 +30,10 @@ const enter = async (options: BrowserOptions = {}): Promise<Page> => {
   await signInByForm(page, world.operator)
   return page
 }
-const look = async (page: Page, kind: (typeof browserKinds)[number], name: string) => {
-  if (kind.javaScript) await expectAccessible(page)
+const look = async (page: Page, name: string) => {
+  await expectAccessible(page)
   expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
-  await screenshot(page, `desk ${name} ${kind.kind}`)
+  await screenshot(page, `desk ${name}`)
 }
 const press = async (page: Page, name: string | RegExp) => {
   const led = page.waitForEvent('framenavigated')
@@ -65,10 +64,10 @@ const appInReview = async () => {
   return app
 }
 
-describe.each(browserKinds)('$kind', (kind) => {
+describe('the desk', () => {
   test('a version is compared with the live one, approved and made live', async () => {
     const app = await appInReview()
-    const page = await enter(kind)
+    const page = await enter()
     await page.goto('/desk')
     expect(new URL(page.url()).pathname).toBe('/desk/reviews')
     await page.locator(`a[href="${pathOf(app, '1.1.0')}"]`).click()
@@ -82,7 +81,7 @@ describe.each(browserKinds)('$kind', (kind) => {
 
   test('a version is rejected with reasons, and rows can be added for more; Enter decides nothing', async () => {
     const app = await appInReview()
-    const page = await enter(kind)
+    const page = await enter()
     await page.goto(pathOf(app, '1.1.0'))
     await askedFirst(page, 'Reject this version')
     await page.getByLabel('Message').fill('Please correct these.')
@@ -98,7 +97,7 @@ describe.each(browserKinds)('$kind', (kind) => {
     await page.getByLabel('Place 4', { exact: true }).fill('support')
     await press(page, 'Reject this version')
     expect(await alerted(page)).toBe('Every item needs a place and what is wrong there.')
-    await look(page, kind, 'rejection refused')
+    await look(page, 'rejection refused')
     await page.getByLabel('What is wrong at place 4').fill('Reason 4')
     await press(page, 'Reject this version')
     expect(await said(page)).toBe('The version is rejected. Its developer can read the reasons.')
@@ -110,7 +109,7 @@ describe.each(browserKinds)('$kind', (kind) => {
     const { slug } = await addApp(world.platform, world.user)
     const input = { slug, userEmail: world.user.email, kind: 'store', resourceSlug: 'my-store' } as const
     const { id } = await createInstall(world.platform, trace, commandLine, input)
-    const page = await enter(kind)
+    const page = await enter()
     await page.goto('/desk/installs')
     await press(page, /^Approve Newsletter for/)
     expect(await said(page)).toContain('The install is approved.')
@@ -122,7 +121,7 @@ describe.each(browserKinds)('$kind', (kind) => {
 
   test('an app is found, suspended and activated', async () => {
     const { slug } = await addApp(world.platform, world.user)
-    const page = await enter(kind)
+    const page = await enter()
     await page.goto('/desk/apps')
     await page.getByLabel('Name or slug').fill(slug)
     await press(page, 'Filter')
@@ -135,19 +134,19 @@ describe.each(browserKinds)('$kind', (kind) => {
   })
 
   test('a user is invited with a link that is shown once, sets a password, signs in, is disabled and enabled', async () => {
-    const email = `${kind.kind.replaceAll(/\W+/g, '-').toLowerCase()}@example.com`
-    const page = await enter(kind)
+    const email = 'grace@example.com'
+    const page = await enter()
     await page.goto('/desk/users')
     await page.getByRole('link', { name: 'Invite a user' }).click()
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
     await press(page, 'Create the invitation')
     const link = await page.getByLabel('Link').inputValue()
-    await look(page, kind, 'new link')
-    const theirs = await openBrowser(url, kind)
+    await look(page, 'new link')
+    const theirs = await openBrowser(url)
     const { pathname, search } = new URL(link) // which begins with PUBLIC_URL
     await theirs.goto(pathname + search)
-    await look(theirs, kind, 'set a password')
+    await look(theirs, 'set a password')
     const password = 'four unrelated words here'
     await theirs.getByLabel('New password', { exact: true }).fill(password)
     await theirs.getByLabel('Repeat the new password').fill(password)
@@ -163,7 +162,7 @@ describe.each(browserKinds)('$kind', (kind) => {
   })
 
   test('the audit log is asked by app and action, and health is read', async () => {
-    const page = await enter(kind)
+    const page = await enter()
     await page.goto('/desk/audit')
     await page.getByLabel('App', { exact: true }).fill(world.app.slug)
     await page.getByLabel('Event', { exact: true }).selectOption('app')

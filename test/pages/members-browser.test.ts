@@ -7,7 +7,6 @@ import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, createWorld, endWorld, type World } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
-import { browserKinds } from './support/browser-kinds.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { askedFirst, confirm } from './support/confirm.ts'
 import { signInByForm } from './support/sign-in.ts'
@@ -35,10 +34,8 @@ const press = async (page: Page, name: string) => {
 }
 const rowOf = (page: Page, email: string) => page.getByRole('listitem').filter({ hasText: email })
 
-test.each(browserKinds)('a team in the browser: $kind', async (kind) => {
-  /** axe needs JavaScript. */
-  const look = async (page: Page) => (kind.javaScript ? await expectAccessible(page) : undefined)
-  const open = async () => await openBrowser(world.server.url, kind)
+test('a team in the browser', async () => {
+  const open = async () => await openBrowser(world.server.url)
   const [boss, admin] = [await addUser(world.platform, 'Olive Owner'), await addUser(world.platform, 'Ben Admin')]
   const { slug } = await addApp(world.platform, boss)
   const at = (path: string) => `/console/${slug}${path}`
@@ -56,7 +53,7 @@ test.each(browserKinds)('a team in the browser: $kind', async (kind) => {
     return new URL(await owner.getByLabel('Link').inputValue())
   }
   const toAdmin = await invite(admin.email, 'Admin')
-  await look(owner)
+  await expectAccessible(owner)
   await owner.goBack()
   await owner.goForward()
   expect(await said(owner)).toContain('There is no new link to show')
@@ -73,7 +70,7 @@ test.each(browserKinds)('a team in the browser: $kind', async (kind) => {
   expect(await heading(second)).toBe('Newsletter')
   await press(tab, 'Join')
   expect(await heading(tab)).toBe('This invitation does not work')
-  await look(tab)
+  await expectAccessible(tab)
   await second.goBack()
   expect([await heading(second), await said(second)].join()).not.toContain('Join Newsletter')
 
@@ -101,10 +98,10 @@ test.each(browserKinds)('a team in the browser: $kind', async (kind) => {
   expect(await said(developer)).toContain('Only admins and owners can invite people.')
   expect(await rowOf(developer, admin.email).getByRole('link').count()).toBe(0)
   expect(await developer.getByRole('link', { name: 'Transfer the app' }).count()).toBe(0)
-  await look(developer)
+  await expectAccessible(developer)
   await developer.goto(at('/transfer'))
   expect(await said(developer)).toContain('Only an owner of the app can do this.')
-  await look(developer)
+  await expectAccessible(developer)
 
   // The developer is removed while they have a form open.
   await developer.goto(at('/credentials'))
@@ -116,7 +113,7 @@ test.each(browserKinds)('a team in the browser: $kind', async (kind) => {
   expect(await owner.getByRole('status').innerText()).toContain('keep working until you rotate the development secret')
   await press(developer, 'Create a development secret')
   expect(await said(developer)).toContain('you have no access to it. Nothing was changed.')
-  await look(developer)
+  await expectAccessible(developer)
   await developer.goBack()
   await developer.reload()
   expect(await heading(developer)).toBe('Not found')
@@ -132,7 +129,7 @@ test.each(browserKinds)('a team in the browser: $kind', async (kind) => {
   }
   await offer(boss.email)
   expect(await owner.getByRole('alert').innerText()).toContain('The app belongs to this person already.')
-  await look(owner)
+  await expectAccessible(owner)
   await offer(admin.email)
   const toHeir = new URL(await owner.getByLabel('Link').inputValue())
   await second.goto(at('/members'))

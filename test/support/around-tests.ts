@@ -13,7 +13,7 @@ endWithoutPostgres()
  * Longer timeouts for a busy machine. If files share one process, a setting here would hold for the first file only, so
  * each file gets it before its first line.
  */
-const timeoutMs = Number(process.env['TEST_TIMEOUT_MS'] ?? 120_000)
+const timeoutMs = Number(process.env['TEST_TIMEOUT_MS'] ?? 300_000)
 setDefaultTimeout(timeoutMs)
 plugin({
   name: 'patience',
