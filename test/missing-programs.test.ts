@@ -44,7 +44,7 @@ const line =
   '5 tests were skipped. This machine has no Chromium, bash, zsh. Install with: apt-get install -y ' +
   '--no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-color-emoji bash zsh'
 
-test.each([
+test.concurrent.each([
   [['test'], '/nowhere/chromium'],
   [['test'], withoutRights],
   [['test/run.ts'], '/nowhere/chromium'],

@@ -9,7 +9,6 @@ import { uploadVersion } from '../operations/support/owner.ts'
 import { trace } from '../support/operator.ts'
 import { addApp, addUser, appToken, createWorld, endWorld, type Login, type World } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
-import { browserKinds } from './support/browser-kinds.ts'
 import { askedFirst, confirm } from './support/confirm.ts'
 import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
@@ -61,20 +60,19 @@ const createApp = async (page: Page, slug: string) => {
   await press(page, 'Create the app')
 }
 
-describe.each(browserKinds)('with $kind', (kind) => {
-  const look = async (page: Page, name: string) => {
-    if (kind.javaScript) await expectAccessible(page)
-    await screenshot(page, `console ${name} ${kind.kind}`)
-  }
-  const stem = kind.kind.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+const look = async (page: Page, name: string) => {
+  await expectAccessible(page)
+  await screenshot(page, `console ${name}`)
+}
 
+describe('the console', () => {
   test('a developer registers an app, and follows the checklist to its first call', async () => {
-    const developer = await enter(kind)
+    const developer = await enter()
     const { page } = developer
     expect(await page.getByRole('main').textContent()).toContain('You have no apps yet')
     await look(page, 'empty')
     await page.getByRole('link', { name: 'Create an app' }).click()
-    await createApp(page, `${stem}-walk`)
+    await createApp(page, 'walked')
     expect(await heading(page)).toBe('Letters & <b>more</b>')
     expect(await noticeOn(page)).toContain('Your app is registered.')
     await look(page, 'fresh app')
@@ -85,7 +83,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     const clientSecret = await page.getByLabel('Client secret').inputValue()
     expect(clientSecret).toStartWith('aps_dev_')
     await look(page, 'secret')
-    const clientId = (await ownedApp(world.platform, developer.user.id, `${stem}-walk`)).clientIds.development
+    const clientId = (await ownedApp(world.platform, developer.user.id, 'walked')).clientIds.development
     expect(await appToken(world.server.url, { clientId, clientSecret })).toStartWith('apat_')
 
     await page.getByRole('link', { name: 'I have copied it' }).click()
@@ -96,9 +94,9 @@ describe.each(browserKinds)('with $kind', (kind) => {
   })
 
   test('redirect URIs are added and removed, and a refused one stays in its field with the reason', async () => {
-    const developer = await enter(kind)
+    const developer = await enter()
     const { page } = developer
-    const slug = `${stem}-uris`
+    const slug = 'with-uris'
     await createApp(page, slug)
     await openTab(page, 'Redirect URIs')
     const field = page.getByLabel('New redirect URI for production')
@@ -118,9 +116,9 @@ describe.each(browserKinds)('with $kind', (kind) => {
   })
 
   test('a developer changes scopes and the name, and rotates a secret with a grace period', async () => {
-    const developer = await enter(kind)
+    const developer = await enter()
     const { page } = developer
-    const slug = `${stem}-changes`
+    const slug = 'with-changes'
     await createApp(page, slug)
     await openTab(page, 'Scopes')
     await page.getByRole('checkbox', { name: 'store:read' }).check()
@@ -148,7 +146,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
   })
 
   test('a version is viewed, submitted and withdrawn', async () => {
-    const { page, user } = await enter(kind)
+    const { page, user } = await enter()
     const app = await addApp(world.platform, user)
     await uploadVersion(world.platform, app, '1.0.0+first.1')
     await page.goto(`/console/${app.slug}/versions`)
