@@ -71,7 +71,7 @@ describe('the console', () => {
     const { page } = developer
     expect(await page.getByRole('main').textContent()).toContain('You have no apps yet')
     await look(page, 'empty')
-    await page.getByRole('link', { name: 'Create an app' }).click()
+    expect(await page.getByRole('link', { name: 'Create an app' }).getAttribute('href')).toBe('/console/new')
     await createApp(page, 'walked')
     expect(await heading(page)).toBe('Letters & <b>more</b>')
     expect(await noticeOn(page)).toContain('Your app is registered.')
