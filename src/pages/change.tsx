@@ -1,12 +1,24 @@
-import type { TProperties } from '@sinclair/typebox'
+import type { Static, TProperties } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../domain/errors.ts'
+import { PlatformError } from '../domain/errors.ts'
+import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { type AreaNavigation, Layout } from './design/shell.tsx'
-import { answerForm, type FormShape, keepable, receiveFromOperator, receiveFromUser, type Submission } from './form.ts'
+import {
+  answerForm,
+  fieldsOf,
+  type FormShape,
+  keepable,
+  readValues,
+  receiveFromOperator,
+  receiveFromUser,
+  type Submission,
+  ticketKey,
+} from './form.ts'
+import type { Values } from './kept-form.ts'
 import { page, withRefusal } from './page.ts'
 import { askFirst, type Proof } from './proof.ts'
-import { requireOperator, requireVisit, type ShareOf, type Visit } from './visit.ts'
+import { requireOperator, requireVisit, type ShareOf, type Visit, type Visitor, visitorOf } from './visit.ts'
 
 /** The parameters of a route by its pattern. */
 export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
@@ -25,8 +37,11 @@ export type FormChange<Path extends string, T extends TProperties> = {
   /** The page has more than this form: it is shown without the proof, and the form on it says what is missing (`proveFirst`). */
   readonly isPartOfPage?: true
   readonly form: FormShape<T>
-  /** The page of the form. When the form is refused it is shown again, filled in and with the reason (`visit.refused`). */
-  readonly show: (visit: Visit, params: ParamsOf<Path>) => Response | Promise<Response>
+  /**
+   * The page of the form. When the form is refused it is shown again, filled in and with the reason (`visit.refused`). `sent` has
+   * all fields then, also those that are never filled in.
+   */
+  readonly show: (visit: Visit, params: ParamsOf<Path>, sent: Values) => Response | Promise<Response>
   /**
    * Does it, and answers with a redirect; or shows the form again, as it was sent. What it throws and a person can correct is
    * shown with the form.
@@ -36,12 +51,12 @@ export type FormChange<Path extends string, T extends TProperties> = {
   readonly again?: (submission: Submission<T>, params: ParamsOf<Path>) => Again | Promise<Again>
 }
 
-/** A page with one form, which is sent to its own address. */
+/** A page with one form, which is sent to its own address if no other is named. */
 export const formPage = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  change: FormChange<Path, T>,
-) => new Elysia().use(shown(door, path, change)).use(changed(door, path, change))
+  { sentTo = path, ...change }: FormChange<Path, T> & { readonly sentTo?: string },
+) => new Elysia().use(shown(door, path, change)).use(changed<Path, T>(door, sentTo, change))
 
 const shown = <const Path extends string>(
   door: Door,
@@ -50,7 +65,7 @@ const shown = <const Path extends string>(
 ) =>
   new Elysia().get(path as string, async ({ request, params }) => {
     const visit = await (by === 'operator' ? requireOperator : requireVisit)(door, request)
-    const shown = await show(visit, paramsOf(path, params)) // first, because a page that does not exist asks for nothing
+    const shown = await show(visit, paramsOf(path, params), {}) // first, because a page that does not exist asks for nothing
     if (isPartOfPage === undefined) await askFirst(visit, proof)
     return shown
   })
@@ -58,16 +73,16 @@ const shown = <const Path extends string>(
 /** The address of a form that is on a page of another address. */
 export const changed = <const Path extends string, T extends TProperties>(
   door: Door,
-  path: Path,
+  path: Path | string,
   { by, proof, shareOf, form, show, act, again }: FormChange<Path, T>,
 ) =>
   new Elysia().post(path as string, async ({ request, params: found }) => {
     const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
     const submission = await receive(door, request, form, proof, shareOf)
-    const params = paramsOf(path, found)
+    const params = paramsOf<Path>(path, found)
     const { visit, sent } = submission
     const showAgain = async (error: PlatformError | null) =>
-      await show({ ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } }, params)
+      await show({ ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } }, params, sent)
     return await answerForm(act(submission, params), {
       done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
       refused: async (error) => withRefusal(await showAgain(error), error),
@@ -75,13 +90,54 @@ export const changed = <const Path extends string, T extends TProperties>(
     })
   })
 
+/** A form of somebody who is not signed in, checked. */
+export type VisitorSubmission<Form> =
+  Form extends FormShape<infer T>
+    ? {
+        readonly visitor: Visitor
+        readonly fields: Static<FormShape<T>['schema']>
+        /** The same before the check. */
+        readonly sent: Values
+      }
+    : never
+
+type VisitorChange<T extends TProperties> = {
+  readonly form: FormShape<T>
+  /** As of `FormChange`. */
+  readonly show: (visitor: Visitor, sent: Values) => Response | Promise<Response>
+  readonly act: (submission: VisitorSubmission<FormShape<T>>) => Promise<Response | 'again'>
+}
+
+/**
+ * The address of a form of people who are not signed in. Its ticket proves only that this browser was shown the form, so one that is
+ * not valid leaves no audit row, and the page is shown again.
+ */
+export const changedByVisitor = <T extends TProperties>(
+  door: Door,
+  path: string,
+  { form, show, act }: VisitorChange<T>,
+) =>
+  new Elysia().post(path, async ({ request }) => {
+    const call = callOf(request)
+    const sent = await readValues(call, form)
+    const visitor = visitorOf(door, request)
+    const showAgain = async (error: PlatformError | null) =>
+      await show({ ...visitor, refused: { action: call.path, values: keepable(form, sent), error } }, sent)
+    const ticket = ticketKey(door, call, visitor.tickets, form, sent)
+    if (ticket instanceof PlatformError) return withRefusal(await showAgain(ticket), ticket)
+    return await answerForm(act({ visitor, fields: fieldsOf(form, sent), sent }), {
+      done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
+      refused: async (error) => withRefusal(await showAgain(error), error),
+    })
+  })
+
 /** What a request has for the parameters of its route. */
-export const paramsOf = <Path extends string>(path: Path, found: object): ParamsOf<Path> => {
-  if (!hasParams(path, found)) throw new Error(`The route ${path} has other parameters.`)
+export const paramsOf = <Path extends string>(path: string, found: object): ParamsOf<Path> => {
+  if (!hasParams<Path>(path, found)) throw new Error(`The route ${path} has other parameters.`)
   return found
 }
 
-const hasParams = <Path extends string>(path: Path, found: object): found is ParamsOf<Path> & object =>
+const hasParams = <Path extends string>(path: string, found: object): found is ParamsOf<Path> & object =>
   path
     .split('/')
     .filter((part) => part.startsWith(':'))

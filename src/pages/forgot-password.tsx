@@ -1,16 +1,15 @@
-import { PlatformError } from '../domain/errors.ts'
 import { hasPasswordForm } from '../domain/sign-in-rules.ts'
-import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { withLinkLimit } from '../http/sign-in-limit.ts'
 import { askForLink } from '../operations/users/passwords.ts'
-import { Field, Problem } from './design/field.tsx'
+import { changedByVisitor } from './change.tsx'
+import { email, Fields } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, text, ticketKey } from './form.ts'
+import { formOf } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { choiceParameter } from './query.ts'
-import { visitorOf } from './visit.ts'
+import { type Visitor, visitorOf } from './visit.ts'
 import { Elysia } from 'elysia'
 
 export const forgotPasswordPath = '/forgot-password'
@@ -19,46 +18,35 @@ export const forgotPasswordPath = '/forgot-password'
 export const mailsLinks = ({ platform: { mailer, signIn } }: Door): boolean =>
   mailer !== null && hasPasswordForm(signIn)
 
-const forgotForm = formOf({ email: text })
+const forgotForm = formOf({ email: email('Email address', { autocomplete: 'username' }) })
 
 /** Mails a link to somebody who has forgotten their password. The answer is the same for every address. */
 export const forgotPasswordRoutes = (door: Door) =>
   new Elysia()
     .get(forgotPasswordPath, async ({ request }) => {
-      if (!mailsLinks(door)) return showNoMail(door)
-      const isDone = choiceParameter(request, 'done', ['asked'] as const) !== null
-      return isDone ? showAsked(door) : showForm(door, request, '', null)
+      const isDone = mailsLinks(door) && choiceParameter(request, 'done', ['asked'] as const) !== null
+      return isDone ? showAsked(door) : show(visitorOf(door, request))
     })
-    .post(forgotPasswordPath, async ({ request }) =>
-      mailsLinks(door) ? await receive(door, request) : showNoMail(door),
+    .use(
+      changedByVisitor(door, forgotPasswordPath, {
+        form: forgotForm,
+        show,
+        act: async ({ visitor: { call }, fields: { email } }) => {
+          if (!mailsLinks(door)) return 'again'
+          await withLinkLimit(door, call, email, async () => await askForLink(door.platform, call, email))
+          return seeOther(`${forgotPasswordPath}?done=asked`)
+        },
+      }),
     )
 
-const receive = async (door: Door, request: Request): Promise<Response> => {
-  const call = callOf(request)
-  const values = await readValues(call, forgotForm)
-  const { email } = fieldsOf(forgotForm, values)
-  const again = (error: PlatformError) => showForm(door, request, email, error)
-  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, forgotForm, values)
-  if (ticket instanceof PlatformError) return again(ticket)
-  return await answerForm(
-    withLinkLimit(door, call, email, async () => await askForLink(door.platform, call, email)),
-    { done: () => seeOther(`${forgotPasswordPath}?done=asked`), refused: again },
-  )
-}
+const show = (visitor: Visitor): Response => (mailsLinks(visitor.door) ? showForm(visitor) : showNoMail(visitor.door))
 
-const showForm = (door: Door, request: Request, email: string, error: PlatformError | null): Response => {
-  const { tickets, cookies } = visitorOf(door, request)
-  return page(
-    <Layout title="Forgot your password?" visit={{ platformName: door.platform.platformName }} width="narrow">
-      <Problem error={error} />
+const showForm = (visitor: Visitor): Response =>
+  page(
+    <Layout title="Forgot your password?" visit={visitor} width="narrow">
       <p>We send a link to your email address. It lets you set a new password.</p>
-      <Form action={forgotPasswordPath} visit={{ tickets }}>
-        <Field
-          label="Email address"
-          name="email"
-          error={error}
-          input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
-        />
+      <Form action={forgotPasswordPath} visit={visitor}>
+        <Fields of={forgotForm} />
         <button type="submit" class="primary">
           Send the link
         </button>
@@ -67,9 +55,8 @@ const showForm = (door: Door, request: Request, email: string, error: PlatformEr
         <a href="/sign-in">Back to sign-in</a>
       </p>
     </Layout>,
-    { refusal: error, cookies },
+    { cookies: visitor.cookies },
   )
-}
 
 const showNoMail = (door: Door): Response =>
   page(

@@ -1,45 +1,41 @@
-import { Elysia } from 'elysia'
 import type { PlatformError } from '../domain/errors.ts'
 import { invitationPath } from '../domain/member.ts'
 import type { Door } from '../http/door.ts'
 import { acceptInvitation, openInvitation, type OpenInvitation } from '../operations/apps/members.ts'
-import { Problem } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { ChosenName } from './design/values.tsx'
-import { answerForm, emptyForm, outcomeOf, receiveFromUser } from './form.ts'
+import { emptyForm, outcomeOf } from './form.ts'
 import { page, seeOther } from './page.ts'
 import { offerWords } from './words.ts'
-import { requireVisit, type Visit } from './visit.ts'
-
-const linkIn = ({ url }: Request): string | null => new URL(url).searchParams.get('link')
+import { type Visit } from './visit.ts'
+import { formPage } from './change.tsx'
 
 /** The page that an invitation to an app opens. Opening it changes nothing. */
 export const invitationRoutes = (door: Door) =>
-  new Elysia()
-    .get(invitationPath, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      const link = linkIn(request)
-      return link === null ? showDead(visit, null) : await show(visit, link, null)
-    })
-    .post(invitationPath, async ({ request }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
-      const link = linkIn(request) ?? ''
+  formPage(door, invitationPath, {
+    by: 'user',
+    proof: 'none',
+    form: emptyForm,
+    show,
+    act: async ({ visit }) => {
       // The link works once, so the form needs no ticket that is spent.
-      return await answerForm(visit.asOwner().do(acceptInvitation, link), {
-        done: ({ slug }) => seeOther(`/console/${slug}`),
-        refused: async (error) => await show(visit, link, error),
-      })
-    })
+      const { slug } = await visit.asOwner().do(acceptInvitation, linkIn(visit) ?? '')
+      return seeOther(`/console/${slug}`)
+    },
+  })
+
+const linkIn = ({ call: { request } }: Visit): string | null => new URL(request.url).searchParams.get('link')
 
 /** The address of the page has the secret, so no other page may learn it. */
-const show = async (visit: Visit, link: string, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit): Promise<Response> => {
+  const link = linkIn(visit)
+  if (link === null) return showDead(visit, null)
   const found = await outcomeOf(openInvitation(visit.door.platform, visit.call, visit.session, link))
-  if (found.kind === 'refused') return showDead(visit, error ?? found.error)
+  if (found.kind === 'refused') return showDead(visit, visit.refused?.error ?? found.error)
   const { app, role, inviter } = found.value
   return page(
     <Layout title={`Join ${app.name}`} visit={visit} width="narrow">
-      <Problem error={error} />
       <p>
         <bdi>{inviter.name}</bdi> (<bdi>{inviter.email}</bdi>) invites you to become {offerWords[role]} of{' '}
         <ChosenName name={app.name} />.
@@ -59,7 +55,7 @@ const show = async (visit: Visit, link: string, error: PlatformError | null): Pr
         </div>
       </Form>
     </Layout>,
-    { refusal: error, hidesAddress: true },
+    { hidesAddress: true },
   )
 }
 
@@ -71,9 +67,11 @@ const consequences = {
   publisher: 'Users of the app see your name as its publisher, and the app counts towards your quota.',
 } as const satisfies Record<OpenInvitation['role'], string>
 
+const nothingToCorrect = { action: '', values: {}, error: null } as const
+
 const showDead = (visit: Visit, error: PlatformError | null): Response =>
   page(
-    <Layout title="This invitation does not work" visit={visit} width="narrow">
+    <Layout title="This invitation does not work" visit={{ ...visit, refused: nothingToCorrect }} width="narrow">
       <p>
         {error?.code === 'right_missing'
           ? 'It is for a different email address than yours. Sign out, then sign in with the address that was invited.'

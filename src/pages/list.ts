@@ -320,7 +320,7 @@ export const listRoutes = <const Path extends string, F extends ListFields, Part
   return shown.post(`${path}/export`, async ({ request, params: found }) => {
     const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
     const { visit, fields } = await receive(door, request, of.form, 'none')
-    const params = paramsOf(of.path, found)
+    const params = paramsOf<Path>(of.path, found)
     const rows = await csv.rows(visit, of.ofForm(fields), params)
     return csvDownload(visit, csv.name(params), csv.columns, rows, csv.may(params))
   })

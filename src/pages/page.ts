@@ -97,8 +97,12 @@ export const streamOf = (
     { highWaterMark: 0 },
   )
 
-/** A page that shows a refused form again: with its status, and when to try again. */
+/**
+ * A page that shows a refused form again: with its status, and when to try again. If there is no form to show any more, the page
+ * or the redirect that says so stays as it is.
+ */
 export const withRefusal = (shown: Response, error: PlatformError): Response => {
+  if (shown.status !== 200) return shown
   const headers = new Headers(shown.headers)
   for (const [name, value] of Object.entries(retryAfter(error.facts.retryAfterSeconds))) headers.set(name, value)
   return new RefusedPage(shown.body, { status: error.status, headers }, logCodeOf(error))

@@ -68,6 +68,10 @@ export const choiceParameter = <T extends string>(request: Request, name: string
   return choices.find((choice) => choice === asked) ?? null
 }
 
+/** The parameters of the address of a page. */
+export const parametersOf = ({ url }: Request): Readonly<Record<string, string>> =>
+  Object.fromEntries(new URL(url).searchParams)
+
 /** The sentences about what forms have done, by the value of `done` in their redirects. */
 export type Notices = Readonly<Record<string, ComponentChildren>>
 

@@ -1,5 +1,4 @@
 import { browserLabel } from '../domain/device.ts'
-import { PlatformError } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { signInWays } from '../domain/sign-in-rules.ts'
 import { callOf } from '../http/call.ts'
@@ -16,17 +15,18 @@ import { factorsOf } from '../operations/factors/factors.ts'
 import { type Entry, type PendingSignIn, pendingSignInSeconds } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { enrolAndSignIn } from '../operations/sessions/sign-in.ts'
-import { Problem } from './design/field.tsx'
+import { changedByVisitor, type VisitorSubmission } from './change.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, secretText, textOf, ticketKey } from './form.ts'
+import { type FormShape, formOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
-import { isReading, page, seeOther } from './page.ts'
+import { page, seeOther } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm, registrationIn } from './passkey.tsx'
+import { parametersOf } from './query.ts'
 import { shownCookie } from './shown-once.ts'
-import { CodeField, newTotpKey, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
-import { findVisit, safeReturnTo, type Visitor, visitorOf, wayBackOf } from './visit.ts'
-import { Type } from '@sinclair/typebox'
+import { CodeField, openTotpKey, TotpFields, totpForm } from './totp-setup.tsx'
+import { findVisit, safeReturnTo, type Visitor, visitorOf } from './visit.ts'
+import { type TProperties, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Elysia } from 'elysia'
 
@@ -100,154 +100,131 @@ export const goOn = async (
 /** What comes after the first proof of a sign-in: the code of a second factor, or setting one up where it is required. */
 export const secondStepRoutes = (door: Door) =>
   new Elysia()
-    .get(signInSteps.code, ({ request }) => begin(door, request, 'code', async (step) => await showCode(step, null)))
-    .post(signInSteps.code, async ({ request }) => await sendCode(door, request))
-    .post(passkeyStep, async ({ request }) => await sendPasskey(door, request))
-    .get(signInSteps.enrolment, ({ request }) =>
-      begin(door, request, 'enrolment', async (step) => await showEnrolment(step, newTotpKey(step), null)),
+    .use(stepPage(door, signInSteps.code, code))
+    .use(
+      stepForm(
+        door,
+        signInSteps.code,
+        code,
+        totpForm,
+        async (step, { code: text }) => await finish(step, { kind: 'code', code: text }),
+      ),
     )
-    .post(signInSteps.enrolment, async ({ request }) => await enrol(door, request))
-    .post(passkeyEnrolment, async ({ request }) => await enrolPasskey(door, request))
+    .use(
+      stepForm(door, passkeyStep, code, passkeyForm, async (step, { passkey }) => {
+        const answer = { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(step)) }
+        return await finish(step, { kind: 'passkey', answer })
+      }),
+    )
+    .use(stepPage(door, signInSteps.enrolment, enrolment))
+    .use(
+      stepForm(
+        door,
+        signInSteps.enrolment,
+        enrolment,
+        totpForm,
+        async (step, { key, code: text }) =>
+          await enrol(step, { kind: 'totp', key: openTotpKey(whomOf(step), key), code: text }),
+      ),
+    )
+    .use(
+      stepForm(door, passkeyEnrolment, enrolment, passkeyForm, async (step, { passkey }) => {
+        const response = registrationIn(passkey)
+        // A passkey that is set up here has the name of the browser.
+        const name = browserLabel(step.visitor.call.request.headers.get('user-agent')) ?? 'Passkey'
+        return await enrol(step, {
+          kind: 'passkey',
+          response,
+          name,
+          readChallenge: challengeReader(newPasskeyOf(step)),
+        })
+      }),
+    )
 
 /** A sign-in that waits in the browser of this request. */
 type Step = {
-  readonly door: Door
-  readonly request: Request
   readonly visitor: Visitor
   readonly pending: PendingSignIn
   readonly returnTo: string
-  /** What a form sent; nothing for a page. */
-  readonly values: Values
+  /** What a form sent, or the address of a page says. */
+  readonly sent: Values
 }
+
+/** What a sign-in can still need, and the page about it. */
+type Need = { readonly need: PendingSignIn['need']; readonly show: (step: Step) => Promise<Response> }
+const code: Need = { need: 'code', show: async (step) => await showCode(step) }
+const enrolment: Need = { need: 'enrolment', show: async (step) => await showEnrolment(step) }
+
+const stepPage = (door: Door, path: string, { need, show }: Need) =>
+  new Elysia().get(
+    path,
+    async ({ request }) => await begin(visitorOf(door, request), need, parametersOf(request), show),
+  )
+
+const stepForm = <T extends TProperties>(
+  door: Door,
+  path: string,
+  { need, show }: Need,
+  form: FormShape<T>,
+  act: (step: Step, fields: VisitorSubmission<FormShape<T>>['fields']) => Promise<Response>,
+) =>
+  changedByVisitor(door, path, {
+    form,
+    show: async (visitor, sent) => await begin(visitor, need, sent, show),
+    act: async ({ visitor, fields, sent }) => await begin(visitor, need, sent, async (step) => await act(step, fields)),
+  })
 
 /** Without such a sign-in the person begins again. */
 const begin = async (
-  door: Door,
-  request: Request,
+  visitor: Visitor,
   need: PendingSignIn['need'],
+  sent: Values,
   go: (step: Step) => Promise<Response>,
 ): Promise<Response> => {
-  const visitor = visitorOf(door, request)
-  const pending = pendingOf(door, request, visitor)
-  const values = isReading(request) ? {} : await readValues(callOf(request), totpForm)
-  const returnTo = isReading(request)
-    ? wayBackOf(door, request)
-    : safeReturnTo(textOf(values['return_to']), door.platform.publicUrl)
+  const { door, call } = visitor
+  const pending = pendingOf(door, call.request, visitor)
+  const returnTo = safeReturnTo(textOf(sent['return_to']), door.platform.publicUrl)
   return pending?.need === need
-    ? await go({ door, request, visitor, pending, returnTo, values })
+    ? await go({ visitor, pending, returnTo, sent })
     : seeOther(stepAddress('/sign-in', returnTo))
 }
 
-const sendCode = async (door: Door, request: Request): Promise<Response> =>
-  await begin(door, request, 'code', async (step) => {
-    const values = received(step)
-    if (values instanceof PlatformError) return await showCode(step, values)
-    return await answerForm(finishHere(door, callOf(request), step.pending, { kind: 'code', code: values.code }), {
-      done: async (signedIn) => await goOn(door, request, signedIn, step.returnTo),
-      refused: async (error) => await showCode(step, error),
-    })
-  })
-
 const passkeyForm = formOf({ passkey: secretText })
-const challengeOf = ({ door, visitor, pending }: Step) => ({ door, secret: visitor.secret, place: pending.userId })
-
-const sendPasskey = async (door: Door, request: Request): Promise<Response> =>
-  await begin(door, request, 'code', async (step) => {
-    const call = callOf(request)
-    const { values } = step
-    const finished = async () => {
-      const ticket = ticketKey(door, call, step.visitor.tickets, passkeyForm, values)
-      if (ticket instanceof PlatformError) throw ticket
-      const response = assertionIn(fieldsOf(passkeyForm, values).passkey)
-      const answer = { response, readChallenge: challengeReader(challengeOf(step)) }
-      return await finishHere(door, call, step.pending, { kind: 'passkey', answer })
-    }
-    return await answerForm(finished(), {
-      done: async (signedIn) => await goOn(door, request, signedIn, step.returnTo),
-      refused: async (error) => await showCode(step, error),
-    })
-  })
-
-const enrol = async (door: Door, request: Request): Promise<Response> =>
-  await begin(door, request, 'enrolment', async (step) => {
-    const values = received(step)
-    if (values instanceof PlatformError) return await showEnrolment(step, newTotpKey(step), values)
-    const { code, key: sealed } = values
-    let key: Uint8Array | null = null
-    const enrolled = async () => {
-      key = openTotpKey(whomOf(step), sealed)
-      const factor = { kind: 'totp', key, code } as const
-      return await enrolAndSignIn(door.platform, callOf(request), step.pending, factor, browserOf(door, request))
-    }
-    return await answerForm(enrolled(), {
-      done: async (entered) => await showCodes(step, entered),
-      refused: async (error) => await showEnrolment(step, key ?? newTotpKey(step), error),
-    })
-  })
-
-/** A passkey that is set up here has the name of the browser. */
-const enrolPasskey = async (door: Door, request: Request): Promise<Response> =>
-  await begin(door, request, 'enrolment', async (step) => {
-    const call = callOf(request)
-    const { values } = step
-    const enrolled = async () => {
-      const ticket = ticketKey(door, call, step.visitor.tickets, passkeyForm, values)
-      if (ticket instanceof PlatformError) throw ticket
-      const response = registrationIn(fieldsOf(passkeyForm, values).passkey)
-      const name = browserLabel(request.headers.get('user-agent')) ?? 'Passkey'
-      const factor = { kind: 'passkey', response, name, readChallenge: challengeReader(newPasskeyOf(step)) } as const
-      return await enrolAndSignIn(door.platform, call, step.pending, factor, browserOf(door, request))
-    }
-    return await answerForm(enrolled(), {
-      done: async (entered) => await showCodes(step, entered),
-      refused: async (error) => await showEnrolment(step, newTotpKey(step), error),
-    })
-  })
-
+const challengeOf = ({ visitor: { door, secret }, pending }: Step) => ({ door, secret, place: pending.userId })
 const newPasskeyOf = (step: Step) => ({ ...challengeOf(step), place: `new ${step.pending.userId}` })
 
+const finish = async (
+  { visitor: { door, call }, pending, returnTo }: Step,
+  given: Parameters<typeof finishHere>[3],
+): Promise<Response> => await goOn(door, call.request, await finishHere(door, call, pending, given), returnTo)
+
 /** Signs in, and shows the new recovery codes before the page that the person wanted. */
-const showCodes = async (
-  { door, request, returnTo }: Step,
-  { signedIn, codes }: Awaited<ReturnType<typeof enrolAndSignIn>>,
-): Promise<Response> => {
-  const path = stepAddress(afterSignIn.newCodes, returnTo)
-  const { sessionToken } = signedIn
-  const shown = shownCookie({ door, sessionToken }, afterSignIn.newCodes, codes.join('\n'))
-  return await goOn(door, request, signedIn, path, [shown])
+const enrol = async (step: Step, factor: Parameters<typeof enrolAndSignIn>[3]): Promise<Response> => {
+  const { door, call } = step.visitor
+  const browser = browserOf(door, call.request)
+  const { signedIn, codes } = await enrolAndSignIn(door.platform, call, step.pending, factor, browser)
+  const shown = shownCookie({ door, sessionToken: signedIn.sessionToken }, afterSignIn.newCodes, codes.join('\n'))
+  return await goOn(door, call.request, signedIn, stepAddress(afterSignIn.newCodes, step.returnTo), [shown])
 }
 
-/** The fields of the form, or why it is refused. */
-const received = ({ door, request, visitor, values }: Step) => {
-  const ticket = ticketKey(door, { request }, visitor.tickets, totpForm, values)
-  return ticket instanceof PlatformError ? ticket : fieldsOf(totpForm, values)
-}
+const whomOf = ({ visitor: { door, secret }, pending }: Step) => ({ door, secret, userId: pending.userId })
 
-const whomOf = ({ door, visitor, pending }: Step) => ({ door, secret: visitor.secret, userId: pending.userId })
-
-const frameOf = ({ door, visitor }: Step, error: PlatformError | null) => ({
-  refusal: error,
-  cookies: visitor.cookies,
-  visit: { platformName: door.platform.platformName },
-})
-
-const showCode = async (step: Step, error: PlatformError | null): Promise<Response> => {
-  const { visit, ...options } = frameOf(step, error)
-  const { door, pending } = step
+const showCode = async (step: Step): Promise<Response> => {
+  const { visitor, pending } = step
+  const { door } = visitor
   const { totp, passkeys } = await factorsOf(door.platform, pending.userId)
   const hasPasskey = passkeys.length > 0 && allowsPasskeys(door.platform)
   const asked = hasPasskey
     ? await requestOptions(door.platform, passkeyOf.second(pending.userId), newChallenge(challengeOf(step)))
     : null
   return page(
-    <Layout title={hasPasskey ? 'Confirm that it is you' : 'Enter your code'} visit={visit} width="narrow">
-      <Problem error={error} />
+    <Layout title={hasPasskey ? 'Confirm that it is you' : 'Enter your code'} visit={visitor} width="narrow">
       {asked === null ? null : (
         <>
           <PasskeyForm
             action={passkeyStep}
             hidden={{ return_to: step.returnTo }}
-            visit={step.visitor}
+            visit={visitor}
             kind="get"
             options={asked}
           >
@@ -259,11 +236,11 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
         </>
       )}
       {totp === null ? null : <p>Enter the six digits that your authenticator app shows.</p>}
-      <Form action={signInSteps.code} hidden={{ return_to: step.returnTo }} visit={step.visitor}>
+      <Form action={signInSteps.code} hidden={{ return_to: step.returnTo }} visit={visitor}>
         {totp === null ? (
-          <CodeField label="Recovery code" hint="For when you do not have your passkey with you." error={error} />
+          <CodeField label="Recovery code" hint="For when you do not have your passkey with you." />
         ) : (
-          <CodeField label="Code" hint="Without your device, enter one of your recovery codes." error={error} />
+          <CodeField label="Code" hint="Without your device, enter one of your recovery codes." />
         )}
         <button type="submit" class={hasPasskey ? undefined : 'primary'}>
           Sign in
@@ -274,23 +251,22 @@ const showCode = async (step: Step, error: PlatformError | null): Promise<Respon
         <a href={stepAddress('/sign-in', step.returnTo)}>Sign in as somebody else</a>
       </p>
     </Layout>,
-    options,
+    { cookies: visitor.cookies },
   )
 }
 
-const showEnrolment = async (step: Step, key: Uint8Array, error: PlatformError | null): Promise<Response> => {
-  const { visit, ...options } = frameOf(step, error)
-  const { platform } = step.door
-  const { userId: id, email } = step.pending
+const showEnrolment = async (step: Step): Promise<Response> => {
+  const { visitor, pending, sent } = step
+  const { platform } = visitor.door
+  const { userId: id, email } = pending
   const asked = allowsPasskeys(platform)
     ? await registrationOptions(platform, { id, email, name: email }, newChallenge(newPasskeyOf(step)))
     : null
   return page(
-    <Layout title="Set up a second factor" visit={visit} width="narrow">
-      <Problem error={error} />
+    <Layout title="Set up a second factor" visit={visitor} width="narrow">
       <p>This account needs a second factor. Set one up to finish signing in.</p>
-      <Form action={signInSteps.enrolment} hidden={{ return_to: step.returnTo }} visit={step.visitor}>
-        <TotpFields whom={whomOf(step)} email={step.pending.email} totpKey={key} error={error} />
+      <Form action={signInSteps.enrolment} hidden={{ return_to: step.returnTo }} visit={visitor}>
+        <TotpFields whom={whomOf(step)} email={email} sent={sent} />
         <button type="submit" class="primary">
           Turn it on and sign in
         </button>
@@ -299,7 +275,7 @@ const showEnrolment = async (step: Step, key: Uint8Array, error: PlatformError |
         <PasskeyForm
           action={passkeyEnrolment}
           hidden={{ return_to: step.returnTo }}
-          visit={step.visitor}
+          visit={visitor}
           kind="create"
           options={asked}
         >
@@ -308,6 +284,6 @@ const showEnrolment = async (step: Step, key: Uint8Array, error: PlatformError |
         </PasskeyForm>
       )}
     </Layout>,
-    options,
+    { cookies: visitor.cookies },
   )
 }

@@ -1,20 +1,20 @@
-import { PlatformError } from '../domain/errors.ts'
+import type { PlatformError } from '../domain/errors.ts'
 import { noPassword } from '../domain/password.ts'
 import { passwordLinkPath } from '../domain/password-link.ts'
 import { parseSecret } from '../domain/secret.ts'
-import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { inLineForHashing } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/passwords.ts'
-import { Problem } from './design/field.tsx'
+import { changedByVisitor, type VisitorSubmission } from './change.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, secretText, ticketKey } from './form.ts'
+import { answerForm, formOf, secretText, textOf } from './form.ts'
+import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { NewPasswordFields } from './new-password.tsx'
 import { page, seeOther } from './page.ts'
-import { choiceParameter } from './query.ts'
-import { visitorOf } from './visit.ts'
+import { choiceParameter, parametersOf } from './query.ts'
+import { type Visitor, visitorOf } from './visit.ts'
 import { Elysia } from 'elysia'
 
 const setPasswordForm = formOf({ link: secretText, password: secretText, repeated: secretText }, ['link'])
@@ -24,54 +24,45 @@ export const setPasswordRoutes = (door: Door) =>
   new Elysia()
     .get(passwordLinkPath, async ({ request }) => {
       if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
-      return await showForm(door, request, new URL(request.url).searchParams.get('link') ?? '', null)
+      return await showForm(visitorOf(door, request), parametersOf(request))
     })
-    .post(passwordLinkPath, async ({ request }) => await receive(door, request))
+    .use(changedByVisitor(door, passwordLinkPath, { form: setPasswordForm, show: showForm, act: setPassword }))
 
-const receive = async (door: Door, request: Request): Promise<Response> => {
-  const call = callOf(request)
-  const values = await readValues(call, setPasswordForm)
-  const { link, password, repeated } = fieldsOf(setPasswordForm, values)
-  const again = async (error: PlatformError) => await showForm(door, request, link, error)
-  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, setPasswordForm, values)
-  if (ticket instanceof PlatformError) return await again(ticket)
+const setPassword = async ({ visitor: { door, call }, fields }: VisitorSubmission<typeof setPasswordForm>) => {
+  const { link, password, repeated } = fields
   const place = { account: `link ${parseSecret('passwordLink', link)?.key ?? ''}`, knownAs: async () => null }
-  const use = inLineForHashing(
+  await inLineForHashing(
     door,
     call,
     place,
     async (platform) => await usePasswordLink(platform, call, { link, password, repeated }),
   )
-  return await answerForm(use, {
-    done: () => seeOther(`${passwordLinkPath}?done=set`),
-    refused: async (error) => (error.code === 'version_not_eligible' ? showDead(door, error) : await again(error)),
-  })
+  return seeOther(`${passwordLinkPath}?done=set`)
 }
 
 /** The address of the page has the secret, so no other page may learn it. */
-const showForm = async (door: Door, request: Request, link: string, error: PlatformError | null): Promise<Response> => {
-  const { tickets, cookies } = visitorOf(door, request)
-  const { platform } = door
-  return await answerForm(openPasswordLink(platform, callOf(request), link), {
+const showForm = async (visitor: Visitor, sent: Values): Promise<Response> => {
+  const { door, call, cookies } = visitor
+  const link = textOf(sent['link'])
+  return await answerForm(openPasswordLink(door.platform, call, link), {
     done: ({ user }) =>
       page(
-        <Layout title="Set your password" visit={{ platformName: platform.platformName }} width="narrow">
-          <Problem error={error} />
+        <Layout title="Set your password" visit={visitor} width="narrow">
           <p>
             You then sign in with <bdi>{user.email}</bdi> and this password.
             {user.passwordHash === noPassword ? '' : ' All your earlier sessions end.'}
           </p>
-          <Form action={passwordLinkPath} visit={{ tickets }} bound={[link]}>
+          <Form action={passwordLinkPath} visit={visitor} bound={[link]}>
             {/* Tells password managers whose password this is. */}
             <input type="text" name="username" autocomplete="username" value={user.email} readOnly hidden />
             <input type="hidden" name="link" value={link} />
-            <NewPasswordFields error={error} />
+            <NewPasswordFields />
             <button type="submit" class="primary">
               Set the password
             </button>
           </Form>
         </Layout>,
-        { refusal: error, cookies, hidesAddress: true },
+        { cookies, hidesAddress: true },
       ),
     refused: (dead) => showDead(door, dead),
   })

@@ -1,29 +1,21 @@
 import { PlatformError } from '../domain/errors.ts'
 import { hasPasswordForm, mayUsePassword, type SignInRules } from '../domain/sign-in-rules.ts'
-import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { authorizationPath } from '../http/paths.ts'
 import { forgetCookie, hasCookie } from '../http/cookies.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { signInHere, signInWithPasskeyHere } from '../http/sign-in-limit.ts'
 import { allowsPasskeys, asked, requestOptions } from '../operations/factors/passkeys.ts'
+import type { Entry } from '../operations/sessions/entry.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { hasAccounts } from '../operations/users/find-user.ts'
-import { Field, Problem } from './design/field.tsx'
+import { changedByVisitor } from './change.tsx'
+import { email, Field, Fields } from './design/field.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
 import { CodeBlock } from './design/values.tsx'
-import {
-  answerForm,
-  emptyForm,
-  fieldsOf,
-  formOf,
-  readValues,
-  receiveFromUser,
-  secretText,
-  text,
-  ticketKey,
-} from './form.ts'
+import { emptyForm, formOf, receiveFromUser, secretText, text, textOf } from './form.ts'
+import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
@@ -31,7 +23,7 @@ import { page, seeOther } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
 import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
-import { findVisit, safeReturnTo, type TicketBook, type Visitor, visitorOf, wayBackOf } from './visit.ts'
+import { findVisit, safeReturnTo, type Visitor, visitorOf, wayBackOf } from './visit.ts'
 import { departurePage } from './way-out.tsx'
 import { Elysia } from 'elysia'
 
@@ -39,8 +31,25 @@ import { Elysia } from 'elysia'
 export const signInRoutes = (door: Door) =>
   new Elysia()
     .get('/sign-in', async ({ request }) => await ask(door, request))
-    .post('/sign-in', async ({ request }) => await signIn(door, request))
-    .post(passkeyPath, async ({ request }) => await signInByPasskey(door, request))
+    .use(
+      // Only a form that this browser was shown signs it in. Otherwise another site could sign a visitor in as somebody else.
+      changedByVisitor(door, '/sign-in', {
+        form: signInForm,
+        show: showAgain,
+        act: async ({ visitor, fields: { email, password, return_to } }) =>
+          await enter(visitor, await signInHere(door, visitor.call, { email, password }), return_to),
+      }),
+    )
+    .use(
+      changedByVisitor(door, passkeyPath, {
+        form: passkeyForm,
+        show: showAgain,
+        act: async ({ visitor, fields: { passkey, return_to } }) => {
+          const answer = { response: assertionIn(passkey), readChallenge: challengeReader(challengeOf(visitor)) }
+          return await enter(visitor, await signInWithPasskeyHere(door, visitor.call, answer), return_to)
+        },
+      }),
+    )
     .post('/sign-out', async ({ request }) => {
       await endHere(door, request)
       const { signOutUrl, ways } = door.platform.signIn
@@ -95,53 +104,29 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   // The cookie of an ended session is deleted here: every page would present it again and be refused again.
   const deleted = hasCookie(door, request, 'session') ? [forgetCookie(door, 'session')] : []
   const isFresh = !(await hasAccounts(door.platform))
-  return await showForm(door, request, { returnTo, email: '', error: null, form: formIn(request), isFresh }, deleted)
+  return await showForm(visitorOf(door, request), { returnTo, form: formIn(request), isFresh }, deleted)
 }
 
-const signInForm = formOf({ email: text, password: secretText, return_to: text })
-
-/** Only a form that this browser was shown signs it in. Otherwise another site could sign a visitor in as somebody else. */
-const signIn = async (door: Door, request: Request): Promise<Response> => {
-  const call = callOf(request)
-  const values = await readValues(call, signInForm)
-  const { email, password, return_to } = fieldsOf(signInForm, values)
-  const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
-  const refused = async (error: PlatformError) =>
-    await showForm(door, request, { returnTo, email, error, form: null, isFresh: false })
-  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values)
-  if (ticket instanceof PlatformError) return await refused(ticket)
-  return await answerForm(signInHere(door, call, { email, password }), {
-    done: async (entry) => await goOn(door, request, entry, returnTo),
-    refused,
-  })
-}
+const signInForm = formOf({
+  email: email('Email address', { autocomplete: 'username' }),
+  password: secretText,
+  return_to: text,
+})
 
 const passkeyPath = '/sign-in/passkey'
 const passkeyForm = formOf({ passkey: secretText, return_to: text })
-const challengeOf = (door: Door, { secret }: Visitor) => ({ door, secret, place: 'sign-in' })
+const challengeOf = ({ door, secret }: Visitor) => ({ door, secret, place: 'sign-in' })
 
-const signInByPasskey = async (door: Door, request: Request): Promise<Response> => {
-  const call = callOf(request)
-  const visitor = visitorOf(door, request)
-  const values = await readValues(call, passkeyForm)
-  const { passkey, return_to } = fieldsOf(passkeyForm, values)
-  const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
-  const entered = async () => {
-    const ticket = ticketKey(door, call, visitor.tickets, passkeyForm, values)
-    if (ticket instanceof PlatformError) throw ticket
-    const readChallenge = challengeReader(challengeOf(door, visitor))
-    return await signInWithPasskeyHere(door, call, { response: assertionIn(passkey), readChallenge })
-  }
-  return await answerForm(entered(), {
-    done: async (entry) => await goOn(door, request, entry, returnTo),
-    refused: async (error) => await showForm(door, request, { returnTo, email: '', error, form: null, isFresh: false }),
-  })
+const enter = async ({ door, call: { request } }: Visitor, entry: Entry, returnTo: string): Promise<Response> =>
+  await goOn(door, request, entry, safeReturnTo(returnTo, door.platform.publicUrl))
+
+const showAgain = async (visitor: Visitor, sent: Values): Promise<Response> => {
+  const returnTo = safeReturnTo(textOf(sent['return_to']), visitor.door.platform.publicUrl)
+  return await showForm(visitor, { returnTo, form: null, isFresh: false })
 }
 
 type Shown = {
   readonly returnTo: string
-  readonly email: string
-  readonly error: PlatformError | null
   /** What happened to a form that was sent after its session had ended; null without one. */
   readonly form: keyof typeof formWords | null
   /** Nobody has an account yet. */
@@ -163,27 +148,20 @@ const FormNotice = ({ form }: { readonly form: keyof typeof formWords }) => (
   </p>
 )
 
-const showForm = async (
-  door: Door,
-  request: Request,
-  { returnTo, email, error, form, isFresh }: Shown,
-  more: readonly string[] = [],
-) => {
-  const visitor = visitorOf(door, request)
-  const { tickets, cookies } = visitor
+const showForm = async (visitor: Visitor, { returnTo, form, isFresh }: Shown, more: readonly string[] = []) => {
+  const { door, cookies } = visitor
   const isForApp = returnTo.startsWith(`${authorizationPath}?`)
-  const { platformName, signIn } = door.platform
+  const { signIn } = door.platform
   const byPasskey = hasPasswordForm(signIn) && allowsPasskeys(door.platform)
   const options = byPasskey
-    ? await requestOptions(door.platform, asked.alone, newChallenge(challengeOf(door, visitor)))
+    ? await requestOptions(door.platform, asked.alone, newChallenge(challengeOf(visitor)))
     : null
   return page(
-    <Layout title="Sign in" visit={{ platformName }} width="narrow">
-      <Problem error={error} />
+    <Layout title="Sign in" visit={visitor} width="narrow">
       {form === null ? null : <FormNotice form={form} />}
       {isFresh ? <FirstAccount /> : null}
       {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
-      {hasPasswordForm(signIn) ? <PasswordForm tickets={tickets} returnTo={returnTo} email={email} /> : null}
+      {hasPasswordForm(signIn) ? <PasswordForm visitor={visitor} returnTo={returnTo} /> : null}
       {mailsLinks(door) ? (
         <p>
           <a href={forgotPasswordPath}>Forgot your password?</a>
@@ -196,7 +174,7 @@ const showForm = async (
       )}
       <OtherWays rules={signIn} returnTo={returnTo} />
     </Layout>,
-    { refusal: error, cookies: [...cookies, ...more] },
+    { cookies: [...cookies, ...more] },
   )
 }
 
@@ -216,16 +194,12 @@ const FirstAccount = () => (
   </>
 )
 
-type PasswordFormProps = Pick<Shown, 'returnTo' | 'email'> & { readonly tickets: TicketBook }
+type PasswordFormProps = Pick<Shown, 'returnTo'> & { readonly visitor: Visitor }
 
-const PasswordForm = ({ tickets, returnTo, email }: PasswordFormProps) => (
-  <Form action="/sign-in" visit={{ tickets }}>
+const PasswordForm = ({ visitor, returnTo }: PasswordFormProps) => (
+  <Form action="/sign-in" visit={visitor}>
     <input type="hidden" name="return_to" value={returnTo} />
-    <Field
-      label="Email address"
-      name="email"
-      input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
-    />
+    <Fields of={signInForm} />
     <Field
       label="Password"
       name="password"

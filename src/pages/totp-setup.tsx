@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { encode } from 'uqr'
-import type { PlatformError } from '../domain/errors.ts'
 import { openBytes, sealBytes, sealNonceBytes } from '../domain/sealed-text.ts'
 import { totpAddress, totpKeyBytes, totpKeyText } from '../domain/second-factor.ts'
 import type { Door } from '../http/door.ts'
 import { badInput } from '../operations/decide.ts'
 import { Field } from './design/field.tsx'
 import { Copyable, Details } from './design/values.tsx'
-import { formOf, optionalText, secretText } from './form.ts'
+import { formOf, optionalText, secretText, textOf } from './form.ts'
+import type { Values } from './kept-form.ts'
 
 // Setting up an authenticator app. The new key is in the page, sealed for this browser and this user, and is stored only with the
 // first right code. So nothing is stored for pages that are left, and each tab has a key of its own.
@@ -27,21 +27,25 @@ const purposeOf = ({ door, secret, userId }: SetupFor) => ({
 /** How long a page may stay open. */
 const lifetimeMs = 3_600_000
 
-/** A new key for this page. */
-export const newTotpKey = ({ door }: Pick<SetupFor, 'door'>): Uint8Array => door.platform.random.bytes(totpKeyBytes)
-
 const sealKey = (whom: SetupFor, key: Uint8Array): string => {
   const { clock, random } = whom.door.platform
   const text = JSON.stringify([clock.now(), Buffer.from(key).toString('base64')])
   return sealBytes(purposeOf(whom), Buffer.from(text), random.bytes(sealNonceBytes))
 }
 
-/** The key that the page has shown. @throws invalid_request if the page was open for too long, or is another browser's */
-export const openTotpKey = (whom: SetupFor, sealed = ''): Uint8Array => {
+/** The key that the page has shown; null if the page was open for too long, or is another browser's. */
+const keyIn = (whom: SetupFor, sealed: string): Uint8Array | null => {
   const text = openBytes(purposeOf(whom), sealed)?.toString() ?? ''
   const [, at, key] = /^\[(\d+),"([A-Za-z0-9+/=]+)"\]$/.exec(text) ?? []
-  if (key === undefined || whom.door.platform.clock.now() - Number(at) > lifetimeMs) throw badInput('code', tooLate)
+  if (key === undefined || whom.door.platform.clock.now() - Number(at) > lifetimeMs) return null
   return Buffer.from(key, 'base64')
+}
+
+/** @throws invalid_request without such a key */
+export const openTotpKey = (whom: SetupFor, sealed = ''): Uint8Array => {
+  const key = keyIn(whom, sealed)
+  if (key === null) throw badInput('code', tooLate)
+  return key
 }
 
 const tooLate = 'This page was open for too long. Scan the new code.'
@@ -49,34 +53,37 @@ const tooLate = 'This page was open for too long. Scan the new code.'
 type TotpFieldsProps = {
   readonly whom: SetupFor
   readonly email: string
-  readonly totpKey: Uint8Array
-  readonly error: PlatformError | null
+  /** What the form sent, if it is shown again: the key stays the same. */
+  readonly sent: Values
 }
 
 /** The QR code, the key as text, and the field for the first code. They stand in a form. */
-export const TotpFields = ({ whom, email, totpKey: key, error }: TotpFieldsProps) => (
-  <>
-    <p>Scan this code with an authenticator app or your password manager. Then enter the six digits that it shows.</p>
-    <QrCode text={totpAddress(key, whom.door.platform.platformName, email)} />
-    <Details summary="Enter the key instead">
-      <p>
-        <Copyable id="totp-key" value={totpKeyText(key)} what="the key" />
-      </p>
-      <p class="muted">Time-based, six digits, every 30 seconds (TOTP with SHA-1).</p>
-    </Details>
-    <input type="hidden" name="key" value={sealKey(whom, key)} />
-    <CodeField label="Code from the app" error={error} />
-  </>
-)
+export const TotpFields = ({ whom, email, sent }: TotpFieldsProps) => {
+  const { platform } = whom.door
+  const key = keyIn(whom, textOf(sent['key'])) ?? platform.random.bytes(totpKeyBytes)
+  return (
+    <>
+      <p>Scan this code with an authenticator app or your password manager. Then enter the six digits that it shows.</p>
+      <QrCode text={totpAddress(key, platform.platformName, email)} />
+      <Details summary="Enter the key instead">
+        <p>
+          <Copyable id="totp-key" value={totpKeyText(key)} what="the key" />
+        </p>
+        <p class="muted">Time-based, six digits, every 30 seconds (TOTP with SHA-1).</p>
+      </Details>
+      <input type="hidden" name="key" value={sealKey(whom, key)} />
+      <CodeField label="Code from the app" />
+    </>
+  )
+}
 
-type CodeFieldProps = { readonly label: string; readonly hint?: string; readonly error: PlatformError | null }
+type CodeFieldProps = { readonly label: string; readonly hint?: string }
 
 /** The field for a code. Browsers and password managers can fill it in. */
-export const CodeField = ({ label, hint, error }: CodeFieldProps) => (
+export const CodeField = ({ label, hint }: CodeFieldProps) => (
   <Field
     label={label}
     name="code"
-    error={error}
     {...(hint === undefined ? {} : { hint })}
     input={{ autocomplete: 'one-time-code', required: true, maxLength: 64, spellcheck: false }}
   />

@@ -177,7 +177,16 @@ type BookOf = Pick<TicketBook, 'owner' | 'isKnown'> & {
 }
 
 /** A browser without a session. Its cookie ties forms, and a sign-in that is not finished, to it and says nothing else. */
-export type Visitor = { readonly secret: string; readonly tickets: TicketBook; readonly cookies: readonly string[] }
+export type Visitor = {
+  readonly door: Door
+  readonly call: Call
+  readonly secret: string
+  readonly tickets: TicketBook
+  readonly cookies: readonly string[]
+  /** The form of this request, on the page that shows it again. */
+  readonly refused?: RefusedForm
+  readonly platformName: string
+}
 
 const visitorSeconds = 3600
 const visitorSyntax = /^[A-Za-z0-9_-]{43}$/
@@ -187,7 +196,14 @@ export const visitorOf = (door: Door, request: Request): Visitor => {
   const known = readCookie(door, request, 'visit', (value) => (visitorSyntax.test(value) ? value : null))
   const secret = known ?? door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
   const tickets = ticketBook(door, secret, { isKnown: known !== null, browserLifetimeSeconds: visitorSeconds })
-  return { secret, tickets, cookies: [setCookie(door, 'visit', secret, visitorSeconds)] }
+  return {
+    door,
+    call: callOf(request),
+    secret,
+    tickets,
+    cookies: [setCookie(door, 'visit', secret, visitorSeconds)],
+    platformName: door.platform.platformName,
+  }
 }
 
 /** Where `return_to` in the address leads. */

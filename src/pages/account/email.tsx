@@ -1,47 +1,67 @@
 import { Elysia } from 'elysia'
-import { PlatformError } from '../../domain/errors.ts'
+import type { PlatformError } from '../../domain/errors.ts'
 import { emailLinkPath } from '../../domain/password-link.ts'
-import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { askForEmail, openPasswordLink, useEmailLink } from '../../operations/users/passwords.ts'
-import { Field, Problem } from '../design/field.tsx'
+import { email, Fields } from '../design/field.tsx'
+import { changedByVisitor, formPage } from '../change.tsx'
 import { Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
-import { answerForm, fieldsOf, formOf, readValues, receiveFromUser, secretText, text, ticketKey } from '../form.ts'
+import { textOf, outcomeOf, answerForm, formOf, secretText } from '../form.ts'
+import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
-import { choiceParameter } from '../query.ts'
-import { requireVisit, type Visit, visitorOf } from '../visit.ts'
+import { choiceParameter, parametersOf } from '../query.ts'
+import { type Visit, type Visitor, visitorOf } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
 const notices = {
   asked: 'We have sent a link to the new address. Your address changes when you confirm it there.',
 } as const
-const emailForm = formOf({ email: text })
+const emailForm = formOf({
+  email: email('New email address', {
+    autocomplete: 'email',
+    hint: 'We send a link to this address. Your address changes when you confirm it there. We also notify the old address.',
+  }),
+})
 const confirmForm = formOf({ link: secretText }, ['link'])
 
 /** Changes the own address: a form, and the page that the link in the mail to the new address opens. */
 export const emailRoutes = (door: Door) =>
   new Elysia()
-    .get(accountPaths.email, async ({ request }) => await show(await requireVisit(door, request), '', null))
-    .post(accountPaths.email, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, emailForm, 'asked')
-      if (door.platform.mailer === null) return await show(visit, '', null)
-      hold(visit.call, door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
-      return await answerForm(visit.asOwner().do(askForEmail, fields.email), {
-        done: () => seeOther(`${accountPaths.email}?done=asked`),
-        refused: async (error) => await show(visit, fields.email, error),
-      })
-    })
+    .use(
+      formPage(door, accountPaths.email, {
+        by: 'user',
+        proof: 'asked',
+        isPartOfPage: true,
+        form: emailForm,
+        show,
+        act: async ({ visit, fields }) => {
+          if (door.platform.mailer === null) return 'again'
+          hold(visit.call, door.limiter.take('code', `email ${visit.userId}`)) // or it could flood mailboxes of others
+          await visit.asOwner().do(askForEmail, fields.email)
+          return seeOther(`${accountPaths.email}?done=asked`)
+        },
+      }),
+    )
     .get(emailLinkPath, async ({ request }) => {
       if (choiceParameter(request, 'done', ['set'] as const) !== null) return showDone(door)
-      return await showConfirmation(door, request, new URL(request.url).searchParams.get('link') ?? '', null)
+      return await showConfirmation(visitorOf(door, request), parametersOf(request))
     })
-    .post(emailLinkPath, async ({ request }) => await confirm(door, request))
+    .use(
+      changedByVisitor(door, emailLinkPath, {
+        form: confirmForm,
+        show: showConfirmation,
+        act: async ({ visitor, fields }) => {
+          const used = await outcomeOf(useEmailLink(door.platform, visitor.call, fields.link))
+          return used.kind === 'refused' ? showDead(door, used.error) : seeOther(`${emailLinkPath}?done=set`)
+        },
+      }),
+    )
 
-const show = async (visit: Visit, email: string, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
   const user = await inspectUser(platform, visit.userId)
   const setBy =
@@ -52,62 +72,41 @@ const show = async (visit: Visit, email: string, error: PlatformError | null): P
         : null
   return page(
     <AccountPage title="Email address" visit={visit} tab={accountPaths.email} notices={notices}>
-      <Problem error={error} />
       <p>
         Your address is <bdi>{user.email}</bdi>. {setBy}
       </p>
       {setBy === null ? (
         <Form action={accountPaths.email} visit={visit} class="measure" asks={proveFirst(visit)}>
-          <Field
-            label="New email address"
-            name="email"
-            hint="We send a link to this address. Your address changes when you confirm it there. We also notify the old address."
-            error={error}
-            input={{ type: 'email', autocomplete: 'email', required: true, maxLength: 254, value: email }}
-          />
+          <Fields of={emailForm} />
           <button type="submit" class="primary">
             Send the link
           </button>
         </Form>
       ) : null}
     </AccountPage>,
-    { refusal: error },
   )
 }
 
-const confirm = async (door: Door, request: Request): Promise<Response> => {
-  const call = callOf(request)
-  const values = await readValues(call, confirmForm)
-  const { link } = fieldsOf(confirmForm, values)
-  const ticket = ticketKey(door, call, visitorOf(door, request).tickets, confirmForm, values)
-  if (ticket instanceof PlatformError) return await showConfirmation(door, request, link, ticket)
-  return await answerForm(useEmailLink(door.platform, call, link), {
-    done: () => seeOther(`${emailLinkPath}?done=set`),
-    refused: (error) => showDead(door, error),
-  })
-}
-
 /** The address of the page has the secret, so no other page may learn it. */
-const showConfirmation = async (door: Door, request: Request, link: string, error: PlatformError | null) => {
-  const { tickets, cookies } = visitorOf(door, request)
-  const opened = openPasswordLink(door.platform, callOf(request), link, emailLinkPath)
-  return await answerForm(opened, {
+const showConfirmation = async (visitor: Visitor, sent: Values) => {
+  const { door, call, cookies } = visitor
+  const link = textOf(sent['link'])
+  return await answerForm(openPasswordLink(door.platform, call, link, emailLinkPath), {
     done: ({ user, row }) =>
       page(
-        <Layout title="Confirm your address" visit={{ platformName: door.platform.platformName }} width="narrow">
-          <Problem error={error} />
+        <Layout title="Confirm your address" visit={visitor} width="narrow">
           <p>
             The account <bdi>{user.email}</bdi> gets the address <bdi>{row.email}</bdi>. You sign in with it from then
             on.
           </p>
-          <Form action={emailLinkPath} visit={{ tickets }} bound={[link]}>
+          <Form action={emailLinkPath} visit={visitor} bound={[link]}>
             <input type="hidden" name="link" value={link} />
             <button type="submit" class="primary">
               Confirm
             </button>
           </Form>
         </Layout>,
-        { refusal: error, cookies, hidesAddress: true },
+        { cookies, hidesAddress: true },
       ),
     refused: (dead) => showDead(door, dead),
   })

@@ -1,21 +1,20 @@
-import type { PlatformError } from '../../domain/errors.ts'
 import { recoveryCodeCount } from '../../domain/second-factor.ts'
 import type { Door } from '../../http/door.ts'
 import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../operations/factors/change-factors.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
+import { formPage } from '../change.tsx'
 import { confirmed } from '../confirmation.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Layout } from '../design/shell.tsx'
 import { CodeBlock, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, receiveFromUser } from '../form.ts'
+import { emptyForm, textOf } from '../form.ts'
+import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
-import { askFirst } from '../proof.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
-import { newTotpKey, openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
+import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
 import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
 import { AddPasskeyRow, PasskeyRow } from './passkeys.tsx'
@@ -35,12 +34,21 @@ export const factorRoutes = (door: Door) =>
   new Elysia()
     .get(accountPaths.factors, async ({ request }) => await showAll(await requireVisit(door, request)))
     .get(accountPaths.offer, async ({ request }) => await showOffer(await requireVisit(door, request)))
-    .get(accountPaths.totp, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      await askFirst(visit, 'first_factor')
-      return showSetUp(visit, { totpKey: newTotpKey(visit), returnTo: returnToIn(visit), error: null })
-    })
-    .post(accountPaths.totp, async ({ request }) => await setUp(door, request))
+    .use(
+      formPage(door, accountPaths.totp, {
+        by: 'user',
+        proof: 'first_factor',
+        form: totpForm,
+        show: (visit, _, sent) => showSetUp(visit, sent),
+        act: async ({ visit, fields }) => {
+          const key = openTotpKey(whomOf(visit), fields.key)
+          const codes = await visit.asOwner().do(addAuthenticatorApp, { key, code: fields.code })
+          if (codes.length === 0) return seeOther(`${accountPaths.factors}?done=added`)
+          const returnTo = safeReturnTo(fields.return_to ?? null, door.platform.publicUrl)
+          return showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: returnTo })
+        },
+      }),
+    )
     .get(accountPaths.newCodes, async ({ request }) => showCodes(await requireVisit(door, request)))
     .use(
       confirmed(door, accountPaths.removeTotp, {
@@ -168,47 +176,20 @@ const CodesRow = ({ factors: { recoveryCodes } }: FactorsProps) => (
   />
 )
 
-const setUp = async (door: Door, request: Request): Promise<Response> => {
-  const { visit, fields } = await receiveFromUser(door, request, totpForm, 'first_factor')
-  const returnTo = safeReturnTo(fields.return_to ?? null, door.platform.publicUrl)
-  const whom = { door, secret: visit.sessionToken, userId: visit.userId }
-  let totpKey: Uint8Array | null = null
-  const added = async () => {
-    const key = openTotpKey(whom, fields.key)
-    totpKey = key
-    return await visit.asOwner().do(addAuthenticatorApp, { key, code: fields.code })
-  }
-  return await answerForm(added(), {
-    done: (codes) =>
-      codes.length === 0
-        ? seeOther(`${accountPaths.factors}?done=added`)
-        : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: returnTo }),
-    refused: (error) => showSetUp(visit, { totpKey: totpKey ?? newTotpKey(visit), returnTo, error }),
-  })
-}
+const whomOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, userId })
 
-type SetUpState = {
-  readonly totpKey: Uint8Array
-  readonly returnTo: string
-  readonly error: PlatformError | null
-}
-
-const showSetUp = (visit: Visit, { totpKey, returnTo, error }: SetUpState): Response =>
-  page(
+const showSetUp = (visit: Visit, sent: Values): Response => {
+  const typed = sent['return_to']
+  const returnTo = typed === undefined ? returnToIn(visit) : safeReturnTo(textOf(typed), visit.door.platform.publicUrl)
+  return page(
     <AccountPage title="Set up an authenticator app" visit={visit} tab={accountPaths.factors}>
-      <Problem error={error} />
       <Form action={accountPaths.totp} visit={visit} class="measure" hidden={{ return_to: returnTo }}>
-        <TotpFields
-          whom={{ door: visit.door, secret: visit.sessionToken, userId: visit.userId }}
-          email={visit.session.user.email}
-          totpKey={totpKey}
-          error={error}
-        />
+        <TotpFields whom={whomOf(visit)} email={visit.session.user.email} sent={sent} />
         <SendOrCancel button="Turn it on" back={returnTo} />
       </Form>
     </AccountPage>,
-    { refusal: error },
   )
+}
 
 /** New recovery codes, right after they were made. */
 const showCodes = (visit: Visit): Response => {

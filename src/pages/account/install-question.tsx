@@ -1,24 +1,24 @@
 import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
 import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/installs.ts'
+import { formPage } from '../change.tsx'
 import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
-import { Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Older } from '../design/table.tsx'
-import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
-import { always, requireVisit, type Visit } from '../visit.ts'
+import { always, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { accountPaths, installLivePath, installPath, installTestPath } from './account-page.tsx'
 
@@ -31,25 +31,30 @@ const [list, param] = ['install-places', 'places'] as const
 /** The question whether to install an app, and the owner's agreement. */
 export const installQuestionRoutes = (door: Door) =>
   new Elysia()
-    .get(
-      installLivePath(':slug'),
-      async ({ request, params: { slug } }) => await ask(await requireVisit(door, request), slug, 'production', null),
-    )
-    .get(
-      installTestPath(':slug'),
-      async ({ request, params: { slug } }) => await ask(await requireVisit(door, request), slug, 'development', null),
-    )
-    .post(
-      installLivePath(':slug'),
-      async ({ request, params: { slug } }) => await install(door, request, slug, 'production'),
-    )
-    .post(
-      installTestPath(':slug'),
-      async ({ request, params: { slug } }) => await install(door, request, slug, 'development'),
-    )
+    .use(installing(door, installLivePath(':slug'), 'production'))
+    .use(installing(door, installTestPath(':slug'), 'development'))
+
+const installing = (door: Door, path: '/apps/:slug' | '/apps/:slug/test', environment: Environment) =>
+  formPage(door, path, {
+    by: 'user',
+    proof: 'none',
+    form: installForm,
+    show: async (visit, { slug }) => await ask(visit, slug, environment),
+    act: async ({ visit, fields, ticket }, { slug }) => {
+      // Only a member may test an app. This rule is checked before the ticket is spent.
+      const may = environment === 'development' ? mayInApp(slug, 'view') : always
+      const [kindText, resourceSlug = ''] = fields.place.split(' ')
+      const kind = resourceKinds.find((name) => name === kindText)
+      if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
+      const agreedTo = parseStoredScope(fields.scopes)
+      const input = { slug, userEmail: visit.session.user.email, kind, resourceSlug, environment, agreedTo }
+      const { approval } = await visit.as(may, ticket).do(createInstall, input)
+      return seeOther(`${accountPaths.installs}?done=${approval}`)
+    },
+  })
 
 /** Shows what an owner needs to know before they install an app. The app's name is inside a sentence of ours. */
-const ask = async (visit: Visit, slug: string, environment: Environment, error: PlatformError | null) => {
+const ask = async (visit: Visit, slug: string, environment: Environment) => {
   const { platform } = visit.door
   const { cursor } = listPart(visit, list, param)
   const question = await prepareInstall(platform, visit.session, slug, environment, cursor)
@@ -58,7 +63,6 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
   const { app } = question
   return page(
     <Layout title="Install this app?" visit={visit} section="account" width="narrow">
-      <Problem error={error} />
       <div class="asker">
         <Avatar id={app.id} name={app.name} />
         <div>
@@ -90,35 +94,15 @@ const ask = async (visit: Visit, slug: string, environment: Environment, error: 
           You can uninstall it at any time, under <a href={accountPaths.installs}>Installs</a> in your account.
         </li>
       </ul>
-      <PlaceForm visit={visit} question={question} error={error} />
+      <PlaceForm visit={visit} question={question} />
       <Older href={more} name="More websites and stores" />
     </Layout>,
-    { refusal: error },
   )
 }
 
-const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, installForm, 'none')
-  // Only a member may test an app. This rule is checked before the ticket is spent.
-  const may = environment === 'development' ? mayInApp(slug, 'view') : always
-  const [kindText, resourceSlug = ''] = fields.place.split(' ')
-  const kind = resourceKinds.find((name) => name === kindText)
-  if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
-  const agreedTo = parseStoredScope(fields.scopes)
-  const input = { slug, userEmail: visit.session.user.email, kind, resourceSlug, environment, agreedTo }
-  return await answerForm(visit.as(may, ticket).do(createInstall, input), {
-    done: ({ approval }) => seeOther(`${accountPaths.installs}?done=${approval}`),
-    refused: async (error) => await ask(visit, slug, environment, error),
-  })
-}
+type PlaceFormProps = { readonly visit: Visit; readonly question: InstallQuestion }
 
-type PlaceFormProps = {
-  readonly visit: Visit
-  readonly question: InstallQuestion
-  readonly error: PlatformError | null
-}
-
-const PlaceForm = ({ visit, question: { app, environment, places, installedOn }, error }: PlaceFormProps) => {
+const PlaceForm = ({ visit, question: { app, environment, places, installedOn } }: PlaceFormProps) => {
   if (places.data.length === 0) {
     return installedOn === 0 ? (
       <p>You have no website or store to install it on.</p>
@@ -130,7 +114,7 @@ const PlaceForm = ({ visit, question: { app, environment, places, installedOn },
     )
   }
   const scopes = formatScope(app.scopes)
-  const isAtFault = error?.facts.param === 'resource'
+  const isAtFault = visit.refused?.error?.facts.param === 'resource'
   return (
     <Form action={installPath(app.slug, environment)} visit={visit} bound={[scopes]}>
       <input type="hidden" name="scopes" value={scopes} />

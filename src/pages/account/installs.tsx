@@ -1,16 +1,15 @@
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { ownsInstall, agreeToScopes } from '../../operations/installs/installs.ts'
 import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
+import { changed } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
-import { Problem } from '../design/field.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
-import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { formOf, text } from '../form.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -31,16 +30,18 @@ const agreeForm = formOf({ scopes: text }, ['scopes'])
 
 /** The installs of the signed-in person, and the apps that they can install. */
 export const ownInstallRoutes = (door: Door) =>
-  new Elysia()
-    .use(listRoutes(door, installsAndApps, { by: 'user', show: async (visit) => await show(visit, null) }))
-    .post(agreePath(':id'), async ({ request, params: { id } }) => {
-      const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm, 'none')
-      const input = { id, agreedTo: parseStoredScope(fields.scopes) }
-      return await answerForm(visit.as(ownsInstall(id), ticket).do(agreeToScopes, input), {
-        done: () => settled('agree'),
-        refused: async (error) => await show(visit, error),
-      })
-    })
+  new Elysia().use(listRoutes(door, installsAndApps, { by: 'user', show })).use(
+    changed(door, agreePath(':id'), {
+      by: 'user',
+      proof: 'none',
+      form: agreeForm,
+      show,
+      act: async ({ visit, fields, ticket }, { id }) => {
+        await visit.as(ownsInstall(id), ticket).do(agreeToScopes, { id, agreedTo: parseStoredScope(fields.scopes) })
+        return seeOther(`${accountPaths.installs}?done=agree`)
+      },
+    }),
+  )
 
 const nothingOffered = 'There are no apps to install yet. An app appears here when its first version goes live.'
 
@@ -61,9 +62,7 @@ const installsAndApps = list(
   { parts: { installs: ['status', 'sort'], apps: ['q'] } },
 )
 
-const settled = (done: keyof typeof notices): Response => seeOther(`${accountPaths.installs}?done=${done}`)
-
-const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
   const asked = installsAndApps.read(visit)
   const { status, q, sort } = asked.values
@@ -75,7 +74,6 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
   const apps = await asked.rows((window) => listOfferedApps(platform, window, q), 'apps')
   return page(
     <AccountPage title="Installs" visit={visit} tab={accountPaths.installs} notices={notices}>
-      <Problem error={error} />
       <h2>Your installs</h2>
       <FilterBar of={asked} part="installs" label="Your installs" isShown={installs.rows.length > 0} />
       <RowList
@@ -91,7 +89,6 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
       <RowList rows={apps.rows} row={(app) => <OfferedAppRow app={app} />} empty={noMatch(apps, nothingOffered)} />
       <Pager of={apps} label="Pages of apps" />
     </AccountPage>,
-    { refusal: error },
   )
 }
 

@@ -1,22 +1,22 @@
 import { Elysia } from 'elysia'
 import { browserLabel } from '../../domain/device.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { removeFactor } from '../../operations/factors/change-factors.ts'
 import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
+import { formPage } from '../change.tsx'
 import { confirmed } from '../confirmation.tsx'
-import { Field, Problem } from '../design/field.tsx'
+import { Field } from '../design/field.tsx'
 import { SendOrCancel } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row } from '../design/row-list.tsx'
 import { Time } from '../design/values.tsx'
-import { answerForm, emptyForm, formOf, receiveFromUser, secretText, text } from '../form.ts'
+import { emptyForm, formOf, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
-import { askFirst } from '../proof.ts'
 import { showOnce } from '../shown-once.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
 
 const passkeyForm = formOf({ name: text, passkey: secretText })
@@ -26,13 +26,23 @@ const removePath = <Id extends string>(id: Id) => `${accountPaths.passkeys}/${id
 /** Adding and removing the passkeys of the person who is signed in. */
 export const passkeyRoutes = (door: Door) =>
   new Elysia()
-    .get(accountPaths.addPasskey, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
-      await askFirst(visit, 'first_factor')
-      return await showAdd(visit, browserLabel(request.headers.get('user-agent')) ?? '', null)
-    })
-    .post(accountPaths.addPasskey, async ({ request }) => await add(door, request))
+    .use(
+      formPage(door, accountPaths.addPasskey, {
+        by: 'user',
+        // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
+        proof: 'first_factor',
+        form: passkeyForm,
+        show: showAdd,
+        act: async ({ visit, fields }) => {
+          const response = registrationIn(fields.passkey)
+          const readChallenge = challengeReader(challengeOf(visit))
+          const codes = await visit.asOwner().do(addPasskey, { response, name: fields.name, readChallenge })
+          return codes.length === 0
+            ? seeOther(`${accountPaths.factors}?done=passkey_added`)
+            : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: accountPaths.factors })
+        },
+      }),
+    )
     .use(
       confirmed(door, removePath(':id'), {
         area: accountArea,
@@ -67,24 +77,9 @@ export const passkeyRoutes = (door: Door) =>
 
 const challengeOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, place: `new ${userId}` })
 
-const add = async (door: Door, request: Request): Promise<Response> => {
-  const { visit, fields } = await receiveFromUser(door, request, passkeyForm, 'first_factor')
-  const added = async () => {
-    const response = registrationIn(fields.passkey)
-    const readChallenge = challengeReader(challengeOf(visit))
-    return await visit.asOwner().do(addPasskey, { response, name: fields.name, readChallenge })
-  }
-  return await answerForm(added(), {
-    done: (codes) =>
-      codes.length === 0
-        ? seeOther(`${accountPaths.factors}?done=passkey_added`)
-        : showOnce(visit, accountPaths.newCodes, codes.join('\n'), { return_to: accountPaths.factors }),
-    refused: async (error) => await showAdd(visit, fields.name, error),
-  })
-}
-
-const showAdd = async (visit: Visit, name: string, error: PlatformError | null): Promise<Response> => {
+const showAdd = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
+  const browser = browserLabel(visit.call.request.headers.get('user-agent')) ?? ''
   const words = allowsPasskeys(platform)
     ? 'Passkeys need JavaScript and a browser that supports them. You can set up an authenticator app instead.'
     : 'Browsers allow passkeys only over HTTPS and at a host name. Ask the operator of this server for such an address.'
@@ -93,7 +88,6 @@ const showAdd = async (visit: Visit, name: string, error: PlatformError | null):
     : null
   return page(
     <AccountPage title="Add a passkey" visit={visit} tab={accountPaths.factors}>
-      <Problem error={error} />
       <p data-without-passkey>{words}</p>
       {options === null ? null : (
         <PasskeyForm action={accountPaths.addPasskey} visit={visit} kind="create" options={options}>
@@ -101,15 +95,13 @@ const showAdd = async (visit: Visit, name: string, error: PlatformError | null):
             label="Name"
             name="name"
             hint="Helps you tell your passkeys apart, such as the name of the device."
-            error={error}
-            input={{ required: true, maxLength: 200, value: name }}
+            input={{ required: true, maxLength: 200, value: browser }}
           />
           <p class="muted">Your browser then asks you to choose where the passkey is kept.</p>
           <SendOrCancel button="Add the passkey" back={accountPaths.factors} />
         </PasskeyForm>
       )}
     </AccountPage>,
-    { refusal: error },
   )
 }
 

@@ -1,5 +1,3 @@
-import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
@@ -7,12 +5,13 @@ import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { inspectUser } from '../../operations/users/find-user.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
-import { Field, Problem } from '../design/field.tsx'
+import { formPage } from '../change.tsx'
+import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
-import { answerForm, formOf, receiveFromUser, secretText } from '../form.ts'
+import { formOf, secretText } from '../form.ts'
 import { NewPasswordFields } from '../new-password.tsx'
 import { page, seeOther } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
 const notices = { changed: 'Your password is changed, and every other session has ended.' } as const
@@ -20,32 +19,30 @@ const notices = { changed: 'Your password is changed, and every other session ha
 const passwordForm = formOf({ current: secretText, password: secretText, repeated: secretText })
 
 export const passwordRoutes = (door: Door) =>
-  new Elysia()
-    .get(accountPaths.password, async ({ request }) => show(await requireVisit(door, request), null))
-    .post(accountPaths.password, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, passwordForm, 'none', 'session')
+  formPage(door, accountPaths.password, {
+    by: 'user',
+    proof: 'none',
+    shareOf: 'session',
+    form: passwordForm,
+    show,
+    act: async ({ visit, fields }) => {
       const { session, call: trace } = visit
       const { current, password: next, repeated } = fields
       // Guesses of the current password count together with guesses on the sign-in page.
-      const change = withSignInLimit(
+      const { sessionToken } = await withSignInLimit(
         door,
         trace,
         { account: session.user.email, knownAs: async () => session.sessionKey },
         async (platform) =>
           await changePassword(actingAs(platform, trace, session), trace, session, { current, next, repeated }),
       )
-      return await answerForm(change, {
-        done: ({ sessionToken }) => {
-          door.platform.observe.issued('session')
-          const cookie = sessionCookie(door, sessionToken)
-          return seeOther(`${accountPaths.password}?done=changed`, [cookie])
-        },
-        refused: (error) => show(visit, error),
-      })
-    })
+      door.platform.observe.issued('session')
+      return seeOther(`${accountPaths.password}?done=changed`, [sessionCookie(door, sessionToken)])
+    },
+  })
 
 /** Passwords are never sent back: after a refusal the person types all three again. */
-const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
   const user = await inspectUser(platform, visit.userId)
   if (!user.hasPassword || !mayUsePassword(platform.signIn, user.isOperator)) return showNone(visit)
@@ -57,12 +54,11 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
       tab={accountPaths.password}
       notices={notices}
     >
-      <Problem error={error} />
       <Form action={accountPaths.password} visit={visit} class="measure">
         {/* Tells password managers whose password this is. */}
         <input type="text" name="username" autocomplete="username" value={visit.session.user.email} readOnly hidden />
-        <Field label="Current password" name="current" error={error} input={currentPassword} />
-        <NewPasswordFields error={error} />
+        <Field label="Current password" name="current" input={currentPassword} />
+        <NewPasswordFields />
         <p class="muted">
           Connected apps stay connected, because they never knew your password. If somebody else has used your account,
           check <a href={accountPaths.apps}>your connected apps</a> as well.
@@ -72,7 +68,6 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         </button>
       </Form>
     </AccountPage>,
-    { refusal: error },
   )
 }
 

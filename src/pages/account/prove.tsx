@@ -1,21 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { PlatformError } from '../../domain/errors.ts'
 import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { asked as passkeyOf, requestOptions } from '../../operations/factors/passkeys.ts'
 import { meansOf, type ProofGiven, proveAgain } from '../../operations/sessions/prove-again.ts'
-import { Field, Problem } from '../design/field.tsx'
+import { formPage } from '../change.tsx'
+import { Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { Layout } from '../design/shell.tsx'
-import { answerForm, formOf, optionalText, receiveFromUser, secretText, text } from '../form.ts'
+import { formOf, optionalText, secretText, text, textOf } from '../form.ts'
+import type { Values } from '../kept-form.ts'
 import { proveAtBuilder } from '../handover.tsx'
 import { proveAtProvider } from '../identity.tsx'
-import { page, seeOther } from '../page.ts'
+import { isReading, page, seeOther } from '../page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from '../passkey.tsx'
 import { provedCookie, provePath } from '../proof.ts'
+import { parametersOf } from '../query.ts'
 import { CodeField } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit, wayBackOf } from '../visit.ts'
 
@@ -34,15 +36,19 @@ const proveElsewherePaths = { oidc: `${provePath}/oidc`, handover: `${provePath}
 /** The page that asks a signed-in person to prove again that it is them, and leads back to their form. */
 export const proveRoutes = (door: Door) =>
   new Elysia()
-    .get(provePath, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      const { searchParams } = new URL(request.url)
-      return await show(
-        visit,
-        waysOf(visit, (name) => searchParams.get(name)),
-        null,
-      )
-    })
+    .use(
+      formPage(door, provePath, {
+        by: 'user',
+        proof: 'none',
+        shareOf: 'session',
+        form: proveForm,
+        show: async (visit, _, sent) => await show(visit, waysOf(visit, sent)),
+        act: async ({ visit, fields }) => {
+          await prove(visit, fields)
+          return seeOther(waysOf(visit, fields).returnTo, [provedCookie(visit)])
+        },
+      }),
+    )
     .get(proveElsewherePaths.oidc, async ({ request }) => {
       const visit = await requireVisit(door, request)
       return await proveAtProvider(visit, wayBackOf(door, request))
@@ -50,14 +56,6 @@ export const proveRoutes = (door: Door) =>
     .get(proveElsewherePaths.handover, async ({ request }) => {
       const visit = await requireVisit(door, request)
       return proveAtBuilder(visit, wayBackOf(door, request))
-    })
-    .post(provePath, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, proveForm, 'none', 'session')
-      const ways = waysOf(visit, (name) => fields[name] ?? null)
-      return await answerForm(prove(visit, fields), {
-        done: () => seeOther(ways.returnTo, [provedCookie(visit)]),
-        refused: async (error) => await show(visit, ways, error),
-      })
     })
 
 type Given = Partial<Readonly<Record<'kind' | 'password' | 'code' | 'passkey', string>>>
@@ -87,13 +85,14 @@ const prove = async (visit: Visit, given: Given) => {
 
 type Ways = { readonly returnTo: string; readonly back: string }
 
-/** Where the person goes afterwards, and where if they cancel. Both are pages of ours. */
-const waysOf = (visit: Visit, given: (name: 'return_to' | 'back') => string | null): Ways => {
-  const { publicUrl } = visit.door.platform
-  return { returnTo: safeReturnTo(given('return_to'), publicUrl), back: safeReturnTo(given('back'), publicUrl) }
+/** Where the person goes afterwards, and where if they cancel, by the form or the address. Both are pages of ours. */
+const waysOf = ({ door: { platform }, call: { request } }: Visit, sent: Values): Ways => {
+  const given = isReading(request) ? parametersOf(request) : sent
+  const way = (name: string) => safeReturnTo(textOf(given[name]), platform.publicUrl)
+  return { returnTo: way('return_to'), back: way('back') }
 }
 
-const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError | null): Promise<Response> => {
+const show = async (visit: Visit, { returnTo, back }: Ways): Promise<Response> => {
   const { platform } = visit.door
   const means = await meansOf(platform, visit.session)
   const asked = means.passkey
@@ -103,7 +102,6 @@ const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError
   const query = new URLSearchParams({ return_to: returnTo }).toString()
   return page(
     <Layout title="Confirm that it is you" visit={visit} section="account" width="narrow">
-      <Problem error={error} />
       <p>This step needs your confirmation, which then counts for ten minutes.</p>
       {means.password ? (
         <Form action={provePath} visit={visit} hidden={{ kind: 'password', ...hidden }}>
@@ -111,7 +109,6 @@ const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError
           <Field
             label="Password"
             name="password"
-            error={error}
             input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
           />
           <SendOrCancel button="Continue" back={back} />
@@ -119,7 +116,7 @@ const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError
       ) : null}
       {means.code ? (
         <Form action={provePath} visit={visit} hidden={{ kind: 'code', ...hidden }}>
-          <CodeField label={means.password ? 'Or a code from your app' : 'Code from your app'} error={error} />
+          <CodeField label={means.password ? 'Or a code from your app' : 'Code from your app'} />
           <button type="submit">Continue with the code</button>
         </Form>
       ) : null}
@@ -162,7 +159,6 @@ const show = async (visit: Visit, { returnTo, back }: Ways, error: PlatformError
         </p>
       )}
     </Layout>,
-    { refusal: error },
   )
 }
 

@@ -10,6 +10,9 @@ export type FormVisit = {
   readonly refused?: RefusedForm
 }
 
+/** Hidden fields that say where a form leads. They do not tell apart forms. */
+const places: ReadonlySet<string> = new Set(['back', 'return_to'])
+
 type FormProps = {
   /** The path that the form is sent to; its ticket is valid for this path only. */
   readonly action: string
@@ -46,7 +49,7 @@ export const Form = ({
   const { tickets, kept = null, refused = null } = visit
   const isThis = (form: KeptForm | null) =>
     form?.action === action &&
-    Object.entries(hidden).every(([name, value]) => name === 'back' || (form.values[name] ?? '') === value)
+    Object.entries(hidden).every(([name, value]) => places.has(name) || (form.values[name] ?? '') === value)
   const isKept = refused === null && isThis(kept)
   const state = {
     values: isThis(refused) ? (refused?.values ?? null) : isKept ? (kept?.values ?? null) : null,

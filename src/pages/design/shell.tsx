@@ -10,7 +10,7 @@ import { Count } from './list-tools.tsx'
 
 type Section = 'home' | 'account' | 'console' | 'desk'
 
-type Visitor = Pick<Visit, 'platformName'>
+type Visitor = Pick<Visit, 'platformName' | 'refused'>
 
 type LayoutProps = {
   readonly title: string
@@ -126,7 +126,7 @@ export const Layout = (props: LayoutProps) => {
             {actions === undefined || actions === null ? null : <div class="page-actions">{actions}</div>}
           </div>
           {notices !== undefined && isSignedIn ? <Notice text={noticeFor(visit, notices)} /> : null}
-          {isSignedIn ? <Problem error={visit.refused?.error} /> : null}
+          <Problem error={visit.refused?.error} />
           {children}
         </main>
         {width === 'narrow' ? null : <SiteFooter />}
