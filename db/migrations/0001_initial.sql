@@ -213,7 +213,7 @@ CREATE TABLE installs (
 CREATE INDEX installs_pending ON installs (id) WHERE approval = 'pending';
 CREATE INDEX installs_by_app ON installs (app_id, id, approval, state);
 CREATE INDEX installs_by_user ON installs (user_id, id);
-CREATE INDEX installs_by_app_and_user ON installs (app_id, user_id, approval, state);
+CREATE INDEX installs_by_app_and_user ON installs (app_id, user_id, approval, state, environment);
 CREATE UNIQUE INDEX installs_open ON installs (resource_id, app_id) WHERE approval = 'pending' OR state = 'active';
 
 CREATE TABLE install_session_codes (

@@ -5,6 +5,7 @@ import {
   count,
   desc,
   eq,
+  gt,
   isNull,
   or,
   sql,
@@ -32,6 +33,7 @@ import {
 import { lazyReader } from './reader.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
+import type { Environment } from '../../src/domain/app.ts'
 import type { ResourceKind } from '../../src/domain/resource.ts'
 import type { Resource } from './resources.ts'
 
@@ -46,6 +48,12 @@ const publishers = alias(users, 'publishers')
 /** Whether a manifest names a page to show in a frame. Only opening the app reads the manifest and checks that page. */
 const namesFrame = (manifest: AnyColumn) => contains(manifest, '"embedUrl":').mapWith(Boolean)
 
+/** An install of the live version serves both environments, so that developers can try what users have; a test only development. */
+const servesEnvironment = or(
+  eq(installs.environment, sql`'production'`),
+  eq(installs.environment, given('environment')),
+)
+
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
   const hasLive = lazyReader(db, () =>
@@ -58,6 +66,7 @@ export const installQueries = (db: DrizzleConnection) => {
           eq(installs.userId, given('userId')),
           eq(installs.approval, given('approval')),
           eq(installs.state, given('state')),
+          servesEnvironment,
         ),
       )
       .limit(givenLimit('limit')),
@@ -203,6 +212,25 @@ export const installQueries = (db: DrizzleConnection) => {
         .orderBy(order)
         .limit(limit)
     },
+    /** What an app may list of its installs, after an ID, in the order of their IDs, with the website or store. */
+    pageForApp: async ({ appId, userId, ...asked }: AskedByApp, after: string, limit: number) =>
+      await db
+        .select({ install: installs, kind: resources.kind, ...pick(resources, 'externalId', 'name', 'slug') })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(
+          and(
+            eq(installs.appId, appId),
+            userId === null ? eq(installs.approval, 'approved') : eq(installs.userId, userId),
+            eq(installs.environment, asked.environment),
+            asked.state === null ? undefined : eq(installs.state, asked.state),
+            isOfKind(asked.kind),
+            asked.externalId === null ? undefined : eq(resources.externalId, asked.externalId),
+            asked.id === null ? gt(installs.id, after) : eq(installs.id, asked.id),
+          ),
+        )
+        .orderBy(asc(installs.id))
+        .limit(limit),
     /** How many installs of existing apps wait for an operator, counted up to a limit. */
     countPending: async (most: number): Promise<number> => {
       const waiting = db
@@ -237,9 +265,9 @@ export const installQueries = (db: DrizzleConnection) => {
         .innerJoin(apps, eq(apps.id, installs.appId))
         .where(and(eq(installs.userId, userId), isNull(apps.deletedAt), isOpen))
         .orderBy(asc(installs.id)),
-    /** Whether the user has an approved and active install of the app, on any website or store. */
-    hasLive: (appId: string, userId: string) =>
-      hasLive().has({ appId, userId, approval: 'approved', state: 'active', limit: 1 }),
+    /** Whether the user has an approved and active install of the app, on any website or store, that serves this environment. */
+    hasLive: (appId: string, userId: string, environment: Environment) =>
+      hasLive().has({ appId, userId, environment, approval: 'approved', state: 'active', limit: 1 }),
     setScopes: async (id: string, scopes: string, now: number) =>
       void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
     /** Moves from one state to another; false if the install is not in that state. */
@@ -271,6 +299,18 @@ export type InstallFilter = {
   readonly part: string
 }
 export type AppInstallFilter = Pick<InstallFilter, 'status' | 'kind'>
+
+/** Which of its installs an app asks for. */
+export type AskedByApp = Pick<Install, 'appId' | 'environment'> & {
+  /** Null for an app that asks for itself: of everybody's installs it sees those that an operator approved. */
+  readonly userId: string | null
+  /** Null for every install, or the only one. */
+  readonly id: string | null
+  readonly kind: ResourceKind | null
+  readonly state: Install['state'] | null
+  /** The builder's own ID of the website or store. */
+  readonly externalId: string | null
+}
 
 export type StateCounts = {
   readonly states: readonly (Pick<typeof installs.$inferSelect, 'approval' | 'state'> & { readonly count: number })[]
@@ -337,6 +377,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
             eq(installs.appId, given('appId')),
             eq(installs.approval, given('approval')),
             eq(installs.state, given('state')),
+            servesEnvironment,
             ...conditions,
           ),
         )
@@ -360,13 +401,13 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
   const onOfUser = on(eq(installs.userId, given('userId')))
 
   return {
-    /** Whether the app has an approved, active install on the resource; of this user, or of anyone (null). */
+    /** Whether the app has an approved, active install on the resource that serves this environment; of this user, or of anyone (null). */
     isOn: (
-      appId: string,
+      { appId, environment }: { readonly appId: string; readonly environment: Environment },
       userId: string | null,
       { kind, externalId }: { kind: Resource['kind']; externalId: string },
     ) => {
-      const asked = { appId, kind, externalId, approval: 'approved', state: 'active', limit: 1 }
+      const asked = { appId, environment, kind, externalId, approval: 'approved', state: 'active', limit: 1 }
       return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
     },
     /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */

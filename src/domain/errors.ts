@@ -35,6 +35,7 @@ const errors = {
   route_not_found: [404, 'There is no such route.'],
   version_not_found: [404, 'The app has no such version.'],
   grant_not_found: [404, 'The user has no such grant.'],
+  install_not_found: [404, 'The app has no such install.'],
   record_not_found: [404, 'There is no such record.'],
   method_not_allowed: [405, 'This route does not support this method.'],
   version_locked: [409, 'The version was submitted and its content cannot change.'],

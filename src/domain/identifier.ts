@@ -105,6 +105,10 @@ export const environmentOfClientId = (text: string): Environment | null => {
   return isClientIdOf('production', text) ? 'production' : null
 }
 
+/** The environment of a client ID that the platform has issued. */
+export const environmentOfClient = (issued: string): Environment =>
+  issued.startsWith(clientPrefixes.development) ? 'development' : 'production'
+
 const isClientIdOf = (environment: Environment, text: string): boolean => {
   const prefix = clientPrefixes[environment]
   return text.length === prefix.length + 22 && text.startsWith(prefix) && isBase62(text.slice(prefix.length))

@@ -1,3 +1,5 @@
+import type { Environment } from './app.ts'
+
 /** The operator's decision about an install; withdrawn when its owner cancelled it before a decision. */
 export const installApprovals = ['pending', 'approved', 'rejected', 'withdrawn'] as const
 export type InstallApproval = (typeof installApprovals)[number]
@@ -38,3 +40,9 @@ export const endingStep = ({ approval, state }: InstallState): EndingStep | null
   if (approval === 'pending') return 'withdraw'
   return state === 'active' ? 'deactivate' : null
 }
+
+/** Where a user installs an app: its live version, or the version that its developers test. */
+export const installLivePath = <Slug extends string>(slug: Slug) => `/apps/${slug}` as const
+export const installTestPath = <Slug extends string>(slug: Slug) => `/apps/${slug}/test` as const
+export const installPath = (slug: string, environment: Environment): string =>
+  environment === 'production' ? installLivePath(slug) : installTestPath(slug)

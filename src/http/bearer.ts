@@ -133,6 +133,12 @@ export const developmentAppOf = (caller: BearerCaller): AppCaller => {
   return app
 }
 
+/** An app that acts for itself or for a user. @throws token_type_not_allowed for a live token of another kind */
+export const appOrUserOf = (caller: BearerCaller): AppCaller | UserCaller => {
+  if (caller.kind !== 'app' && caller.kind !== 'user') throw refuse('token_type_not_allowed')
+  return caller
+}
+
 /** A caller who acts for a user. @throws token_type_not_allowed for a live token of another kind */
 export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller => {
   if (caller.kind !== 'user' && caller.kind !== 'embedded') throw refuse('token_type_not_allowed')

@@ -32,7 +32,7 @@ export type AppCaller = {
   readonly credentialId: string
   readonly clientId: string
   readonly environment: Environment
-  /** As stored. No endpoint checks an app token's scopes, so they are not parsed here. */
+  /** As stored. Hardly a call checks an app token's scopes, so they are not parsed here. */
   readonly scope: string
   readonly expiresAt: number
   readonly app: { readonly id: string; readonly name: string; readonly slug: string; readonly createdAt: number }

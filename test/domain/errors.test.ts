@@ -35,6 +35,7 @@ const promised: Readonly<Record<ErrorCode, number>> = {
   route_not_found: 404,
   version_not_found: 404,
   grant_not_found: 404,
+  install_not_found: 404,
   record_not_found: 404,
   method_not_allowed: 405,
   version_locked: 409,

@@ -166,6 +166,7 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
   version_not_found: async () => await rollBack({ version: '9.9.9' }),
   grant_not_found: async () =>
     await call(url, 'POST', '/oauth/revoke', { token: tokens.session, body: { grantId: 'grt_x' } }),
+  install_not_found: async () => await call(url, 'GET', '/installs/ins_x', { token: tokens.app }),
   method_not_allowed: async () => await call(url, 'DELETE', '/me'),
   version_locked: async () => {
     await upload({ version: '2.0.0' })

@@ -2,11 +2,19 @@ import { andThen } from '../../domain/awaitable.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { listResources, scopeToRead } from '../../operations/resources/resources.ts'
-import { bearer, userOrPageOf } from '../bearer.ts'
-import { resourceList, resourceListQuery } from '../contract/resources.ts'
+import { appOrUserOf, bearer, userOrPageOf } from '../bearer.ts'
+import { findInstallForApp, listInstallsForApp, type ToldInstall } from '../../operations/installs/lists.ts'
+import {
+  installList,
+  installParameter,
+  installQuery,
+  installRecord,
+  resourceList,
+  resourceListQuery,
+} from '../contract/resources.ts'
 import { endpoint, queryOf } from '../endpoint.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
-import { contractPath } from '../paths.ts'
+import { contractPath, pathParametersOf } from '../paths.ts'
 import { wireTime, wireTimeOrNull } from '../wire.ts'
 
 export const listBuilderResources = endpoint({
@@ -49,3 +57,54 @@ export const listBuilderResources = endpoint({
 
 const isKind = (text: string | undefined): text is ResourceKind =>
   text !== undefined && Object.hasOwn(scopeToRead, text)
+
+const wireInstall = (install: ToldInstall) => ({
+  ...install,
+  scopes: [...install.scopes],
+  createdAt: wireTime(install.createdAt),
+  updatedAt: wireTime(install.updatedAt),
+})
+
+export const listInstalls = endpoint({
+  method: 'GET',
+  path: `${contractPath}/installs`,
+  caller: bearer('appToken', 'userToken'),
+  share: 'read',
+  query: queryOf(installQuery),
+  answers: { 200: installList },
+  details: {
+    id: 'listAppInstalls',
+    summary: 'List the installs of the calling app',
+    description:
+      "By a user's token, the installs of this user; by the app's own token, those of everybody that an operator approved. Only installs of the environment of the token.",
+    tag: 'Resources',
+  },
+  run: (door, _, { caller, query }) => {
+    const asked = pageRequest('installs', query)
+    const question = { kind: query.kind ?? null, state: query.state ?? null, externalId: query.resourceId ?? null }
+    return andThen(listInstallsForApp(door.platform, appOrUserOf(caller), question, asked), (page) => ({
+      data: page.data.map(wireInstall),
+      nextCursor: wireCursor('installs', page.nextCursor),
+    }))
+  },
+})
+
+export const readInstall = endpoint({
+  method: 'GET',
+  path: `${contractPath}/installs/:id`,
+  caller: bearer('appToken', 'userToken'),
+  share: 'read',
+  answers: { 200: installRecord },
+  errors: ['install_not_found'],
+  details: {
+    id: 'readAppInstall',
+    summary: 'Read one install of the calling app',
+    description: 'As the list has it. What the list does not have does not exist here.',
+    tag: 'Resources',
+    parameters: [installParameter],
+  },
+  run: async (door, call, { caller }) => {
+    const { id = '' } = pathParametersOf(call)
+    return wireInstall(await findInstallForApp(door.platform, appOrUserOf(caller), id))
+  },
+})

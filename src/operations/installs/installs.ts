@@ -5,18 +5,18 @@ import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { parseStoredScope, formatScope, type ScopeName } from '../../domain/scope.ts'
 import type { Rule } from '../acting-as.ts'
 import type { Environment } from '../../domain/app.ts'
-import { recordId } from '../../domain/identifier.ts'
+import { environmentOfClient, recordId } from '../../domain/identifier.ts'
 import { appFactsIn } from '../../domain/manifest.ts'
 import { findApp, mayTest } from '../apps/app-record.ts'
 import { system } from '../audit/event.ts'
-import type { SessionCaller } from '../authenticate.ts'
+import type { EmbeddedCaller, SessionCaller, UserCaller } from '../authenticate.ts'
 import { badInput, decide, type Operation, type OpenChange } from '../decide.ts'
 import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
-import { type EndingStep, endingStep, type InstallStep, installSteps } from '../../domain/install.ts'
+import { type EndingStep, endingStep, installPath, type InstallStep, installSteps } from '../../domain/install.ts'
 
 /** An install as operators and owners see it. */
 export type InstallRecord = ReturnType<typeof installRecord>
@@ -102,15 +102,16 @@ type NewInstall = {
 
 /**
  * Installs an app on a website or store that the user owns. The install is pending and inactive until an operator
- * approves it, unless installs are approved automatically.
+ * approves it, unless installs are approved automatically or it is a test.
  * @throws invalid_request for an unknown app, user or resource, an install there that is pending or active, a version
  *   that asks for other scopes than those agreed to, or a test by anybody but a member
  */
 export const createInstall: Operation<NewInstall, InstallRecord> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
   const id = recordId('ins_', platform.random.uuid(now))
-  const isApproved = platform.installApproval === 'automatic'
   const environment = input.environment ?? 'production'
+  // Developers test on websites and stores of their own, with tokens of development only.
+  const isApproved = platform.installApproval === 'automatic' || environment === 'development'
   return await decide(platform, trace, { actor, now, kind: 'guarded' }, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const found = await findUser(q, input.userEmail)
@@ -162,6 +163,22 @@ const scopesOf = async (
 }
 
 const askedAnew = 'The app now asks for something else. Review what it asks for, and decide again.'
+
+/** The refusal of a call that needs an install, with the page on which the user can install the app, if there is something to install. */
+export const installRequired = async (
+  platform: Platform,
+  caller: UserCaller | EmbeddedCaller,
+): Promise<PlatformError> => {
+  const q = platform.database.queries
+  const app = await q.apps.byId(caller.appId)
+  if (app === null) return refuse('install_required')
+  const isTest = environmentOfClient(caller.clientId) === 'development' && (await mayTest(q, app, caller.user.id))
+  const environment = isTest ? 'development' : 'production'
+  if ((await currentVersion(q, app, environment)) === null) return refuse('install_required')
+  return refuse('install_required', {
+    details: { installUrl: platform.publicUrl + installPath(app.slug, environment) },
+  })
+}
 
 /**
  * Approves, rejects, withdraws or deactivates an install. An install that ends grants no access from the next call on.

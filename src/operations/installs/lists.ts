@@ -1,6 +1,7 @@
 // The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
 import type {
   AppInstallFilter,
+  AskedByApp,
   InstallFilter,
   InstallStatus,
   Queries,
@@ -11,8 +12,9 @@ import { pick } from '../../domain/pick.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
+import { isForeignId } from '../../domain/foreign-id.ts'
 import { findAnyApp, findApp } from '../apps/app-record.ts'
-import type { SessionCaller } from '../authenticate.ts'
+import type { AppCaller, SessionCaller, UserCaller } from '../authenticate.ts'
 import { badInput } from '../decide.ts'
 import {
   canBeFound,
@@ -28,8 +30,12 @@ import {
 } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
+import { externalIdRule } from '../users/users.ts'
 import { installRecord, moveInstall } from './installs.ts'
-import { installSteps, type InstallStep } from '../../domain/install.ts'
+import { installSteps, isInstallLive, type InstallStep } from '../../domain/install.ts'
+import { andThen } from '../../domain/awaitable.ts'
+import { environmentOfClient, uuidOfRecordId } from '../../domain/identifier.ts'
+import { scopeToRead } from '../resources/resources.ts'
 import type { Actor } from '../audit/event.ts'
 
 type Installs = Queries['installs']
@@ -177,6 +183,75 @@ const offeredApp = ({ scopes, ...app }: OfferedRow) => ({ ...app, scopes: parseS
 /** The installs of a user that wait or are in use. */
 export const listOpenInstalls = async ({ database }: Platform, userId: string) =>
   await database.queries.installs.openOfUser(userId)
+
+// Installs as the app sees them (contract section 3).
+
+/** Which of its installs an app asks for; null matches everything. */
+export type AppQuestion = Pick<AskedByApp, 'kind' | 'state' | 'externalId'>
+
+/**
+ * The installs of the calling app in the environment of its token, oldest first: by a user's token those of the user, by the app's
+ * own token those of everybody that an operator has approved.
+ * @throws invalid_request for a cursor that this list did not return, and for what cannot be an ID
+ */
+export const listInstallsForApp = (
+  { database }: Platform,
+  caller: AppCaller | UserCaller,
+  question: AppQuestion,
+  page: PageRequest,
+) => {
+  if (page.cursor !== null && !isInstallId(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  if (question.externalId !== null && !isForeignId('external ID', question.externalId)) {
+    throw badInput('resourceId', externalIdRule)
+  }
+  // What an app is not told of ended installs, it cannot ask for either.
+  const state = caller.kind === 'app' && question.externalId !== null ? 'active' : question.state
+  if (question.state !== null && state !== question.state) return { data: [], nextCursor: null }
+  const asked = { ...askedBy(caller), ...question, state, id: null }
+  return andThen(database.queries.installs.pageForApp(asked, page.cursor ?? '', page.limit + 1), (rows) =>
+    pageOf(rows.map(shownTo(caller)), page.limit, ({ id }) => id),
+  )
+}
+
+/** One of these installs. @throws install_not_found */
+export const findInstallForApp = async ({ database }: Platform, caller: AppCaller | UserCaller, id: string) => {
+  const asked = { ...askedBy(caller), id, kind: null, state: null, externalId: null }
+  const [row] = isInstallId(id) ? await database.queries.installs.pageForApp(asked, '', 1) : []
+  if (row === undefined) throw refuse('install_not_found', { param: 'id' })
+  return shownTo(caller)(row)
+}
+
+const isInstallId = (text: string): boolean => uuidOfRecordId('ins_', text) !== null
+
+const askedBy = (caller: AppCaller | UserCaller) =>
+  caller.kind === 'app'
+    ? { appId: caller.app.id, userId: null, environment: caller.environment }
+    : { appId: caller.appId, userId: caller.user.id, environment: environmentOfClient(caller.clientId) }
+
+/** An install as its app sees it. */
+export type ToldInstall = ReturnType<ReturnType<typeof shownTo>>
+
+/**
+ * Names of websites and stores are for live installs whose owner let the app read them, with a token that may. Of an ended install the
+ * app's own token learns only when it ended.
+ */
+const shownTo = (caller: AppCaller | UserCaller) => {
+  const allowed = caller.kind === 'app' ? parseStoredScope(caller.scope) : caller.scopes
+  return ({ install, kind, externalId, name, slug }: Awaited<ReturnType<Installs['pageForApp']>>[number]) => {
+    const isLive = isInstallLive(install)
+    const isTold = isLive || caller.kind === 'user'
+    const agreedTo = parseStoredScope(install.scopes)
+    const isNamed = isLive && allowed.includes(scopeToRead[kind]) && agreedTo.includes(scopeToRead[kind])
+    return {
+      id: install.id,
+      kind,
+      resource: isTold ? { id: externalId, name: isNamed ? name : null, slug: isNamed ? slug : null } : null,
+      userId: isTold ? install.userId : null,
+      ...pick(install, 'approval', 'state', 'createdAt', 'updatedAt'),
+      scopes: isTold ? agreedTo : [],
+    }
+  }
+}
 
 // Installs as the builder sees and decides them.
 

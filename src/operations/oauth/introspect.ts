@@ -153,7 +153,7 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
   if (!isResourceKind(kind) || externalId === '') throw refuse('invalid_request', { param: 'resource' })
   const userId = caller.kind === 'app' ? null : caller.user.id
   return andThen(
-    platform.database.queries.builderInstalls.isOn(access.appId, userId, { kind, externalId }),
+    platform.database.queries.builderInstalls.isOn({ appId: access.appId, environment }, userId, { kind, externalId }),
     (isInstalled) => {
       if (!isInstalled) throw refuse('install_required')
       return access

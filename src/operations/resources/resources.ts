@@ -2,12 +2,13 @@
 import type { Queries, Resource } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { isForeignId } from '../../domain/foreign-id.ts'
-import { recordId } from '../../domain/identifier.ts'
+import { environmentOfClient, recordId } from '../../domain/identifier.ts'
 import { statedName } from '../../domain/entered-name.ts'
 import { isSlug } from '../../domain/name.ts'
 import { pick } from '../../domain/pick.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
+import { installRequired } from '../installs/installs.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { externalIdRule } from '../users/users.ts'
@@ -195,9 +196,14 @@ export const listResources = (
   const needed = scopeToRead[kind]
   if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
   const q = platform.database.queries
-  return andThen(q.installs.hasLive(caller.appId, caller.user.id), (isInstalled) => {
-    if (!isInstalled) throw refuse('install_required')
+  const environment = environmentOfClient(caller.clientId)
+  return andThen(q.installs.hasLive(caller.appId, caller.user.id, environment), (isInstalled) => {
+    if (!isInstalled) return refused(installRequired(platform, caller))
     const found = q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
     return andThen(found, (rows) => pageOf(rows, page.limit, ({ slug }) => slug))
   })
+}
+
+const refused = async (refusal: Promise<PlatformError>): Promise<never> => {
+  throw await refusal
 }

@@ -37,12 +37,6 @@ export const openInstallPath = <Id extends string>(id: Id) => `${accountPaths.in
 export const installCodePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/code` as const
 export const endInstallPath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/end` as const
 export const agreePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/agree` as const
-export const installLivePath = <Slug extends string>(slug: Slug) => `/apps/${slug}` as const
-export const installTestPath = <Slug extends string>(slug: Slug) => `/apps/${slug}/test` as const
-
-/** Where an app is installed: its live version, or the version that its developer is testing. */
-export const installPath = (slug: string, environment: Environment): string =>
-  environment === 'production' ? installLivePath(slug) : installTestPath(slug)
 
 const tabs = [
   { path: accountPaths.overview, name: 'Overview', icon: 'user' },

@@ -20,7 +20,8 @@ import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
 import { always, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { accountPaths, installLivePath, installPath, installTestPath } from './account-page.tsx'
+import { installLivePath, installPath, installTestPath } from '../../domain/install.ts'
+import { accountPaths } from './account-page.tsx'
 
 /** The ticket binds the agreement to the scopes that the page showed. */
 const installForm = formOf({ scopes: text, place: text }, ['scopes'])

@@ -52,9 +52,10 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
 
   test('finds only the installs of its own user and app', async () => {
     const { app, user, install } = own()
-    expect(await q.installs.hasLive(app.id, user.id)).toBe(true)
-    expect(await q.installs.hasLive(app.id, other().user.id)).toBe(false)
-    expect(await q.installs.hasLive(other().app.id, user.id)).toBe(false)
+    expect(await q.installs.hasLive(app.id, user.id, 'production')).toBe(true)
+    expect(await q.installs.hasLive(app.id, other().user.id, 'production')).toBe(false)
+    expect(await q.installs.hasLive(other().app.id, user.id, 'production')).toBe(false)
+    expect(await q.installs.hasLive(app.id, user.id, 'development')).toBe(true) // it serves both environments
     const place = (await q.installs.find(install))?.install.resourceId ?? ''
     const elsewhere = (await q.installs.find(other().install))?.install.resourceId ?? ''
     expect((await q.installs.findOpen(app.id, place))?.id).toBe(install)
@@ -224,7 +225,7 @@ test('an install is open while it is pending or active, and admits its app only 
   const [, { app, user, install }] = sides
   const place = (await q.installs.find(install))?.install.resourceId ?? ''
   const states = async () => [
-    await q.installs.hasLive(app.id, user.id),
+    await q.installs.hasLive(app.id, user.id, 'production'),
     (await q.installs.findOpen(app.id, place)) !== null,
   ]
   const [active, inactive] = [{ state: 'active' } as const, { state: 'inactive' } as const]
