@@ -6,7 +6,7 @@ import servers from './servers.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes, which its checksum proves. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: '746fd2e8aa15223bd35c1ab2abac8f5fd245e6d6f6d8dd0d2e28633db335fd88' },
+  { id: 1, name: 'initial', sql: initial, sha256: '5de77cb9ce9a132793e9bd05296383d7fd7afb126afc12d8a8259fa3168c2277' },
 ]
 
 /**

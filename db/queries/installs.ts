@@ -83,7 +83,12 @@ export const installQueries = (db: DrizzleConnection) => {
     db,
     () =>
       db
-        .select({ install: installs, kind: resources.kind, resourceSlug: resources.slug })
+        .select({
+          install: installs,
+          kind: resources.kind,
+          resourceSlug: resources.slug,
+          resourceExternalId: resources.externalId,
+        })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
         .where(eq(installs.id, given('id'))),
@@ -389,8 +394,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
       db
         .select({
           id: installs.id,
-          appId: installs.appId,
-          environment: installs.environment,
+          ...pick(installs, 'appId', 'userId', 'environment', 'resourceId'),
           was: installs.approval,
         })
         .from(installs)
@@ -458,12 +462,20 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
         )
         .orderBy(desc(installs.id))
         .limit(limit),
-    /** Which of these websites and stores have open installs. */
-    openOn: async (resourceIds: readonly string[]): Promise<readonly string[]> => {
-      const open = and(inArray(installs.resourceId, [...resourceIds]), isOpen)
-      const rows = await db.selectDistinct({ id: installs.resourceId }).from(installs).where(open)
-      return rows.map(({ id }) => id)
-    },
+    /** Which of these websites and stores have open installs, with the builder's IDs. */
+    openOn: async (resourceIds: readonly string[]) =>
+      await db
+        .selectDistinct(pick(resources, 'id', 'kind', 'externalId'))
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(and(inArray(installs.resourceId, [...resourceIds]), isOpen)),
+    /** Live installs on these websites and stores, with the builder's IDs. */
+    liveOn: async (resourceIds: readonly string[]) =>
+      await db
+        .select({ ...pick(installs, 'id', 'appId', 'environment', 'userId'), ...pick(resources, 'kind', 'externalId') })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(and(inArray(installs.resourceId, [...resourceIds]), eq(installs.state, sql`'active'`), isOpen)),
     /** Ends every open install on a website or store, and returns them with what they were. */
     endOn: async (resourceId: string, now: number) => {
       const ending = await openOn().all({ resourceId })

@@ -1,5 +1,5 @@
 import { asc, lt, and, eq, getTableColumns, is, isNull, ne, SQL, sql } from 'drizzle-orm'
-import { type SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { type SQLiteColumn, SQLiteSyncDialect, type SQLiteTable, union } from 'drizzle-orm/sqlite-core'
 import { dayMs } from '../../src/domain/count.ts'
 import { deviceLifetimeSeconds } from '../../src/domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime, type RecordPrefix } from '../../src/domain/identifier.ts'
@@ -241,6 +241,26 @@ export const personalQueries = (db: DrizzleConnection) => {
         data[name] = found.map((row) => pick(row, ...columns))
       }
       return data as Data // as above
+    },
+    /** The apps that were ever allowed to act for a person or installed for them, in each environment; not deleted ones. */
+    appsOf: async (userId: string) => {
+      const { apps, clients, grants, installs } = tables
+      const granted = db
+        .select({ appId: clients.appId, environment: clients.environment })
+        .from(grants)
+        .innerJoin(clients, eq(clients.id, grants.clientId))
+        .where(eq(grants.userId, userId))
+      const installed = db
+        .select({ appId: installs.appId, environment: installs.environment })
+        .from(installs)
+        .where(eq(installs.userId, userId))
+      const known = union(granted, installed).as('known')
+      return await db
+        .select({ appId: known.appId, environment: known.environment })
+        .from(known)
+        .innerJoin(apps, eq(apps.id, known.appId))
+        .where(isNull(apps.deletedAt))
+        .orderBy(asc(known.appId), asc(known.environment))
     },
     /** Removes everything personal. What was issued must have ended. */
     erase: async (person: Person, now: number): Promise<void> => {

@@ -16,7 +16,7 @@ import {
   type SQL,
 } from 'drizzle-orm'
 import { pick } from '../../src/domain/pick.ts'
-import { resources, users, stagedResources as staged } from '../tables/sqlite.ts'
+import { installs, resources, users, stagedResources as staged } from '../tables/sqlite.ts'
 import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
@@ -166,6 +166,17 @@ export const stagedResourceQueries = (db: DrizzleConnection) => {
     handedOver: async (lines: StagedLines): Promise<readonly string[]> => {
       const handed = and(withResource(lines, isMove), ne(staged.ownerId, resources.ownerId))
       const rows = await pausing(db.select({ id: resources.id }).from(staged).innerJoin(resources, handed))
+      return rows.map(({ id }) => id)
+    },
+    /** Resources that change and have live installs. */
+    changedWithInstalls: async (lines: StagedLines): Promise<readonly string[]> => {
+      const live = and(
+        eq(installs.resourceId, staged.resourceId),
+        within(lines),
+        isChange,
+        eq(installs.state, 'active'),
+      )
+      const rows = await pausing(db.selectDistinct({ id: installs.resourceId }).from(staged).innerJoin(installs, live))
       return rows.map(({ id }) => id)
     },
     /** Gives resources whose slug or owner changes a slug that no other has, because two may exchange theirs. */

@@ -8,7 +8,12 @@ type InstallFacts<Approval extends string, State extends string> = About<{
   installId: string
   approval: Approval
   state: State
-}>
+}> &
+  PlaceFacts
+type GrantFacts<Facts> = About<{ grantId: string; userId: string } & Facts>
+/** `resourceId` is the builder's own ID; null if it has none. */
+type PlaceFacts = Readonly<{ userId: string; kind: 'site' | 'store'; resourceId: string | null }>
+type ResourceFacts = About<{ installId: string }> & PlaceFacts
 type VersionFacts<Status extends string> = About<{ versionId: string; status: Status }>
 type CredentialFacts<Facts = unknown> = About<{ credentialId: string; status: string } & Facts>
 
@@ -18,10 +23,14 @@ export type WebhookData = {
   'install.approved': InstallFacts<'approved', 'active'>
   'install.rejected': InstallFacts<'rejected', 'inactive'>
   'install.deactivated': InstallFacts<'approved' | 'withdrawn', 'inactive'>
-  'grant.created': About<{ grantId: string; state: 'live'; clientId: string; scope: string }>
-  'grant.scopes_changed': About<{ installId: string; added: readonly string[]; withdrawn: readonly string[] }>
-  'grant.revoked': About<{ grantId: string; state: 'revoked' }>
-  'grant.reuse_detected': About<{ grantId: string; state: 'revoked' }>
+  'grant.created': GrantFacts<{ state: 'live'; clientId: string; scope: string }>
+  'grant.scopes_changed': About<{ installId: string; added: readonly string[]; withdrawn: readonly string[] }> &
+    PlaceFacts
+  'grant.revoked': GrantFacts<{ state: 'revoked' }>
+  'grant.reuse_detected': GrantFacts<{ state: 'revoked' }>
+  'resource.updated': ResourceFacts
+  'resource.removed': ResourceFacts
+  'user.erased': About<{ userId: string }>
   'version.submitted': VersionFacts<'submitted'>
   'version.approved': VersionFacts<'approved'>
   'version.rejected': VersionFacts<'rejected'>

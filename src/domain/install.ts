@@ -10,6 +10,10 @@ export const installStates = ['active', 'inactive'] as const
 export const installApprovalRules = ['manual', 'automatic'] as const
 export type InstallApprovalRule = (typeof installApprovalRules)[number]
 
+/** Developers test on websites and stores of their own, with tokens of development only, so no operator has to decide about that. */
+export const isApprovedAtOnce = (rule: InstallApprovalRule, environment: Environment): boolean =>
+  rule === 'automatic' || environment === 'development'
+
 /** An install of an app on a website or store: the operator's decision, and whether it is in use. */
 type InstallState = {
   readonly approval: InstallApproval

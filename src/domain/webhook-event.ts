@@ -1,5 +1,6 @@
 import { currentApiVersion } from './api-version.ts'
 import { type Environment, environments } from './app.ts'
+import type { ResourceKind } from './resource.ts'
 
 /** Every kind of event; an endpoint chooses some. A `ping` goes only to the endpoint that is tested. */
 export const webhookKinds = [
@@ -11,6 +12,9 @@ export const webhookKinds = [
   'grant.scopes_changed',
   'grant.revoked',
   'grant.reuse_detected',
+  'resource.updated',
+  'resource.removed',
+  'user.erased',
   'version.submitted',
   'version.approved',
   'version.rejected',
@@ -65,6 +69,14 @@ export type AuditFact = {
 /** IDs and states; never a secret, a name or other personal data. */
 type WebhookData = Readonly<Record<string, string | number | null | readonly string[]>>
 
+/** Further IDs of the person, and of the website or store as the builder calls it. */
+export type ToldFacts = {
+  readonly userId: string
+  readonly kind?: ResourceKind
+  /** Null if the builder has no ID for it. */
+  readonly resourceId?: string | null
+}
+
 /** One event for the endpoints of an app in one environment. */
 export type ToldEvent = {
   readonly id: string
@@ -86,11 +98,11 @@ const otherNames: ReadonlyMap<string, WebhookKind> = new Map([
 /**
  * The events of a row of the audit; none for most rows. A row about the app as a whole gives one event in each environment.
  */
-export const eventsToldBy = (fact: AuditFact): readonly ToldEvent[] => {
+export const eventsToldBy = (fact: AuditFact, about?: ToldFacts): readonly ToldEvent[] => {
   const { appId } = fact
   if (appId === null || (fact.outcome === 'refused' && !toldRefusals.has(fact.action))) return []
   const places = fact.environment === null ? environments : [fact.environment]
-  const told = newsOf(fact).flatMap((news) => places.map((environment) => ({ news, environment })))
+  const told = newsOf(fact, about).flatMap((news) => places.map((environment) => ({ news, environment })))
   return told.map(({ news: { kind, data }, environment }, index) => ({
     id: eventId(fact.id, index),
     appId,
@@ -100,14 +112,21 @@ export const eventsToldBy = (fact: AuditFact): readonly ToldEvent[] => {
   }))
 }
 
-type News = { readonly kind: WebhookKind; readonly data: WebhookData }
+/** An event that no audit row of the app stands for. `auditId` is that of a stamp which nothing else has. */
+export const eventTold = (
+  auditId: string,
+  { appId, environment }: { readonly appId: string; readonly environment: Environment },
+  { kind, data }: News,
+): ToldEvent => ({ id: eventId(auditId, 0), appId, environment, kind, data: Object.assign({ appId }, data) })
 
-const newsOf = (fact: AuditFact): readonly News[] => {
+export type News = { readonly kind: WebhookKind; readonly data: WebhookData }
+
+const newsOf = (fact: AuditFact, about: ToldFacts | undefined): readonly News[] => {
   const kind = otherNames.get(fact.action) ?? fact.action
   if (!isWebhookKind(kind)) return []
   const detail = detailOf(fact)
   const superseded = replacedBy(kind, fact, detail)
-  const own: News = { kind, data: { ...subjectOf(fact), ...stateOf(fact.action), ...shown(kind, detail) } }
+  const own: News = { kind, data: { ...subjectOf(fact), ...about, ...stateOf(fact.action), ...shown(kind, detail) } }
   return superseded === null ? [own] : [superseded, own]
 }
 

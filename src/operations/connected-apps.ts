@@ -186,7 +186,7 @@ const revokeInParts = async (
       const revoked = await q.grants.revokeOfUser(userId, clientId, now, { after: from, limit: atOnce })
       for (const grant of revoked) {
         const environment = environmentOfClientId(grant.clientId)
-        await record({ action: 'grant.revoked', appId: grant.appId, environment, target: grant.id })
+        await record({ action: 'grant.revoked', appId: grant.appId, environment, target: grant.id, told: { userId } })
       }
       return revoked.map(({ id }) => id)
     })

@@ -1,6 +1,8 @@
 import type { Queries, TransactionKind, TransactionOptions } from '../../db/database.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
+import type { Environment } from '../domain/app.ts'
+import { eventTold, type News } from '../domain/webhook-event.ts'
 import { KeyTaken } from '../domain/time-key.ts'
 import {
   type Actor,
@@ -9,6 +11,7 @@ import {
   auditStamp,
   followingStamp,
   lazyAuditStamp,
+  putEvents,
   recordEvent,
 } from './audit/event.ts'
 import { type AskedMail, tellByMail } from './mails/outbox.ts'
@@ -26,6 +29,8 @@ export type OpenChange = {
   readonly record: (
     facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'> & { readonly mail?: AskedMail | null },
   ) => Promise<void>
+  /** Writes a webhook event for one app, which needs no audit row of its own: what it tells was done to something else. */
+  readonly tell: (place: { readonly appId: string; readonly environment: Environment }, news: News) => Promise<void>
 }
 
 /** Prepares everything for a change that a transaction must not make itself. The result opens the change inside it. */
@@ -40,7 +45,12 @@ export const prepareChange = (platform: Platform, trace: Trace, actor: Actor, no
       await recordEvent(q, ownStamp, { actor, ...facts })
       if (mailer !== null) await tellByMail(q, ownStamp, { actor, ...facts }, mail)
     }
-    return { q, now, record }
+    const tell: OpenChange['tell'] = async (place, news) => {
+      const { id, at } = followingStamp(stamp(), recorded)
+      recorded += 1
+      await putEvents(q, [eventTold(id, place, news)], at)
+    }
+    return { q, now, record, tell }
   }
 }
 

@@ -141,8 +141,9 @@ const endPart = async (change: OpenChange, of: AccessOf, after: string, before: 
   const last = grants.at(-1)
   const isOver = last === undefined || (isLast && late.length < grantsAtOnce)
   const total = isOver ? { ...ended, ...(await endTheRest(change, of)) } : ended
-  for (const { id, clientId, appId } of grants) {
-    await record({ action: 'grant.revoked', appId, environment: environmentOfClientId(clientId), target: id })
+  for (const { id, clientId, appId, userId } of grants) {
+    const environment = environmentOfClientId(clientId)
+    await record({ action: 'grant.revoked', appId, environment, target: id, told: { userId } })
   }
   if (!isOver) return { ended, after: isLast ? '' : last.id }
   const about = of.kind === 'app' ? { appId: of.appId, target: of.appId } : { target: of.userId }

@@ -157,6 +157,8 @@ test('an endpoint can ask for each of these kinds, and for no other', () => {
   const kinds = {
     install: ['created', 'approved', 'rejected', 'deactivated'],
     grant: ['created', 'scopes_changed', 'revoked', 'reuse_detected'],
+    resource: ['updated', 'removed'],
+    user: ['erased'],
     version: ['submitted', 'approved', 'rejected', 'withdrawn', 'activated', 'superseded', 'rolled_back'],
     credential: ['created', 'rotated', 'revoked'],
     app: ['suspended', 'activated'],

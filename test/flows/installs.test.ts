@@ -17,6 +17,7 @@ import {
   userScopes,
   verifier,
 } from '../support/world.ts'
+import { addEmbeddedVersion } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
@@ -207,5 +208,42 @@ describe('GET /installs', () => {
     const token = await signIn(url, world.user)
     expectRefusal(await list(token), 'token_type_not_allowed')
     expectRefusal(await call(url, 'GET', '/installs'), 'invalid_token')
+  })
+})
+
+describe("a developer's test on a website of their own", () => {
+  test('is approved at once, and opens the lists of resources and installs to tokens of development only', async () => {
+    const app = await addApp(platform, world.user)
+    await addEmbeddedVersion(platform, app)
+    const { accessToken } = await grantTokens({ ...world, app })
+    const production = await tokenOf(world.user, live(app))
+    const resources = async (token: string) => await call(url, 'GET', '/resources?kind=site', { token })
+    expectRefusal(await resources(accessToken), 'install_required')
+    const asked = { slug: app.slug, userEmail: world.user.email, kind: 'site', resourceSlug: 'my-site' } as const
+    const { id } = await createInstall(platform, trace, operator, { ...asked, environment: 'development' })
+    expect((await resources(accessToken)).status).toBe(200)
+    expectRefusal(await resources(production), 'install_required')
+    expect(await idsOf(accessToken)).toEqual([id])
+    expect(await idsOf(await appToken(url, app.development))).toEqual([id])
+    expect(await idsOf(production)).toEqual([])
+  })
+})
+
+describe('a refusal for want of an install', () => {
+  const addressFor = async (user: Login, app: AppInWorld): Promise<unknown> => {
+    const answer = await call(url, 'GET', '/resources?kind=site', { token: await tokenOf(user, app) })
+    expectRefusal(answer, 'install_required')
+    return answer.body.error.details
+  }
+
+  test('names the page on which the user installs the app, or tests it; none if there is nothing to install', async () => {
+    const [app, empty] = [await addApp(platform, world.user), await addApp(platform, world.user)]
+    await addEmbeddedVersion(platform, app)
+    const { user } = await addBuilderUser()
+    const address = url.replace('127.0.0.1', 'localhost')
+    expect(await addressFor(user, live(app))).toEqual({ installUrl: `${address}/apps/${app.slug}` })
+    expect(await addressFor(user, app)).toEqual({ installUrl: `${address}/apps/${app.slug}` })
+    expect(await addressFor(world.user, app)).toEqual({ installUrl: `${address}/apps/${app.slug}/test` })
+    expect(await addressFor(user, live(empty))).toBeUndefined()
   })
 })

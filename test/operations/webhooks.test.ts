@@ -314,7 +314,6 @@ describe('an event is sent', () => {
     const place = { userEmail, kind: 'site', resourceSlug: 'my-site', environment: 'development' } as const
     const install = async () => (await createInstall(platform, trace, operator, { slug: app.slug, ...place })).id
     await endInstall(platform, trace, operator, await install())
-    await moveInstall(platform, trace, operator, { id: await install(), step: 'reject' })
     await setEndpointStatus(platform, trace, operator, { id: disabled, status: 'disabled' })
     await setEndpointStatus(platform, trace, operator, { id: disabled, status: 'enabled' })
     const { clientId } = app.development
@@ -326,13 +325,23 @@ describe('an event is sent', () => {
       'version.rejected',
       'version.rolled_back',
       'install.created',
+      'install.approved', // a test is, at once
       'install.deactivated',
-      'install.created',
-      'install.rejected',
       'webhook.disabled',
       'credential.rotated',
       'credential.revoked',
     ])
+  })
+
+  test('in production for an install that is withdrawn before a decision, and for one that is rejected', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, [...webhookKinds], app, 'production')
+    const place = { userEmail: world.owner.email, kind: 'site', resourceSlug: 'my-site' } as const
+    const install = async () => (await createInstall(platform, trace, operator, { slug: app.slug, ...place })).id
+    await endInstall(platform, trace, operator, await install())
+    await moveInstall(platform, trace, operator, { id: await install(), step: 'reject' })
+    const told = ['install.created', 'install.deactivated', 'install.created', 'install.rejected']
+    expect(await waitingFor(id)).toEqual(told)
   })
 
   test('but not for issued tokens: issuing writes no further row', async () => {

@@ -279,14 +279,15 @@ test('only the developer of an app can install its development head, with its de
   await addEmbeddedVersion(platform, app, { steps: [] })
   expect((await browser.get(`/apps/${app.slug}`)).status).toBe(404)
   const path = `/apps/${app.slug}/test`
-  expect((await browser.get(path)).text).toContain('the development head, not reviewed')
+  const question = (await browser.get(path)).text
+  expect(question).toContain('the development head, not reviewed')
+  expect(question).toContain('The app can start to work at once.')
   expect((await browser.submit(path, path, place)).status).toBe(303)
   expect((await (await scene()).browser.get(path)).status).toBe(404)
 
   const [row] = await platform.database.queries.installs.pageOfUser(owner.id, '~', 1)
   const id = row?.install.id ?? ''
-  expect(row?.install.environment).toBe('development')
-  await approve(id)
+  expect(row?.install).toMatchObject({ environment: 'development', approval: 'approved', state: 'active' })
   const opened = await browser.get(`/installs/${id}/open`)
   const code = /#code=([0-9A-Za-z_]+)/.exec(opened.text)?.[1] ?? ''
   const origin = embedOrigin(app)

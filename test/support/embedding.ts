@@ -45,14 +45,14 @@ export const installEmbedded = async (
   user: Login,
   { kind = 'store', environment = 'production' }: { kind?: 'site' | 'store'; environment?: Environment } = {},
 ): Promise<string> => {
-  const { id } = await createInstall(platform, trace, operator, {
+  const { id, approval } = await createInstall(platform, trace, operator, {
     slug: app.slug,
     userEmail: user.email,
     kind,
     resourceSlug: `my-${kind}`,
     environment,
   })
-  await moveInstall(platform, trace, operator, { id, step: 'approve' })
+  if (approval === 'pending') await moveInstall(platform, trace, operator, { id, step: 'approve' })
   return id
 }
 

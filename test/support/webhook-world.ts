@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseIpNetwork } from '../../src/domain/ip-address.ts'
 import { type WebhookWorker, startWebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
+import type { Environment } from '../../src/domain/app.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { addEndpoint, type NewEndpointRecord } from '../../src/operations/webhooks/endpoints.ts'
 import { createWebhookSender, type Resolve } from '../../src/runtime/webhook-sender.ts'
@@ -27,7 +28,12 @@ export type WebhookWorld = {
   readonly failures: unknown[]
   /** Advances the clock of the platform only. */
   pass(milliseconds: number): void
-  endpoint(url: string, kinds?: readonly string[], app?: AppInWorld): Promise<NewEndpointRecord>
+  endpoint(
+    url: string,
+    kinds?: readonly string[],
+    app?: AppInWorld,
+    environment?: Environment,
+  ): Promise<NewEndpointRecord>
   work(options?: { readonly parallel: number }): WebhookWorker
 }
 
@@ -56,8 +62,8 @@ export const createWebhookWorld = async (options: WorldOptions = {}): Promise<We
     app,
     failures,
     pass: (milliseconds) => void (offset += milliseconds),
-    endpoint: async (url, kinds = ['credential.created'], { slug } = app) =>
-      await addEndpoint(platform, trace, operator, { slug, environment: 'development', url, kinds }),
+    endpoint: async (url, kinds = ['credential.created'], { slug } = app, environment = 'development') =>
+      await addEndpoint(platform, trace, operator, { slug, environment, url, kinds }),
     work: (options) =>
       startWebhookWorker(platform, {
         done: () => undefined,

@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../domain/audit-action.ts'
 import type { AuditEvent, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { eventsToldBy, parseStoredKinds } from '../../domain/webhook-event.ts'
+import { eventsToldBy, parseStoredKinds, type ToldEvent, type ToldFacts } from '../../domain/webhook-event.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 export type Actor =
@@ -29,6 +29,8 @@ export type AuditFacts = {
   readonly refusedWith?: string
   /** IDs, states and counts; never a secret, or a name or email address of a person. */
   readonly detail?: Readonly<Record<string, unknown>>
+  /** Whom and what it is about, for webhook events only: the audit row has no need of it. */
+  readonly told?: ToldFacts
 }
 
 /** Made before the transaction, which must not use the clock or randomness. `now` is epoch milliseconds. */
@@ -68,13 +70,18 @@ const tailDigits = 12
 export const recordEvent = async (q: Queries, stamp: AuditStamp, facts: AuditFacts): Promise<void> => {
   const row = auditEvent(stamp, facts)
   await q.audit.insert(row)
-  for (const event of eventsToldBy(row)) {
+  await putEvents(q, eventsToldBy(row, facts.told), row.at)
+}
+
+/** Writes those webhook events that an endpoint asked for, each with its deliveries. */
+export const putEvents = async (q: Queries, events: readonly ToldEvent[], at: number): Promise<void> => {
+  for (const event of events) {
     const endpoints = await q.webhookEndpoints.ofPlace(event.appId, event.environment)
     const listening = endpoints.filter(({ kinds }) => parseStoredKinds(kinds).includes(event.kind))
     if (listening.length === 0) continue
-    const position = await q.webhookEvents.put(event, row.at)
+    const position = await q.webhookEvents.put(event, at)
     for (const { id: endpointId } of listening) {
-      const due = { state: 'pending', attempts: 0, nextAttemptAt: row.at } as const
+      const due = { state: 'pending', attempts: 0, nextAttemptAt: at } as const
       await q.webhookEvents.putDelivery({ position, endpointId, ...due })
     }
   }

@@ -1,4 +1,4 @@
-import type { Install, App, Queries, User } from '../../../db/database.ts'
+import type { Install, App, Queries, Resource, User } from '../../../db/database.ts'
 import { refuse, PlatformError } from '../../domain/errors.ts'
 import { pick } from '../../domain/pick.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
@@ -14,9 +14,17 @@ import { badInput, decide, type Operation, type OpenChange } from '../decide.ts'
 import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
+import type { ToldFacts } from '../../domain/webhook-event.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
-import { type EndingStep, endingStep, installPath, type InstallStep, installSteps } from '../../domain/install.ts'
+import {
+  type EndingStep,
+  endingStep,
+  installPath,
+  type InstallStep,
+  installSteps,
+  isApprovedAtOnce,
+} from '../../domain/install.ts'
 
 /** An install as operators and owners see it. */
 export type InstallRecord = ReturnType<typeof installRecord>
@@ -28,6 +36,13 @@ export const installRecord = (row: Install, kind: ResourceKind, resource: string
   kind,
   resource,
   ...pick(row, 'approval', 'state', 'createdAt', 'updatedAt'),
+})
+
+/** What events say of the place of an install and its owner. */
+export const toldOf = (userId: string, { kind, externalId }: Pick<Resource, 'kind' | 'externalId'>): ToldFacts => ({
+  userId,
+  kind,
+  resourceId: externalId,
 })
 
 /** The install belongs to the user. For anyone else it does not exist. */
@@ -110,8 +125,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
   const now = platform.clock.now()
   const id = recordId('ins_', platform.random.uuid(now))
   const environment = input.environment ?? 'production'
-  // Developers test on websites and stores of their own, with tokens of development only.
-  const isApproved = platform.installApproval === 'automatic' || environment === 'development'
+  const isApproved = isApprovedAtOnce(platform.installApproval, environment)
   return await decide(platform, trace, { actor, now, kind: 'guarded' }, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const found = await findUser(q, input.userEmail)
@@ -138,7 +152,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
       updatedAt: now,
     }
     await q.installs.insert(install)
-    const about = { appId: app.id, environment, target: id }
+    const about = { appId: app.id, environment, target: id, told: toldOf(user.id, resource) }
     await record({ ...about, action: 'install.created', detail: { scope: scopes } })
     if (isApproved) await record({ ...about, actor: system, action: 'install.approved' })
     return installRecord(install, input.kind, resource.slug)
@@ -224,9 +238,10 @@ const takeInstallStep = async (
   if (!(await q.installs.move(id, from, to, now))) {
     return badInput('install', `Only an install that is ${from.approval} and ${from.state} can do this.`)
   }
-  const { install, kind, resourceSlug } = found
+  const { install, kind, resourceSlug, resourceExternalId } = found
   const { appId, environment } = install
-  await record({ action: `install.${pastOf[step]}`, appId, environment, target: id })
+  const told = toldOf(install.userId, { kind, externalId: resourceExternalId })
+  await record({ action: `install.${pastOf[step]}`, appId, environment, target: id, told })
   return installRecord({ ...install, ...to, updatedAt: now }, kind, resourceSlug)
 }
 
@@ -247,9 +262,10 @@ type ScopeAgreement = { readonly id: string; readonly agreedTo: readonly ScopeNa
 export const agreeToScopes: Operation<ScopeAgreement, void> = async (platform, trace, actor, input) => {
   const agreedTo = formatScope(input.agreedTo)
   await decide(platform, trace, { actor, kind: 'guarded' }, async ({ q, now, record }) => {
-    const install = (await q.installs.find(input.id))?.install ?? null
+    const found = await q.installs.find(input.id)
+    const install = found?.install ?? null
     const app = install === null ? null : await q.apps.byId(install.appId)
-    if (install === null || app === null || endingStep(install) === null) {
+    if (found === null || install === null || app === null || endingStep(install) === null) {
       return badInput('install', 'There is no such install, or it has ended.')
     }
     const version = await currentVersion(q, app, install.environment)
@@ -261,7 +277,8 @@ export const agreeToScopes: Operation<ScopeAgreement, void> = async (platform, t
       added: input.agreedTo.filter((name) => !before.includes(name)),
       withdrawn: before.filter((name) => !input.agreedTo.includes(name)),
     }
-    await record({ action: 'install.scopes_changed', appId, environment, target: id, detail })
+    const told = toldOf(install.userId, { kind: found.kind, externalId: found.resourceExternalId })
+    await record({ action: 'install.scopes_changed', appId, environment, target: id, detail, told })
     return null
   })
 }

@@ -96,7 +96,14 @@ export const authorize = async (
       expiresAt,
     })
     const detail = { scope, clientId: request.clientId }
-    await record({ action: 'grant.created', appId, environment, target: grantId, detail })
+    await record({
+      action: 'grant.created',
+      appId,
+      environment,
+      target: grantId,
+      detail,
+      told: { userId: session.user.id },
+    })
     const redirectTo = redirectTarget(request.redirectUri, { code, state: request.state, iss: platform.publicUrl })
     const { redirectUri, state } = request
     return { code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId }

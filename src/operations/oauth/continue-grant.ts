@@ -248,7 +248,7 @@ const endFamily = async ({ change, client, grant, presented }: GrantAttempt): Pr
   await q.grants.revoke(grant.id, now)
   const detail = { presented: presented.kind, revoked: true }
   const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
-  await record({ ...trailOf(client, grant), ...facts })
+  await record({ ...trailOf(client, grant), ...facts, told: { userId: grant.userId } })
   return new ReusedSecret(presented.kind)
 }
 

@@ -66,7 +66,7 @@ export const revokeByToken = async (platform: Platform, trace: Trace, caller: Ap
     const { record } = change
     if (caller.kind === 'user') {
       const environment = environmentOfClientId(caller.clientId)
-      const ended = await endGrant(change, caller.grantId)
+      const ended = await endGrant(change, { id: caller.grantId, userId: caller.user.id })
       if (ended !== null) await record({ ...ended, appId: caller.appId, environment })
     } else {
       const ended = await endAppToken(change, caller.tokenKey, caller.credentialId)
@@ -85,23 +85,23 @@ export const revokeByUser = async (platform: Platform, trace: Trace, session: Se
     const grant = await change.q.grants.byId(grantId)
     if (grant === null || grant.userId !== session.user.id) return refuse('grant_not_found', { param: 'grantId' })
     const environment = environmentOfClientId(grant.clientId)
-    const ended = await endGrant(change, grantId)
+    const ended = await endGrant(change, grant)
     if (ended !== null) await change.record({ ...ended, appId: grant.appId, environment })
     return null
   })
 }
 
 /** What was ended, for the audit. */
-type Ended = Pick<AuditFacts, 'action' | 'target' | 'detail'>
+type Ended = Pick<AuditFacts, 'action' | 'target' | 'detail' | 'told'>
 /** The client of a token, and the way to end the token, which returns null if it had already ended. */
 type OwnedToken = { readonly clientId: string; readonly end: () => Promise<Ended | null> }
 
 /** The owner of a token in whatever state. Its prefix says what kind it is, so a type hint is not needed. */
 const findOwned = async (change: OpenChange, secret: PresentedSecret): Promise<OwnedToken | null> => {
   const { q, now } = change
-  const ofGrant = ({ id, clientId }: Pick<Grant, 'id' | 'clientId'>) => ({
-    clientId,
-    end: async () => await endGrant(change, id),
+  const ofGrant = (grant: Pick<Grant, 'id' | 'userId' | 'clientId'>) => ({
+    clientId: grant.clientId,
+    end: async () => await endGrant(change, grant),
   })
   switch (secret.kind) {
     case 'appToken': {
@@ -110,7 +110,7 @@ const findOwned = async (change: OpenChange, secret: PresentedSecret): Promise<O
     }
     case 'userAccessToken': {
       const row = await findAccessToken(q, secret)
-      return row && ofGrant({ id: row.grantId, clientId: row.clientId })
+      return row && ofGrant({ ...row, id: row.grantId })
     }
     case 'refreshToken': {
       const found = await findRefreshToken(q, secret)
@@ -146,8 +146,8 @@ const findOwned = async (change: OpenChange, secret: PresentedSecret): Promise<O
 }
 
 /** Ends the grant. Every code and token of its family is refused from this transaction on. */
-const endGrant = async ({ q, now }: OpenChange, id: string): Promise<Ended | null> =>
-  (await q.grants.revoke(id, now)) ? { action: 'grant.revoked', target: id } : null
+const endGrant = async ({ q, now }: OpenChange, { id, userId }: Pick<Grant, 'id' | 'userId'>): Promise<Ended | null> =>
+  (await q.grants.revoke(id, now)) ? { action: 'grant.revoked', target: id, told: { userId } } : null
 
 /** Ends one app token. The event of its issue tells which of the credential's tokens it was. */
 const endAppToken = async ({ q, now }: OpenChange, key: TimeKey, credentialId: string): Promise<Ended | null> => {

@@ -5,7 +5,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { decide, guarded, type OpenChange, type Operation } from '../decide.ts'
 import type { Platform } from '../platform.ts'
-import { endInstallsOn, totalOf } from './resources.ts'
+import { settleInstalls, type ToldPlace, totalOf } from './resources.ts'
 
 /** An import whose lines are in the store, each right by itself. */
 type StagedImport = {
@@ -130,8 +130,13 @@ const writing =
     if (isEmpty) return result
     const mergedAt = Math.max(change.now, (importedBefore ?? 0) + 1)
     if (!(await q.watermarks.advance('imported', importedBefore, mergedAt))) throw new MatchOutdated()
-    const losing: (readonly string[])[] = [...removed]
-    for (const ids of removed) result.removed += await q.resources.forgetSent(ids, change.now)
+    const losing: (readonly string[])[] = []
+    const changed: string[] = []
+    const gone = new Map<string, ToldPlace>() // as they were called before they are forgotten
+    for (const ids of removed) {
+      for (const place of await q.builderInstalls.openOn(ids)) gone.set(place.id, place)
+      result.removed += await q.resources.forgetSent(ids, change.now)
+    }
     for (const { lines } of doing(parts, 'move')) {
       await stagedResources.setAside(lines)
       losing.push(await stagedResources.handedOver(lines))
@@ -142,6 +147,7 @@ const writing =
     for (const { lines, count } of doing(parts, 'move', 'update')) {
       if ((await stagedResources.change(lines, now)) !== count) throw new MatchOutdated()
       result.updated += count
+      changed.push(...(await stagedResources.changedWithInstalls(lines)))
     }
     for (const { lines, count } of doing(parts, 'create')) {
       if ((await stagedResources.create(lines, now)) !== count) throw new MatchOutdated()
@@ -149,9 +155,14 @@ const writing =
     }
     const faults = await faultsOfErased(q, parts, now)
     if (faults.length > 0) throw wrongLines(faults)
-    const withInstalls: string[] = []
-    for (const resourceIds of losing) withInstalls.push(...(await q.builderInstalls.openOn(resourceIds)))
-    result.installs += totalOf(await endInstallsOn(change, withInstalls))
+    const open = async (lists: readonly (readonly string[])[]) => {
+      const found: ToldPlace[] = []
+      for (const ids of lists) found.push(...(await q.builderInstalls.openOn(ids)))
+      return found
+    }
+    const nowGone = (await open(removed)).map((place) => gone.get(place.id) ?? place)
+    const settled = await settleInstalls(change, { removed: nowGone, handedOver: await open(losing), changed })
+    result.installs += totalOf(settled)
     if (Object.values(result).some((rows) => rows > 0)) await record({ action: 'resources.imported', detail: result })
     return result
   }

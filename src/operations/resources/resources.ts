@@ -8,7 +8,7 @@ import { isSlug } from '../../domain/name.ts'
 import { pick } from '../../domain/pick.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
-import { installRequired } from '../installs/installs.ts'
+import { installRequired, toldOf } from '../installs/installs.ts'
 import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { externalIdRule } from '../users/users.ts'
@@ -69,7 +69,9 @@ export const putBuilderResource: Operation<
       await record({ action: 'resource.created', target: id, detail: { kind: stated.kind } })
     } else if (isChanged(before, after)) {
       await q.resources.replace(after)
-      const installs = before.ownerId === after.ownerId ? 0 : (await endInstallsOn(change, [before.id])).get(before.id)
+      const isKept = before.ownerId === after.ownerId
+      const settled = await settleInstalls(change, isKept ? { changed: [after.id] } : { handedOver: [before] })
+      const installs = settled.get(before.id) ?? 0
       await record({ action: 'resource.changed', target: before.id, detail: { kind: stated.kind, installs } })
     }
     const resource = builderResource(before === null || isChanged(before, after) ? after : before, owner.externalId)
@@ -107,20 +109,52 @@ const compared = ['ownerId', 'externalId', 'name', 'slug', 'status', 'createdAt'
 const isChanged = (before: Resource, after: Resource): boolean =>
   compared.some((field) => before[field] !== after[field])
 
-/** Ends every install on these websites or stores, undecided ones too. Returns how many on each. */
-export const endInstallsOn = async ({ q, now, record }: OpenChange, ids: readonly string[]) => {
-  const ended = []
+/** A website or store as events name it. */
+export type ToldPlace = Pick<Resource, 'id' | 'kind' | 'externalId'>
+
+const placesAtOnce = 1_000
+
+/** What has happened to websites and stores. */
+type Fates = {
+  readonly removed?: readonly ToldPlace[]
+  /** They have got another owner. */
+  readonly handedOver?: readonly ToldPlace[]
+  /** IDs of those that have changed for their owner. */
+  readonly changed?: readonly string[]
+}
+
+/**
+ * Ends every install on websites and stores that were removed or handed over, undecided ones too, and tells the apps that work there
+ * or on changed ones. Returns how many installs have ended on each.
+ */
+export const settleInstalls = async ({ q, now, record, tell }: OpenChange, fates: Fates) => {
+  const { removed = [], handedOver = [], changed = [] } = fates
   const counts = new Map<string, number>()
-  for (const id of ids) {
-    const here = await q.builderInstalls.endOn(id, now)
-    counts.set(id, here.length)
-    ended.push(...here)
+  const news: { readonly appId: string; readonly write: () => Promise<void> }[] = []
+  for (const place of [...removed, ...handedOver]) {
+    const ended = await q.builderInstalls.endOn(place.id, now)
+    counts.set(place.id, ended.length)
+    for (const { id, appId, environment, was, userId } of ended) {
+      const action = `install.${was === 'pending' ? 'withdrawn' : 'deactivated'}` as const
+      const told = toldOf(userId, place)
+      const isGone = was !== 'pending' && removed.includes(place)
+      const gone = { kind: 'resource.removed', data: { installId: id, ...told } } as const
+      const write = async () => {
+        await record({ action, appId, environment, target: id, told })
+        if (isGone) await tell({ appId, environment }, gone)
+      }
+      news.push({ appId, write })
+    }
+  }
+  for (let start = 0; start < changed.length; start += placesAtOnce) {
+    const live = await q.builderInstalls.liveOn(changed.slice(start, start + placesAtOnce))
+    for (const { id, appId, environment, userId, ...place } of live) {
+      const data = { installId: id, ...toldOf(userId, place) }
+      news.push({ appId, write: async () => await tell({ appId, environment }, { kind: 'resource.updated', data }) })
+    }
   }
   // After all rows, and in one order: an event that is announced locks the client of its app.
-  for (const { id, appId, environment, was } of ended.toSorted((a, b) => (a.appId < b.appId ? -1 : 1))) {
-    const action = `install.${was === 'pending' ? 'withdrawn' : 'deactivated'}` as const
-    await record({ action, appId, environment, target: id })
-  }
+  for (const { write } of news.toSorted((a, b) => (a.appId < b.appId ? -1 : 1))) await write()
   return counts
 }
 
@@ -148,10 +182,7 @@ export const totalOf = (counts: ReadonlyMap<string, number>): number =>
 export const removeResources = async (change: OpenChange, rows: readonly Resource[]): Promise<number> => {
   const { q, now, record } = change
   for (const { id } of rows) await q.resources.forget(id, now) // first: no install can come to it from then on
-  const ended = await endInstallsOn(
-    change,
-    rows.map(({ id }) => id),
-  )
+  const ended = await settleInstalls(change, { removed: rows })
   for (const { id, kind } of rows) {
     await record({ action: 'resource.deleted', target: id, detail: { kind, installs: ended.get(id) } })
   }

@@ -75,7 +75,7 @@ const erasePerson = async (
   { id, email }: User,
   removed: Removed,
 ): Promise<ErasedUser | PlatformError> => {
-  const { q, now, record } = change
+  const { q, now, record, tell } = change
   const refusal = await whyNot(change, id)
   if (refusal !== null) return refusal
   await endSignIns(change, id)
@@ -83,6 +83,7 @@ const erasePerson = async (
   if ((await q.resources.ofOwner(id)).length > 0) throw new PlacesCame()
   await q.grants.revokeOfUser(id, null, now, { after: '', limit: 10_000 })
   await record({ action: 'user.erased', target: id, detail: removed })
+  for (const place of await q.personal.appsOf(id)) await tell(place, { kind: 'user.erased', data: { userId: id } })
   return { id, ...removed }
 }
 

@@ -1,4 +1,3 @@
-import type { Environment } from '../../domain/app.ts'
 import type { Area } from '../change.tsx'
 import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
 import { afterSignIn } from '../second-step.tsx'

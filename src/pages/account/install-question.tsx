@@ -20,7 +20,7 @@ import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
 import { always, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { installLivePath, installPath, installTestPath } from '../../domain/install.ts'
+import { installLivePath, installPath, installTestPath, isApprovedAtOnce } from '../../domain/install.ts'
 import { accountPaths } from './account-page.tsx'
 
 /** The ticket binds the agreement to the scopes that the page showed. */
@@ -86,9 +86,9 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
       <h2>Good to know</h2>
       <ul>
         <li>
-          {platform.installApproval === 'manual'
-            ? 'An operator has to approve the install. Until then the app can do nothing.'
-            : 'The app can start to work at once.'}
+          {isApprovedAtOnce(platform.installApproval, environment)
+            ? 'The app can start to work at once.'
+            : 'An operator has to approve the install. Until then the app can do nothing.'}
         </li>
         <li>If a later version asks for more, you are asked again. Nothing changes until you agree.</li>
         <li>
