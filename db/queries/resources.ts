@@ -15,6 +15,7 @@ import {
   or,
   type SQL,
 } from 'drizzle-orm'
+import { type Environment, environments } from '../../src/domain/app.ts'
 import { pick } from '../../src/domain/pick.ts'
 import { installs, resources, users, stagedResources as staged } from '../tables/sqlite.ts'
 import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
@@ -54,7 +55,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
   )
   const list = lazyReader(db, () =>
     db
-      .select(pick(resources, 'name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'))
+      .select(pick(resources, ...listed))
       .from(resources)
       .where(
         and(
@@ -109,8 +110,50 @@ export const resourceQueries = (db: DrizzleConnection) => {
     /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       list().all({ ownerId, kind, afterSlug, limit }),
+    /** Those of them that have this status, and on which an app is in use in this environment. Null matches everything. */
+    listNarrowed: async ({ ownerId, kind, status, app }: NarrowedResources, afterSlug: string, limit: number) => {
+      const of = (appId: string, environment: Environment) =>
+        exists(
+          db
+            .select({ id: installs.id })
+            .from(installs)
+            .where(
+              and(
+                eq(installs.resourceId, resources.id),
+                eq(installs.appId, appId),
+                inArray(installs.environment, environment === 'production' ? ['production'] : [...environments]),
+                eq(installs.approval, 'approved'),
+                eq(installs.state, 'active'),
+              ),
+            ),
+        )
+      return await db
+        .select(pick(resources, ...listed))
+        .from(resources)
+        .where(
+          and(
+            eq(resources.ownerId, ownerId),
+            eq(resources.kind, kind),
+            gt(resources.slug, afterSlug),
+            isNull(resources.deletedAt),
+            status === null ? undefined : eq(resources.status, status),
+            app === null ? undefined : of(app.id, app.environment),
+          ),
+        )
+        .orderBy(asc(resources.slug))
+        .limit(limit)
+    },
   }
 }
+
+/** Which resources of an owner are asked for. */
+type NarrowedResources = Pick<Resource, 'ownerId' | 'kind'> & {
+  readonly status: Resource['status'] | null
+  readonly app: { readonly id: string; readonly environment: Environment } | null
+}
+
+/** What a list for apps reads of a resource. */
+const listed = ['name', 'slug', 'status', 'createdAt', 'updatedAt', 'publishedAt'] as const
 
 export type StagedResource = typeof staged.$inferSelect
 

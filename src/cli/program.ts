@@ -70,6 +70,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
       whoami: async () => (await import('./commands/login.ts')).addWhoamiCommand,
       versions: async () => (await import('./commands/versions.ts')).addVersionsCommands,
+      installs: async () => (await import('./commands/installs.ts')).addInstallsCommands,
       webhooks: async () => (await import('./commands/webhooks.ts')).addWebhooksCommands,
       'dev-certificate': async () => (await import('./commands/dev-certificate.ts')).addDevCertificateCommand,
     },

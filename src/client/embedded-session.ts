@@ -80,7 +80,7 @@ export const openEmbeddedSession = async (
       ),
     resources,
     /** Resources of all pages. A page is requested when the loop reaches it. */
-    allResources: (query: Pick<ResourceQuery, 'kind'>, options?: CallOptions) =>
+    allResources: (query: Omit<ResourceQuery, 'limit' | 'cursor'>, options?: CallOptions) =>
       everyItem(async (paging) => await resources({ ...query, ...paging }, options)),
   }
 }

@@ -4,7 +4,7 @@ import { base64Of } from './base64.ts'
 import type * as contract from './contract-types.ts'
 import { type CallOptions, contractPath, type PlatformRequest, type Send } from './transport.ts'
 
-type BearerOptions = CallOptions & { readonly bearer: string }
+export type BearerOptions = CallOptions & { readonly bearer: string }
 /** A call that may be repeated when it carries a key; without one it is sent once. */
 export type RepeatableOptions = CallOptions & { readonly idempotencyKey?: string }
 export type UploadOptions = RepeatableOptions & Pick<PlatformRequest, 'onUpload'>
@@ -116,6 +116,18 @@ export const createEndpoints = (send: Send) => ({
   /** `GET /resources`, with a user access token. */
   listResources: async (query: contract.ResourceQuery, options: BearerOptions) =>
     await send(isPage<contract.ResourcePage>, { ...options, method: 'GET', path: `${contractPath}/resources`, query }),
+
+  /** `GET /installs`, with an app token or a user access token, as the next one. */
+  listInstalls: async (query: contract.AppInstallQuery, options: BearerOptions) =>
+    await send(isPage<contract.InstallPage>, { ...options, method: 'GET', path: `${contractPath}/installs`, query }),
+
+  /** `GET /installs/{id}`. */
+  readInstall: async (id: string, options: BearerOptions) =>
+    await send(isAnswer<contract.Install>, {
+      ...options,
+      method: 'GET',
+      path: `${contractPath}/installs/${encodeURIComponent(id)}`,
+    }),
 
   /** `POST /oauth/introspect` (RFC 7662), with the credentials of an app in the form or a service key as bearer. */
   introspect: async (

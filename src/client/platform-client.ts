@@ -18,7 +18,7 @@ import {
 import type { Paging, RollbackRequest, VersionQuery, VersionUpload, WebhookResend } from './contract-types.ts'
 import { createEndpoints, type Endpoints, everyItem, type RepeatableOptions, type UploadOptions } from './endpoints.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
-import { createUserSession, type UserSession } from './user-session.ts'
+import { createUserSession, installsOf, type UserSession } from './user-session.ts'
 import { orAborted } from './retry.ts'
 
 export type PlatformClientOptions = TransportOptions & {
@@ -68,6 +68,8 @@ export const createPlatformClient = (options: PlatformClientOptions) => {
     versions: versionsOf(endpoints, appTokens),
     /** Webhook endpoints in development. */
     webhooks: webhooksOf(endpoints, appTokens),
+    /** Where the app is installed, and by whom, in the environment of its credentials. */
+    installs: installsOf(endpoints, async (call, ask) => await withToken(appTokens, call, ask)),
     /** Where to send the browser. Keep the rest of the result until the browser is back. */
     startAuthorization: async (asked: AuthorizationOptions) => await startAuthorization(issuer, clientId, asked),
     /** Checks the callback and exchanges the code. `onTokens` stores these tokens and all later ones. */

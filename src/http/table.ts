@@ -21,7 +21,7 @@ import {
 import { acceptSignIn, rejectSignIn } from './endpoints/management-sign-in.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
-import { listBuilderResources, listInstalls, readInstall } from './endpoints/resources.ts'
+import { listBuilderResources, listToldInstalls, readToldInstall } from './endpoints/resources.ts'
 import { signOutEndpoint, readSession, signInEndpoint, startEmbeddedSession } from './endpoints/sessions.ts'
 import {
   standardIntrospection,
@@ -53,8 +53,8 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   revoke,
   listBuilderResources,
   // Which websites and stores an app serves.
-  listInstalls,
-  readInstall,
+  listToldInstalls,
+  readToldInstall,
   // With the credentials and rules of the contract, for the command line of developers.
   listWebhookEndpoints,
   pingWebhookEndpoint,

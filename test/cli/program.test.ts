@@ -20,6 +20,7 @@ const commands = [
   'webhook ping', 'webhook attempts', 'webhook resend',
   'audit', 'audit list',
   'login', 'logout', 'whoami', 'versions', 'versions list', 'versions show', 'versions create', 'versions rollback',
+  'installs', 'installs list',
   'webhooks', 'webhooks list', 'webhooks ping', 'webhooks attempts', 'webhooks resend',
 ] // prettier-ignore
 

@@ -13,7 +13,7 @@ import {
 import { attemptList, pingResult, resendResult, webhookEndpointList } from '../../src/http/contract/webhooks.ts'
 import { addEndpoint } from '../../src/operations/webhooks/endpoints.ts'
 import { operator, trace } from '../support/operator.ts'
-import { resourceList } from '../../src/http/contract/resources.ts'
+import { installList, resourceList } from '../../src/http/contract/resources.ts'
 import { rollbackResponse, versionList, versionRecord } from '../../src/http/contract/versions.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { authorizeBody, exchangeBody, signIn } from '../support/world.ts'
@@ -51,6 +51,8 @@ test('every endpoint returns its documented type', async () => {
     [tokenResponse, tokens],
     [userIdentity, await endpoints.identifyUser(user)],
     [resourceList, await endpoints.listResources({ kind: 'site' }, user)],
+    [installList, await endpoints.listInstalls({ kind: 'site' }, user)],
+    [installList, await client.installs.list({ state: 'active' })],
     [revokeResponse, await endpoints.revoke({}, user)],
     [webhookEndpointList, await client.webhooks.list()],
     [pingResult, await client.webhooks.ping(endpoint.id)],

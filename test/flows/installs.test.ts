@@ -247,3 +247,43 @@ describe('a refusal for want of an install', () => {
     expect(await addressFor(user, live(empty))).toBeUndefined()
   })
 })
+
+describe('GET /resources, narrowed', () => {
+  test('has only those of a status, and only those on which the app is in use', async () => {
+    const app = await addApp(platform, world.user)
+    const { user } = await addBuilderUser()
+    await step(await install(app, user, 'site'), 'approve')
+    for (const token of [await tokenOf(user, live(app)), await tokenOf(user, app)]) {
+      const slugs = async (query: string) =>
+        (await call(url, 'GET', `/resources?${query}`, { token })).body.data.map(({ slug }: { slug: string }) => slug)
+      expect(await slugs('kind=site')).toEqual(['bakery', 'my-site'])
+      expect(await slugs('kind=site&status=published')).toEqual(['my-site'])
+      expect(await slugs('kind=site&installed=true')).toEqual(['bakery'])
+      expect(await slugs('kind=site&installed=false')).toEqual(['bakery', 'my-site'])
+      expect(await slugs('kind=site&installed=true&status=published')).toEqual([])
+      expect(await slugs('kind=store&installed=true')).toEqual([])
+      for (const [query, param] of [
+        ['status=live', 'status'],
+        ['installed=yes', 'installed'],
+        ['installed=', 'installed'],
+      ] as const) {
+        expectRefusal(await call(url, 'GET', `/resources?kind=site&${query}`, { token }), 'invalid_request', param)
+      }
+    }
+  })
+
+  test('does not count an install of development for a token of production', async () => {
+    const app = await addApp(platform, world.user)
+    await addEmbeddedVersion(platform, app)
+    const asked = { slug: app.slug, userEmail: world.user.email, resourceSlug: 'my-site', kind: 'site' } as const
+    await createInstall(platform, trace, operator, { ...asked, environment: 'development' })
+    const store = { ...asked, kind: 'store', resourceSlug: 'my-store' } as const
+    await step((await createInstall(platform, trace, operator, store)).id, 'approve')
+    const token = await tokenOf(world.user, live(app))
+    const { body } = await call(url, 'GET', '/resources?kind=site&installed=true', { token })
+    expect(body.data).toEqual([])
+    const { accessToken } = await grantTokens({ ...world, app })
+    const inTest = await call(url, 'GET', '/resources?kind=site&installed=true', { token: accessToken })
+    expect(inTest.body.data).toHaveLength(1)
+  })
+})

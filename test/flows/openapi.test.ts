@@ -168,6 +168,8 @@ describe('the two documents', () => {
       'POST /api/app-platform/webhooks/{id}/ping',
       'GET /api/app-platform/webhooks/{id}/attempts',
       'POST /api/app-platform/webhooks/{id}/resend',
+      'GET /api/app-platform/installs',
+      'GET /api/app-platform/installs/{id}',
       'POST /api/embedded/session',
       'GET /.well-known/oauth-authorization-server',
       'GET /.well-known/oauth-protected-resource/api/app-platform',

@@ -19,6 +19,8 @@ import {
 /** `kind` is checked by the endpoint, which answers with the allowed values. */
 export const resourceListQuery = Type.Object({
   kind: Type.Optional(text('Websites or stores; needed.', 'site', { documented: { enum: resourceKinds } })),
+  status: Type.Optional(oneOf(resourceStatuses, 'Only those with this status.', 'published')),
+  installed: Type.Optional(oneOf(['true', 'false'], 'With true, only those on which the calling app is in use.')),
   ...pageQuery,
 })
 export const resourceList = model('ResourceList', 'A page of resources.', {

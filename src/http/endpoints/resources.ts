@@ -40,7 +40,8 @@ export const listBuilderResources = endpoint({
       throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
     }
     const asked = pageRequest(kind, query)
-    return andThen(listResources(door.platform, userOrPageOf(caller), kind, asked), (page) => ({
+    const of = { kind, status: query.status ?? null, isInstalled: query.installed === 'true' }
+    return andThen(listResources(door.platform, userOrPageOf(caller), of, asked), (page) => ({
       kind,
       data: page.data.map((item) => ({
         name: item.name,
@@ -65,7 +66,7 @@ const wireInstall = (install: ToldInstall) => ({
   updatedAt: wireTime(install.updatedAt),
 })
 
-export const listInstalls = endpoint({
+export const listToldInstalls = endpoint({
   method: 'GET',
   path: `${contractPath}/installs`,
   caller: bearer('appToken', 'userToken'),
@@ -89,7 +90,7 @@ export const listInstalls = endpoint({
   },
 })
 
-export const readInstall = endpoint({
+export const readToldInstall = endpoint({
   method: 'GET',
   path: `${contractPath}/installs/:id`,
   caller: bearer('appToken', 'userToken'),

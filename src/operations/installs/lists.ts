@@ -187,7 +187,7 @@ export const listOpenInstalls = async ({ database }: Platform, userId: string) =
 // Installs as the app sees them (contract section 3).
 
 /** Which of its installs an app asks for; null matches everything. */
-export type AppQuestion = Pick<AskedByApp, 'kind' | 'state' | 'externalId'>
+type ToldQuestion = Pick<AskedByApp, 'kind' | 'state' | 'externalId'>
 
 /**
  * The installs of the calling app in the environment of its token, oldest first: by a user's token those of the user, by the app's
@@ -197,7 +197,7 @@ export type AppQuestion = Pick<AskedByApp, 'kind' | 'state' | 'externalId'>
 export const listInstallsForApp = (
   { database }: Platform,
   caller: AppCaller | UserCaller,
-  question: AppQuestion,
+  question: ToldQuestion,
   page: PageRequest,
 ) => {
   if (page.cursor !== null && !isInstallId(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })

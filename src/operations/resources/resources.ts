@@ -212,6 +212,15 @@ export const listManagedResources = async ({ database }: Platform, kind: Resourc
 /** The scope that each kind needs (contract section 4). */
 export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, ScopeName>
 
+/** Which of them are asked for. */
+type AskedResources = {
+  readonly kind: ResourceKind
+  /** Null for all. */
+  readonly status: ResourceStatus | null
+  /** Whether only those are asked for on which the calling app is in use. */
+  readonly isInstalled: boolean
+}
+
 /**
  * The signed-in user's own websites or stores, by slug. The query reads no page bodies, orders, customer or payment data
  * (spec section 2).
@@ -220,7 +229,7 @@ export const scopeToRead = { site: 'site:read', store: 'store:read' } as const s
 export const listResources = (
   platform: Platform,
   caller: UserCaller | EmbeddedCaller,
-  kind: ResourceKind,
+  { kind, status, isInstalled: onlyInstalled }: AskedResources,
   page: PageRequest,
 ) => {
   if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
@@ -230,7 +239,12 @@ export const listResources = (
   const environment = environmentOfClient(caller.clientId)
   return andThen(q.installs.hasLive(caller.appId, caller.user.id, environment), (isInstalled) => {
     if (!isInstalled) return refused(installRequired(platform, caller))
-    const found = q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
+    const [ownerId, after, limit] = [caller.user.id, page.cursor ?? '', page.limit + 1] as const
+    const app = onlyInstalled ? { id: caller.appId, environment } : null
+    const isWhole = status === null && app === null
+    const found = isWhole
+      ? q.resources.list(ownerId, kind, after, limit)
+      : q.resources.listNarrowed({ ownerId, kind, status, app }, after, limit)
     return andThen(found, (rows) => pageOf(rows, page.limit, ({ slug }) => slug))
   })
 }
