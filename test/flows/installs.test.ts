@@ -229,13 +229,13 @@ describe("a developer's test on a website of their own", () => {
   })
 })
 
-describe('a refusal for want of an install', () => {
-  const addressFor = async (user: Login, app: AppInWorld): Promise<unknown> => {
-    const answer = await call(url, 'GET', '/resources?kind=site', { token: await tokenOf(user, app) })
-    expectRefusal(answer, 'install_required')
-    return answer.body.error.details
-  }
+const addressFor = async (user: Login, app: AppInWorld): Promise<unknown> => {
+  const answer = await call(url, 'GET', '/resources?kind=site', { token: await tokenOf(user, app) })
+  expectRefusal(answer, 'install_required')
+  return answer.body.error.details
+}
 
+describe('a refusal for want of an install', () => {
   test('names the page on which the user installs the app, or tests it; none if there is nothing to install', async () => {
     const [app, empty] = [await addApp(platform, world.user), await addApp(platform, world.user)]
     await addEmbeddedVersion(platform, app)
