@@ -327,6 +327,6 @@ export const listRoutes = <const Path extends string, F extends ListFields, Part
 }
 
 /** What a route says of the list that its page shows. */
-export const describes = (of: Pick<List<string, ListFields, string>, 'path' | 'fields'>) => ({
+export const describes = (of: Pick<List<string, ListFields, string>, 'name' | 'fields'>) => ({
   detail: { hide: true, list: of },
 })

@@ -4,7 +4,7 @@ import { endWorld } from '../support/world.ts'
 import { openBrowser } from './support/browser.ts'
 import { loginOf } from './support/enter.ts'
 import { settleNeighbour } from './support/neighbours.ts'
-import { formsIn } from './support/page-forms.ts'
+import { formsIn, shows } from './support/page-forms.ts'
 import { pageTable } from './support/page-table.ts'
 import { type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 import { signInByForm } from './support/sign-in.ts'
@@ -56,32 +56,6 @@ const promised: Readonly<Record<string, string>> = {
 /** The page without the origin of its frame. */
 const withoutFrame = (text: string, framed: string | null): string =>
   framed === null ? text : text.replace(`<iframe class="app" title="The app" src="${framed}/`, '<iframe src="/')
-
-/** Whether the page has a field with this name and value: a filter that is set, or a hidden field that keeps it. */
-const shows = (html: string, name: string, value: string): boolean => {
-  let isShown = false
-  let select = ''
-  new HTMLRewriter()
-    .on('input[name]', {
-      element: (input) => {
-        isShown ||= input.getAttribute('name') === name && input.getAttribute('value') === value
-      },
-    })
-    .on('select[name]', { element: (element) => void (select = element.getAttribute('name') ?? '') })
-    .on('option[selected]', {
-      element: (option) => {
-        isShown ||= select === name && option.getAttribute('value') === value
-      },
-    })
-    .on('a[aria-current]', {
-      element: (link) => {
-        isShown ||=
-          new URL((link.getAttribute('href') ?? '').replaceAll('&amp;', '&'), url).searchParams.get(name) === value
-      },
-    })
-    .transform(html)
-  return isShown
-}
 
 /** Parameters that are no filters: where a list goes on, what was done, and where a page leads back to. */
 const isNoFilter = /^(?:cursor|done|from|return_to|seen)$/

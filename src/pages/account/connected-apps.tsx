@@ -8,7 +8,7 @@ import { EmptyState } from '../design/empty.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { FilterBar, isLong } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -34,7 +34,10 @@ const show = async (visit: Visit): Promise<Response> => {
   const part = soughtPart(asked.values.q)
   const apps = await listConnectedApps(platform, visit.session)
   const installs = await listOpenInstalls(platform, visit.userId)
-  const found = apps.filter(({ name, publisher }) => `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()))
+  const data = apps
+    .filter(({ name, publisher }) => `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()))
+    .toSorted(comparisons[asked.values.sort])
+  const found = await asked.rows(async () => ({ data, nextCursor: null }))
   return page(
     <AccountPage
       title="Connected apps"
@@ -52,18 +55,15 @@ const show = async (visit: Visit): Promise<Response> => {
     >
       <FilterBar of={asked} isShown={isLong({ rows: apps })} />
       <RowList
-        rows={found.toSorted(comparisons[asked.values.sort])}
+        rows={found.rows}
         row={(app) => <ConnectedAppRow app={app} isInstalled={installs.some(isOf(app))} />}
-        empty={
-          part === '' ? (
-            <EmptyState title="No app can act for you">
-              When an app asks for access, you see exactly what it wants. If you allow it, the app appears here, and you
-              can revoke its access.
-            </EmptyState>
-          ) : (
-            'Nothing matches. Change or clear the filters.'
-          )
-        }
+        empty={noMatch(
+          found,
+          <EmptyState title="No app can act for you">
+            When an app asks for access, you see exactly what it wants. If you allow it, the app appears here, and you
+            can revoke its access.
+          </EmptyState>,
+        )}
       />
       {apps.length === 0 ? null : (
         <p class="muted">

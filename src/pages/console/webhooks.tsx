@@ -4,7 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
 import type { ParamsOf } from '../change.tsx'
 import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
-import { FilterBar, isLong } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ShownOnce } from '../design/values.tsx'
 import { list, listRoutes, search } from '../list.ts'
@@ -24,7 +24,8 @@ const show = async (visit: Visit, { slug }: ParamsOf<typeof endpointList.path>):
   const asked = endpointList.read(visit, { slug })
   const { q } = asked.values
   const endpoints = await listEndpoints(visit.door.platform, slug)
-  const found = endpoints.filter(({ url }) => url.includes(q))
+  const data = endpoints.filter(({ url }) => url.includes(q))
+  const found = await asked.rows(async () => ({ data, nextCursor: null }))
   return page(
     <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
       <p>
@@ -37,9 +38,9 @@ const show = async (visit: Visit, { slug }: ParamsOf<typeof endpointList.path>):
         <section aria-labelledby={`webhooks-${environment}`} key={environment}>
           <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
           <RowList
-            rows={found.filter((one) => one.environment === environment)}
+            rows={found.rows.filter((one) => one.environment === environment)}
             row={(endpoint) => <EndpointRow key={endpoint.id} slug={app.slug} endpoint={endpoint} />}
-            empty={q === '' ? 'No endpoints yet.' : 'No endpoint matches.'}
+            empty={noMatch(found, 'No endpoints yet.')}
           />
           <Allowed app={app} right="webhooks">
             <p>

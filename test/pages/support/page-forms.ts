@@ -60,3 +60,28 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 const attribute = (element: HTMLRewriterTypes.Element, name: string): string =>
   (element.getAttribute(name) ?? '').replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, entity) => entities[entity] ?? whole)
+
+/** Whether the page has a field with this name and value: a filter that is set, or a hidden field that keeps it. */
+export const shows = (html: string, name: string, value: string): boolean => {
+  let isShown = false
+  let select = ''
+  new HTMLRewriter()
+    .on('input[name]', {
+      element: (input) => {
+        isShown ||= attribute(input, 'name') === name && attribute(input, 'value') === value
+      },
+    })
+    .on('select[name]', { element: (element) => void (select = attribute(element, 'name')) })
+    .on('option[selected]', {
+      element: (option) => {
+        isShown ||= select === name && attribute(option, 'value') === value
+      },
+    })
+    .on('a[aria-current]', {
+      element: (link) => {
+        isShown ||= new URL(attribute(link, 'href'), 'http://localhost').searchParams.get(name) === value
+      },
+    })
+    .transform(html)
+  return isShown
+}
