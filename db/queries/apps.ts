@@ -24,7 +24,8 @@ import {
   webhookSecrets,
 } from '../tables/sqlite.ts'
 import { removeSome, changeOne, finder, inserter, oldestKey } from './rows.ts'
-import { type DrizzleConnection, given, lazily, only } from './connection.ts'
+import { lazily } from '../../src/domain/lazily.ts'
+import { type DrizzleConnection, given, only } from './connection.ts'
 import { countAmong, listOrderOf, lookThrough, type SearchWindow, type TimeOrder } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { contains } from './users.ts'

@@ -32,12 +32,6 @@ export const everyColumn = <T extends Table>(table: T) =>
 /** The only row, or null. */
 export const only = <T>(rows: readonly T[]): T | null => rows[0] ?? null
 
-/** Prepares on first use, so that opening a database costs nothing for questions that are never asked. */
-export const lazily = <T>(prepare: () => T): (() => T) => {
-  let prepared: T | undefined
-  return () => (prepared ??= prepare())
-}
-
 /**
  * A value that is given when the statement runs. The plus sign changes nothing about the value and hides it from SQLite's planner:
  * where the planner has looked at a bound value, in WHERE or LIMIT, SQLite prepares the whole statement again for the next

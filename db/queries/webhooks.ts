@@ -31,7 +31,8 @@ import {
   webhookEvents,
 } from '../tables/sqlite.ts'
 import { changeOne, inserter } from './rows.ts'
-import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
+import { lazily } from '../../src/domain/lazily.ts'
+import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { lazyReader } from './reader.ts'
 import { rotatingSecrets } from './secrets.ts'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'

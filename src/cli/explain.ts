@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../../db/database.ts'
-import { AppPlatformError } from '../client/index.ts'
+import { AppPlatformError } from '../client/app-platform-error.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { MetricsPortUnusable } from '../http/server.ts'
@@ -9,7 +9,6 @@ import { describeCause } from '../runtime/cause.ts'
 import { actingUser, ownership } from '../runtime/identity.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
-import { remoteSentence, statusSentence } from './remote.ts'
 
 type Explanation = {
   readonly exitCode: 1 | 2
@@ -105,3 +104,47 @@ const innermost = (error: unknown): unknown => {
 
 /** The text contains file names and words of a server, which others chose. */
 const oneLine = (text: string): string => printable(text.replaceAll(/\s*[\r\n]+\s*/g, ' '))
+
+/** What to do about an error at the command line, by its code. */
+const steps: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    invalid_client:
+      'Check the client ID and the secret: run app-platform login again, or correct APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.',
+    invalid_token: 'Run the command again. If that does not help, sign in again with app-platform login.',
+    app_inactive: 'Ask the operator of the platform to activate it.',
+    development_credentials_required: 'Use credentials of the development environment.',
+    invalid_scope: 'Correct the scopes in app.json.',
+    scope_not_allowed: "Register the scope on the app's page in the console, or take it out of app.json.",
+    scope_not_available: 'Take it out of app.json.',
+    version_locked: 'Upload the change under a higher version.',
+    version_not_found: 'See app-platform versions list.',
+    record_not_found: 'See app-platform webhooks list.',
+    version_not_eligible: 'Only a version that was live before can become live again; see app-platform versions list.',
+    version_already_current: 'There is nothing to roll back.',
+    no_previous_version: 'Name a version with --to; see app-platform versions list.',
+    idempotency_in_progress: 'Check app-platform versions list in a moment.',
+    payload_too_large: 'Make it smaller, or list what need not be in it in .appignore.',
+    api_version_unsupported: 'Use an app-platform program of the same release as the server.',
+    api_version_retired: 'Use a newer app-platform program.',
+    unreachable: 'Check the URL and the network, and run the command again.',
+    timed_out: 'Run the command again.',
+    unexpected_answer: 'Check the URL: something else answered there.',
+    internal_error: 'Run the command again later. If it keeps failing, tell the operator the request ID.',
+    unavailable: 'Run the command again later. If it keeps failing, tell the operator the request ID.',
+  }),
+)
+
+/** One line: what is wrong, what to do, and the request ID to tell the operator. */
+const remoteSentence = (error: AppPlatformError): string => {
+  const { code, message, param, details, requestId, retryAfter } = error
+  const step = code === 'rate_limited' ? `Run the command again in ${retryAfter ?? 60} seconds.` : steps.get(code)
+  const field = param === null || message.includes(param) ? '' : ` The field is ${param}.`
+  const request = requestId === null ? '' : ` Request ID: ${requestId}`
+  return printable(`${message}${field}${statusSentence(details)}${step === undefined ? '' : ` ${step}`}${request}`)
+}
+
+/** The state that prevented it, after a space. */
+const statusSentence = (details: AppPlatformError['details'] | undefined): string => {
+  const status = details?.['status']
+  return typeof status === 'string' ? ` Its status is ${status}.` : ''
+}

@@ -1,4 +1,5 @@
 import commonPasswords from './common-passwords.txt'
+import { lazily } from './lazily.ts'
 import { isWellFormedText } from './text.ts'
 import { encodeBase62 } from './base62.ts'
 
@@ -23,7 +24,9 @@ export const passwordFault = (typed: string): string | null => {
 }
 
 /** One per line, in lower case and NFKC; lines with a hash sign are comments. */
-const common: ReadonlySet<string> = new Set(commonPasswords.split('\n').filter((line) => !line.startsWith('#')))
+const common = lazily(
+  (): ReadonlySet<string> => new Set(commonPasswords.split('\n').filter((line) => !line.startsWith('#'))),
+)
 
 /**
  * Why a password cannot be a user's new one, as a sentence; null when it can. Sign-in checks `passwordFault` only, so that
@@ -31,7 +34,7 @@ const common: ReadonlySet<string> = new Set(commonPasswords.split('\n').filter((
  */
 export const newPasswordFault = (password: string): string | null =>
   passwordFault(password) ??
-  (common.has(password.normalize('NFKC').toLowerCase())
+  (common().has(password.normalize('NFKC').toLowerCase())
     ? 'The password is one of the 10,000 most common ones, which are guessed first. Choose another.'
     : null)
 

@@ -1,3 +1,5 @@
+import { lazily } from './lazily.ts'
+
 /** No lone surrogates and no NUL, so that every layer below reads the same text. */
 export const isWellFormedText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
@@ -5,7 +7,7 @@ export const isWellFormedText = (text: string): boolean => text.isWellFormed() &
  * Text for a person who decides something: invisible characters and direction marks are replaced by JSON escapes, so that
  * the text is what it seems to be. Plain spaces and line ends stay.
  */
-export const visibleText = (text: string): string => text.replaceAll(unseen, escaped)
+export const visibleText = (text: string): string => text.replaceAll(unseen(), escaped)
 
 /** A value as indented JSON with such escapes; it parses to the same value. */
 export const visibleJson = (value: unknown): string => visibleText(JSON.stringify(value, null, 2) ?? '')
@@ -14,7 +16,7 @@ export const visibleJson = (value: unknown): string => visibleText(JSON.stringif
  * Controls, formats, spaces of every kind, and what fonts draw as nothing. Plain spaces are excluded here and not in the
  * callback: indented JSON is mostly spaces, and a call for each takes seconds.
  */
-const unseen = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n]]/gv
+const unseen = lazily(() => /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n]]/gv)
 
 /** A JSON escape for every UTF-16 code unit. */
 const escaped = (character: string): string =>

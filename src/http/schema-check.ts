@@ -1,6 +1,7 @@
 import { KindGuard, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type PlatformError, refuse } from '../domain/errors.ts'
+import { lazily } from '../domain/lazily.ts'
 
 /** Gives the value, typed, or throws invalid_request with the path of the field at fault. */
 export type Check<T> = (value: unknown) => T
@@ -11,10 +12,10 @@ export type Check<T> = (value: unknown) => T
  * is slow for megabytes.
  */
 export const checkOf = <T extends TSchema>(schema: T): Check<Static<T>> => {
-  const compiled = TypeCompiler.Compile(schema)
+  const compiled = lazily(() => TypeCompiler.Compile(schema))
   return (value) => {
-    if (compiled.Check(value)) return value
-    throw fieldRefusal(schema, compiled.Errors(value).First()?.path ?? '')
+    if (compiled().Check(value)) return value
+    throw fieldRefusal(schema, compiled().Errors(value).First()?.path ?? '')
   }
 }
 
