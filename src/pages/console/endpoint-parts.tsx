@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import type { PlatformError } from '../../domain/errors.ts'
 import { isDelivered } from '../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
 import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
@@ -14,14 +13,7 @@ import { millisecondsInWords } from '../words.ts'
 import { addressOf } from '../query.ts'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
-/** A form that was refused, to be shown again with the reason. */
-export type RefusedChange = {
-  readonly value: string
-  readonly error: PlatformError
-}
-
 type EndpointProps = OwnApp & { readonly endpoint: EndpointDetail }
-type EndpointFormProps = EndpointProps & { readonly refused: RefusedChange | null }
 
 type StepProps = EndpointProps & {
   readonly step: 'ping' | 'resend-failed' | 'enable'
@@ -50,7 +42,7 @@ export const Step = ({ visit, app, endpoint, step, button, look, children }: Ste
   </>
 )
 
-export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
+export const ResendForms = (own: EndpointProps) => (
   <>
     <Step {...own} step="resend-failed" button="Send all failed events again">
       The events that failed ten times are sent again with the same IDs. Pings are not included.
@@ -60,8 +52,7 @@ export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
         label="Send all events again since"
         name="since"
         hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most 30 days ago."
-        error={refused?.error ?? null}
-        input={{ value: refused?.value ?? '', required: true, autocomplete: 'off' }}
+        input={{ required: true, autocomplete: 'off' }}
       />
       <button type="submit">Send them again</button>
     </Form>

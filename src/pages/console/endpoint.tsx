@@ -10,20 +10,21 @@ import {
   setEndpointStatus,
 } from '../../operations/webhooks/endpoints.ts'
 import { timeOf } from '../audit-period.ts'
+import { changed } from '../change.tsx'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Problem } from '../design/field.tsx'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { answerForm, emptyForm, formOf, optionalText, receiveFromUser, text } from '../form.ts'
+import { emptyForm, formOf, optionalText, text } from '../form.ts'
 import { listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { takeShown } from '../shown-once.ts'
 import { backTo, noticeFor } from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { AttemptTable, EndpointSteps, type RefusedChange, ResendForms, Step } from './endpoint-parts.tsx'
+import { AttemptTable, EndpointSteps, ResendForms, Step } from './endpoint-parts.tsx'
 import { attemptQuestion, endpointAttempts } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
-import { Allowed, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { Allowed, consoleAppPath, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
 
 const notices = {
@@ -47,71 +48,80 @@ export const endpointSecretPath = ({ slug, id }: At): string => consoleAppPath(s
 
 const { path: pattern } = endpointAttempts
 
+/** What the forms of the page have in common. */
+const step = {
+  by: 'user',
+  proof: 'none',
+  form: emptyForm,
+  show: async (visit: Visit, at: At) => await show(visit, at),
+} as const
+
 /** One endpoint. Sending one of its forms again just repeats it. */
 export const webhookEndpointRoutes = (door: Door) =>
   new Elysia()
+    .use(listRoutes(door, endpointAttempts, { by: 'user', show }))
     .use(
-      listRoutes(door, endpointAttempts, {
-        by: 'user',
-        show: async (visit, at) => await show(await ownAppOf(visit, at.slug), at, null),
+      changed(door, `${pattern}/ping`, {
+        ...step,
+        act: async ({ visit }, at) => {
+          takeOutgoingShare(visit)
+          const { delivered } = await visit.as(ownsEndpoint(at, 'resendEvents')).do(pingEndpoint, at.id)
+          return seeOther(`${endpointPath(at)}?done=${delivered ? 'taken' : 'not-taken'}`)
+        },
       }),
     )
-    .post(`${pattern}/ping`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
-      takeOutgoingShare(visit)
-      const { delivered } = await visit.as(ownsEndpoint(params, 'resendEvents')).do(pingEndpoint, params.id)
-      return seeOther(`${endpointPath(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
-    })
     .get(`${pattern}/secret`, async ({ request, params }) => {
       const own = await requireOwnApp(door, request, params.slug)
       const endpoint = await readEndpoint(door.platform, own.app.id, params.id)
       const { value, cookies } = takeShown(own.visit)
       return page(<EndpointSecretPage {...own} endpoint={endpoint} secret={value} />, { cookies })
     })
-    .post(`${pattern}/enable`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm, 'asked')
-      await visit.as(ownsEndpoint(params, 'webhooks')).do(setEndpointStatus, { id: params.id, status: 'enabled' })
-      return seeOther(`${endpointPath(params)}?done=enabled`)
-    })
-    .post(`${pattern}/resend`, async ({ request, params }) => {
-      const { visit, fields } = await receiveFromUser(door, request, resendForm, 'none')
-      return await resend(visit, params, () => ({ kind: 'one', eventId: fields.event }), { back: fields.back })
-    })
-    .post(`${pattern}/resend-failed`, async ({ request, params }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
-      return await resend(visit, params, () => ({ kind: 'failed' }))
-    })
-    .post(`${pattern}/resend-since`, async ({ request, params }) => {
-      const { visit, fields } = await receiveFromUser(door, request, resendSinceForm, 'none')
-      const { since } = fields
-      const choose = () => ({ kind: 'since', at: timeOf(since.trim(), 'since') }) as const
-      return await resend(visit, params, choose, { typed: since })
-    })
+    .use(
+      changed(door, `${pattern}/enable`, {
+        ...step,
+        proof: 'asked',
+        act: async ({ visit }, at) => {
+          await visit.as(ownsEndpoint(at, 'webhooks')).do(setEndpointStatus, { id: at.id, status: 'enabled' })
+          return seeOther(`${endpointPath(at)}?done=enabled`)
+        },
+      }),
+    )
+    .use(
+      changed(door, `${pattern}/resend`, {
+        ...step,
+        form: resendForm,
+        act: async ({ visit, fields }, at) =>
+          await resend(visit, at, { kind: 'one', eventId: fields.event }, fields.back),
+      }),
+    )
+    .use(
+      changed(door, `${pattern}/resend-failed`, {
+        ...step,
+        act: async ({ visit }, at) => await resend(visit, at, { kind: 'failed' }),
+      }),
+    )
+    .use(
+      changed(door, `${pattern}/resend-since`, {
+        ...step,
+        form: resendSinceForm,
+        act: async ({ visit, fields: { since } }, at) =>
+          await resend(visit, at, { kind: 'since', at: timeOf(since.trim(), 'since') }),
+      }),
+    )
 
-type ResendPlace = {
-  /** The list of attempts that the form is in. */
-  readonly back?: string | undefined
-  /** Shown again when the time is refused. */
-  readonly typed?: string
+/** Sends again what is chosen. `back` is the list of attempts that the form is in. */
+const resend = async (visit: Visit, at: At, choice: ResendChoice, back?: string): Promise<Response> => {
+  const { resent } = await visit.as(ownsEndpoint(at, 'resendEvents')).do(resendEvents, { id: at.id, choice })
+  return seeOther(backTo(endpointPath(at), back, resent > 0 ? 'resent' : 'none-resent'))
 }
 
-/** Sends again what `choose` returns. What it throws about a field is shown beside that field. */
-const resend = async (visit: Visit, at: At, choose: () => ResendChoice, { back, typed = '' }: ResendPlace = {}) => {
-  const act = async () =>
-    await visit.as(ownsEndpoint(at, 'resendEvents')).do(resendEvents, { id: at.id, choice: choose() })
-  return await answerForm(act(), {
-    done: ({ resent }) => seeOther(backTo(endpointPath(at), back, resent > 0 ? 'resent' : 'none-resent')),
-    refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { value: typed, error }),
-  })
-}
-
-const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
+const show = async (visit: Visit, at: At): Promise<Response> => {
+  const { app } = await ownAppOf(visit, at.slug)
   const { platform } = visit.door
   const endpoint = await readEndpoint(platform, app.id, at.id)
   const asked = endpointAttempts.read(visit, at)
   const attempts = await asked.found(async (part) => listAttempts(platform, at.id, part, attemptQuestion(asked.values)))
   const problem = noticeFor(visit, problems)
-  const error = refused?.error ?? attempts.refusal
   return page(
     <OwnAppPage
       visit={visit}
@@ -133,7 +143,7 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
         ) : undefined
       }
     >
-      <Problem error={error} />
+      <Problem error={attempts.refusal} />
       {problem === null ? null : (
         <p class="problem" role="alert">
           {problem}
@@ -155,13 +165,13 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       />
       <Pager of={attempts} />
       <h2>Send again</h2>
-      <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
+      <ResendForms visit={visit} app={app} endpoint={endpoint} />
       <h2>Change</h2>
       <Allowed app={app} right="webhooks">
         <EndpointSteps visit={visit} app={app} endpoint={endpoint} />
       </Allowed>
     </OwnAppPage>,
-    { refusal: error },
+    { refusal: attempts.refusal },
   )
 }
 

@@ -1,7 +1,6 @@
-import { secretShownBefore, sentBefore } from '../change.tsx'
+import { formPage, secretShownBefore } from '../change.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
@@ -16,39 +15,77 @@ import {
 } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
-import { Choice, ChoiceSet, Field, Problem } from '../design/field.tsx'
+import { Choice, ChoiceSet, Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
-import { answerForm, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { formOf, text, textOf, texts, valuesIn } from '../form.ts'
+import type { KeptForm } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
-import { askFirst } from '../proof.ts'
-import { choiceParameter } from '../query.ts'
+import { parametersOf } from '../query.ts'
 import { showOnce } from '../shown-once.ts'
 import type { Visit } from '../visit.ts'
-import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
 const newEndpointForm = formOf({ environment: environmentField, url: text, groups: texts, kinds: texts })
 const endpointForm = formOf({ url: text, groups: texts, kinds: texts })
 
-const editPattern = '/console/:slug/webhooks/:id/edit'
-
 /** The forms that add a webhook endpoint and change its URL and kinds of events. */
 export const newEndpointRoutes = (door: Door) =>
   new Elysia()
-    .get('/console/:slug/webhooks/new', async ({ request, params: { slug } }) => {
-      const own = await requireOwnApp(door, request, slug)
-      await askFirst(own.visit, 'asked')
-      const environment = choiceParameter(request, 'environment', environments) ?? 'development'
-      return ask(own, { endpoint: null, environment, url: '', kinds: [] }, null)
-    })
-    .post('/console/:slug/webhooks', async ({ request, params: { slug } }) => await add(door, request, slug))
-    .get(editPattern, async ({ request, params: { slug, id } }) => {
-      const own = await requireOwnApp(door, request, slug)
-      await askFirst(own.visit, 'asked')
-      const endpoint = await readEndpoint(door.platform, own.app.id, id)
-      return ask(own, { ...endpoint, endpoint }, null)
-    })
-    .post(editPattern, async ({ request, params }) => await change(door, request, params))
+    .use(
+      formPage(door, '/console/:slug/webhooks/new', {
+        sentTo: '/console/:slug/webhooks',
+        by: 'user',
+        proof: 'asked',
+        form: newEndpointForm,
+        show: async (visit, { slug }, sent) => {
+          const asked = textOf({ ...parametersOf(visit.call.request), ...sent }['environment'])
+          const environment = environments.find((one) => one === asked) ?? 'development'
+          return ask(await ownAppOf(visit, slug), { endpoint: null, environment, url: '', kinds: [] })
+        },
+        act: async ({ visit, fields, ticket }, { slug }) => {
+          await mayCallOut(visit, slug)
+          const { environment, url } = fields
+          const input = { slug, environment, url: url.trim(), kinds: chosenKinds(fields) }
+          const { id, secret } = await visit.as(mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
+          return showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret)
+        },
+        again: (_, { slug }) => ({
+          message: secretShownBefore('rotate it'),
+          href: consoleAppPath(slug, 'webhooks'),
+          name: 'See the webhooks',
+        }),
+      }),
+    )
+    .use(
+      formPage(door, '/console/:slug/webhooks/:id/edit', {
+        by: 'user',
+        proof: 'asked',
+        form: endpointForm,
+        show: async (visit, { slug, id }) => {
+          const own = await ownAppOf(visit, slug)
+          const endpoint = await readEndpoint(door.platform, own.app.id, id)
+          return ask(own, { ...endpoint, endpoint })
+        },
+        // The change says nothing that a second sending would repeat wrongly, so the form need not act only once.
+        act: async ({ visit, fields }, { slug, id }) => {
+          const { app } = await mayCallOut(visit, slug)
+          await readEndpoint(door.platform, app.id, id)
+          const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
+          await visit.as(may).do(changeEndpoint, { id, url: fields.url.trim(), kinds: chosenKinds(fields) })
+          return seeOther(`${consoleAppPath(slug, 'webhooks', id)}?done=changed`)
+        },
+      }),
+    )
+
+/** Asked first, so that nobody without the right can make this server look up host names. @throws right_missing, rate_limited */
+const mayCallOut = async (visit: Visit, slug: string): Promise<OwnApp> => {
+  const own = await ownAppOf(visit, slug)
+  const refusal = refusalOfRole(own.app.role, 'webhooks')
+  if (refusal !== null) throw refusal
+  takeOutgoingShare(visit)
+  return own
+}
 
 type EndpointValues = {
   /** Null for a new endpoint. */
@@ -58,11 +95,15 @@ type EndpointValues = {
   readonly kinds: readonly string[]
 }
 
-const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformError | null): Response => {
+const ask = ({ visit, app }: OwnApp, values: EndpointValues): Response => {
   const { endpoint, environment } = values
   const isNew = endpoint === null
   const crumbs = isNew ? [] : [endpointCrumb(app.slug, endpoint)]
   const back = consoleAppPath(app.slug, 'webhooks', ...(isNew ? [] : [endpoint.id]))
+  const action = isNew ? back : `${back}/edit`
+  const { kept, refused } = visit
+  const shown = { ...visit, kept: kept && withoutGroups(kept), ...(refused && { refused: withoutGroups(refused) }) }
+  const typed = [shown.refused, shown.kept].find((form) => form?.action === action)?.values
   return page(
     <OwnAppPage
       visit={visit}
@@ -73,13 +114,11 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
       about={isNew ? undefined : 'The signing secret stays the same. Waiting events are sent to the new URL.'}
       crumbs={crumbs}
     >
-      <Problem error={error} />
-      <Form action={isNew ? back : `${back}/edit`} visit={visit} {...(isNew ? { hidden: { environment } } : {})}>
+      <Form action={action} visit={shown} {...(isNew ? { hidden: { environment } } : {})}>
         <Field
           label="URL"
           name="url"
           hint="An HTTPS address on a public host. Private and reserved IP addresses are not allowed."
-          error={error}
           input={{
             value: values.url,
             placeholder: 'https://app.example/webhooks',
@@ -88,7 +127,7 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
             spellcheck: false,
           }}
         />
-        <ChoiceSet legend="Events" name="kinds" error={error}>
+        <ChoiceSet legend="Events" name="kinds">
           <Choice
             type="checkbox"
             name="groups"
@@ -99,13 +138,16 @@ const ask = ({ visit, app }: OwnApp, values: EndpointValues, error: PlatformErro
             All events
           </Choice>
           {groups.map((group) => (
-            <KindGroup key={group} group={group} chosen={values.kinds} />
+            <KindGroup
+              key={group}
+              group={group}
+              chosen={typed === undefined ? values.kinds : valuesIn(typed['kinds'])}
+            />
           ))}
         </ChoiceSet>
         <SendOrCancel button={isNew ? 'Add the endpoint' : 'Save the changes'} back={back} />
       </Form>
     </OwnAppPage>,
-    { refusal: error },
   )
 }
 
@@ -173,6 +215,12 @@ const KindGroup = ({ group, chosen }: KindGroupProps) => {
   )
 }
 
+/** A form that is shown again has the kinds of its groups in their place, so that one can be left out without the script. */
+const withoutGroups = <Form extends KeptForm>(form: Form): Form => {
+  const [groups, kinds] = [valuesIn(form.values['groups']), valuesIn(form.values['kinds'])]
+  return { ...form, values: { ...form.values, groups: [], kinds: chosenKinds({ groups, kinds }) } }
+}
+
 /** Every kind that was chosen, alone or with its group. Unknown groups are passed on to be refused like unknown kinds. */
 const chosenKinds = (sent: {
   readonly groups: readonly string[]
@@ -185,46 +233,6 @@ const chosenKinds = (sent: {
     ),
   ]),
 ]
-
-/** @throws right_missing */
-const refuseWithoutRight = ({ app }: OwnApp): void => {
-  const refusal = refusalOfRole(app.role, 'webhooks')
-  if (refusal !== null) throw refusal
-}
-
-/** The right is checked first, so that nobody else can make this server look up host names. */
-const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, newEndpointForm, 'asked')
-  const { environment, url } = fields
-  const kinds = chosenKinds(fields)
-  const own = await ownAppOf(visit, slug)
-  refuseWithoutRight(own)
-  takeOutgoingShare(visit)
-  const input = { slug, environment, url: url.trim(), kinds }
-  return await answerForm(visit.as(mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input), {
-    done: ({ id, secret }) => showOnce(visit, consoleAppPath(slug, 'webhooks', id, 'secret'), secret),
-    refused: (error) => ask(own, { endpoint: null, environment, url, kinds }, error),
-    sentBefore: () => {
-      const message = secretShownBefore('rotate it')
-      return sentBefore(visit, { message, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' })
-    },
-  })
-}
-
-/** Likewise. The change says nothing that a second sending would repeat wrongly, so the form need not act only once. */
-const change = async (door: Door, request: Request, { slug, id }: { readonly slug: string; readonly id: string }) => {
-  const { visit, fields } = await receiveFromUser(door, request, endpointForm, 'asked')
-  const own = await ownAppOf(visit, slug)
-  const endpoint = await readEndpoint(door.platform, own.app.id, id)
-  refuseWithoutRight(own)
-  takeOutgoingShare(visit)
-  const values = { url: fields.url.trim(), kinds: chosenKinds(fields) }
-  const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
-  return await answerForm(visit.as(may).do(changeEndpoint, { id, ...values }), {
-    done: () => seeOther(`${consoleAppPath(slug, 'webhooks', id)}?done=changed`),
-    refused: (error) => ask(own, { ...endpoint, endpoint, ...values }, error),
-  })
-}
 
 /**
  * Counts a form that makes this server send a request while it is answered. Each can keep a connection open for fifteen

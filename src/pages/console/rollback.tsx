@@ -1,6 +1,5 @@
-import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { visibleJson } from '../../domain/text.ts'
 import { versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
@@ -8,7 +7,7 @@ import { badInput } from '../../operations/decide.ts'
 import { listLiveChanges, listVersionSummaries } from '../../operations/versions/lists.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
 import type { VersionRecord } from '../../operations/versions/version-record.ts'
-import { sentBefore } from '../change.tsx'
+import { formPage } from '../change.tsx'
 import { VersionStatusBadge } from '../design/badge.tsx'
 import { Diff } from '../design/diff.tsx'
 import { EmptyState } from '../design/empty.tsx'
@@ -18,11 +17,11 @@ import { Choices } from '../design/list-tools.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
-import { answerForm, formOf, outcomeOf, receiveFromUser, text } from '../form.ts'
-import { page, seeOther } from '../page.ts'
-import { askFirst } from '../proof.ts'
-import { choiceParameter, parameterOf } from '../query.ts'
-import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { formOf, outcomeOf, text, textOf } from '../form.ts'
+import type { Values } from '../kept-form.ts'
+import { isReading, page, seeOther } from '../page.ts'
+import { parameterOf, parametersOf } from '../query.ts'
+import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
 import { livePath, LiveVersions } from './versions.tsx'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
 
@@ -34,32 +33,32 @@ const pathOf = (slug: string): string => consoleAppPath(slug, 'rollbacks', 'new'
 
 /** What a rollback would change, and the form that confirms it. */
 export const newRollbackRoutes = (door: Door) =>
-  new Elysia()
-    .get(pattern, async ({ request, params: { slug } }) => {
-      const own = await requireOwnApp(door, request, slug)
-      await askFirst(own.visit, 'asked')
-      const environment = choiceParameter(request, 'environment', environments) ?? 'production'
-      return await show(own, { environment, to: parameterOf(own.visit, 'to'), reason: '', error: null })
-    })
-    .post('/console/:slug/rollbacks', async ({ request, params: { slug } }) => {
-      const { visit, fields, ticket } = await receiveFromUser(door, request, rollbackForm, 'asked')
-      const { environment, to, reason } = fields
-      const again = async (error: PlatformError) =>
-        await show(await ownAppOf(visit, slug), { environment, to, reason, error })
-      if (reason.trim().length > versionLimits.reason) return await again(badInput('reason', tooLong))
-      const input = {
-        slug,
-        environment,
-        reason: reason.trim() === '' ? null : reason.trim(),
-        seen: readSeen(fields.seen),
-      }
-      const rollbacks = consoleAppPath(slug, 'rollbacks')
-      return await answerForm(visit.as(mayInActiveApp(slug, 'release'), ticket).do(rollBackOwnVersion, input), {
-        done: () => seeOther(`${rollbacks}?done=${environment}`),
-        refused: again,
-        sentBefore: () => sentBefore(visit, { href: rollbacks, name: 'See the rollbacks' }),
-      })
-    })
+  formPage(door, pattern, {
+    sentTo: '/console/:slug/rollbacks',
+    by: 'user',
+    proof: 'asked',
+    form: rollbackForm,
+    show: async (visit, { slug }, sent) => {
+      const { request } = visit.call
+      const own = await ownAppOf(visit, slug)
+      if (!isReading(request)) return await show(own, askedIn(sent))
+      return await show(own, askedIn({ ...parametersOf(request), to: parameterOf(visit, 'to') }))
+    },
+    act: async ({ visit, fields, ticket }, { slug }) => {
+      const { environment } = fields
+      const reason = fields.reason.trim()
+      if (reason.length > versionLimits.reason) throw badInput('reason', tooLong)
+      const input = { slug, environment, reason: reason === '' ? null : reason, seen: readSeen(fields.seen) }
+      await visit.as(mayInActiveApp(slug, 'release'), ticket).do(rollBackOwnVersion, input)
+      return seeOther(`${consoleAppPath(slug, 'rollbacks')}?done=${environment}`)
+    },
+    again: (_, { slug }) => ({ href: consoleAppPath(slug, 'rollbacks'), name: 'See the rollbacks' }),
+  })
+
+const askedIn = (given: Values): Asked => ({
+  environment: environments.find((one) => one === textOf(given['environment'])) ?? 'production',
+  to: textOf(given['to']),
+})
 
 const tooLong = `Write at most ${versionLimits.reason} characters.`
 
@@ -74,8 +73,6 @@ type Asked = {
   readonly environment: Environment
   /** The version to go back to; empty for the one before the current one. */
   readonly to: string
-  readonly reason: string
-  readonly error: PlatformError | null
 }
 
 const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => {
@@ -88,7 +85,7 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
   const found = await outcomeOf(previewRollback(platform, app.id, { environment, target }))
   const changes =
     status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
-  const error = asked.error ?? (found.kind === 'refused' && to !== '' ? found.error : null)
+  const error = found.kind === 'refused' && to !== '' && visit.refused === undefined ? found.error : null
   return page(
     <OwnAppPage
       visit={visit}
@@ -170,7 +167,7 @@ type PreviewProps = OwnApp & {
   readonly preview: Awaited<ReturnType<typeof previewRollback>>
 }
 
-const Preview = ({ visit, app, asked: { environment, reason, error }, preview }: PreviewProps) => {
+const Preview = ({ visit, app, asked: { environment }, preview }: PreviewProps) => {
   const { from, to, activeInstalls, newScopes, droppedScopes } = preview
   return (
     <>
@@ -217,9 +214,8 @@ const Preview = ({ visit, app, asked: { environment, reason, error }, preview }:
           label="Reason"
           name="reason"
           hint="Optional. It is shown in the list of rollbacks."
-          error={error}
           rows={2}
-          input={{ value: reason, maxLength: versionLimits.reason }}
+          input={{ maxLength: versionLimits.reason }}
         />
         <SendOrCancel
           button={
