@@ -13,7 +13,7 @@ import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
-import { logCodeOf, requestedPage } from './page.ts'
+import { logCodeOf, requestedPage, SendTo } from './page.ts'
 import { lacksProof, type Proof } from './proof.ts'
 import { requireOperator, requireVisit, type ShareOf, type TicketBook, type Visit } from './visit.ts'
 
@@ -103,7 +103,7 @@ const visitOr = async (
   } catch (error) {
     if (!isWithoutSession(error)) throw error
     const kept = await keepForm(door, callOf(request), form)
-    throw kept === 'nothing' ? error : refuse('login_required', { details: { form: kept } })
+    throw kept === 'nothing' ? error : new SendTo({ to: 'sign-in', form: kept })
   }
 }
 
@@ -115,7 +115,7 @@ export const orLost = async <T>(door: Door, request: Request, visit: Promise<T>)
     return await visit
   } catch (error) {
     if (!isWithoutSession(error) || !isFromSameOrigin(door, request)) throw error
-    throw refuse('login_required', { details: { form: 'lost' } })
+    throw new SendTo({ to: 'sign-in', form: 'lost' })
   }
 }
 
@@ -173,10 +173,10 @@ const check = async <T extends TProperties>(
 }
 
 /** Keeps the form, as `keepForm` does, and leads to the page where the person proves who they are. */
-const askForProof = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): PlatformError => {
+const askForProof = ({ door, call, tickets }: Visit, form: KeptShape, values: Values): SendTo => {
   const cookie = tickets.owner === null ? null : keptCookieOf(door, call, form, tickets.owner, values)
   if (cookie !== null) call.cookies = [cookie]
-  return refuse('login_required', { details: { prove: true } })
+  return new SendTo({ to: 'proof' })
 }
 
 const keptCookieOf = (door: Door, call: Call, form: KeptShape, tag: string, values: Values): string | null => {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import type { PlatformError } from '../domain/errors.ts'
+import { PlatformError } from '../domain/errors.ts'
 import { formCauseIn } from '../domain/form-cause.ts'
 
 type PageOptions = {
@@ -126,6 +126,16 @@ export const requestedPage = (request: Request): string => {
   const from = URL.parse(request.headers.get('referer') ?? '')
   const isNamed = from !== null && from.host === url.host && from.pathname !== '/'
   return isNamed ? from.pathname + from.search : url.pathname + url.search
+}
+
+/** What became of a form that was sent without a live session: kept for its page, too long to be kept, or not read. */
+export type SentForm = 'kept' | 'lost' | 'ended'
+
+/** Ends a request by sending the person elsewhere first, and back: to sign in, or to prove that it is them. */
+export class SendTo extends PlatformError {
+  constructor(readonly goal: { readonly to: 'sign-in'; readonly form: SentForm } | { readonly to: 'proof' }) {
+    super('login_required')
+  }
 }
 
 /** What the log calls a refusal: the cause where it has one, else its code. */

@@ -1,12 +1,14 @@
-import { refuse } from '../domain/errors.ts'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { readCookie, setCookie } from '../http/cookies.ts'
 import { meansOf } from '../operations/sessions/prove-again.ts'
+import { SendTo } from './page.ts'
 import type { Visit } from './visit.ts'
 
-// What would help somebody who has stolen a session cookie asks the person to prove again that it is them, unless they have proved it
-// at the sign-in or in this session within the last ten minutes. A sign-in for which another service asked nobody proves nothing. The proof is a cookie that only this server can make, for this
-// session. The tickets of forms do not help here: a thief can load the page of the form.
+// Somebody may have stolen a session cookie. A form that would help them asks the person to prove again that it is them, unless they
+// did so within the last ten minutes, at the sign-in or in this session. A sign-in at another service that asked for nothing is no
+// proof. The ticket of a form is none either, because a thief can load the page of the form.
+//
+// The proof is kept in a cookie that only this server can make, for one session.
 
 /**
  * Whether a form needs the proof. Each form says so where it is declared:
@@ -56,10 +58,10 @@ export const lacksProof = async (visit: Visit, proof: Proof): Promise<boolean> =
 
 /**
  * For a page that is one form: asks for the proof before anybody types into it.
- * @throws login_required, which leads to the proof and back
+ * @throws SendTo the proof
  */
 export const askFirst = async (visit: Visit, proof: Proof): Promise<void> => {
-  if (await lacksProof(visit, proof)) throw refuse('login_required', { details: { prove: true } })
+  if (await lacksProof(visit, proof)) throw new SendTo({ to: 'proof' })
 }
 
 /** For a form on a page with more than the form: where the person proves it first; null if they have. */

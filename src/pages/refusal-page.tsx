@@ -3,7 +3,7 @@ import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
 import { RightAddress } from './design/field.tsx'
 import { Layout, RequestLine } from './design/shell.tsx'
-import { isReading, logCodeOf, page, requestedPage, seeOther } from './page.ts'
+import { isReading, logCodeOf, page, requestedPage, seeOther, SendTo, type SentForm } from './page.ts'
 import { proveAddress, provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
 
@@ -33,10 +33,10 @@ export const refusalPage =
     }
     if (!isForPeople(call)) return null
     call.notes.errorCode = logCodeOf(error)
-    if (error.code === 'login_required' && error.facts.details?.['prove'] === true) {
-      return seeOther(proveAddress(requestedPage(call.request), pageBefore(call)))
+    if (error.code === 'login_required') {
+      const goal = error instanceof SendTo ? error.goal : { to: 'sign-in' as const, form: 'ended' as const }
+      return seeOther(goal.to === 'proof' ? proofAddress(call) : signInAddress(call.request, goal.form))
     }
-    if (error.code === 'login_required') return seeOther(signInAddress(call.request, error.facts.details?.['form']))
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
     return page(
       <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
@@ -60,10 +60,12 @@ export const refusalPage =
 /** The page above an address that only takes forms. So the answer to a refused form can be loaded again. */
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
 
+const proofAddress = (call: Call): string => proveAddress(requestedPage(call.request), pageBefore(call))
+
 /** The sign-in page, which leads back. `form` says what became of a form that was sent. */
-const signInAddress = (request: Request, form: unknown): string => {
+const signInAddress = (request: Request, form: SentForm): string => {
   const query = new URLSearchParams({ return_to: requestedPage(request) })
-  if (!isReading(request)) query.set('form', typeof form === 'string' ? form : 'ended')
+  if (!isReading(request)) query.set('form', form)
   return `/sign-in?${query.toString()}`
 }
 

@@ -19,7 +19,7 @@ import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { comeBack, leaveForBuilder, notSignedIn } from './handover.tsx'
 import { cameFromProvider, comeBackFromProvider, leaveForProvider, providerSignOut } from './identity.tsx'
-import { page, seeOther } from './page.ts'
+import { page, seeOther, type SentForm } from './page.ts'
 import { assertionIn, challengeReader, newChallenge, PasskeyForm } from './passkey.tsx'
 import { choiceParameter } from './query.ts'
 import { goOn } from './second-step.tsx'
@@ -137,7 +137,7 @@ const formWords = {
   kept: 'Your session has ended, and nothing was sent. Sign in to see your form again, as you filled it in.',
   lost: 'Your session has ended, and nothing was sent. This form cannot be kept: go back in your browser and copy what you typed before you sign in.',
   ended: 'Your session has ended, and nothing was sent.',
-} as const
+} as const satisfies Record<SentForm, string>
 
 const formIn = (request: Request): Shown['form'] => choiceParameter(request, 'form', ['kept', 'lost', 'ended'] as const)
 
