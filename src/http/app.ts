@@ -32,7 +32,7 @@ export const baseApp = (log: Log, refusalPage: RefusalPage) =>
 
 export const endpointRoutes = (door: Door, endpoints: readonly Endpoint[]): AnyElysia => {
   const routes: AnyElysia = new Elysia()
-  for (const endpoint of endpoints) routes.use(endpoint.route(door))
+  for (const endpoint of endpoints) endpoint.addRoute(routes, door)
   return routes
 }
 

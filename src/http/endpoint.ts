@@ -8,7 +8,7 @@
  * layers cost several microseconds per request. Both call `answer`.
  */
 import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/typebox'
-import { type AnyElysia, Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import { type Awaitable, andThen } from '../domain/awaitable.ts'
 import { type ErrorCode, refuse } from '../domain/errors.ts'
 import { remembered } from '../domain/remembered.ts'
@@ -195,8 +195,8 @@ export type Endpoint = {
   readonly isEmpty: boolean
   /** Everything from the caller to the answer. */
   readonly answer: (door: Door, call: Call) => Awaitable<unknown>
-  /** An Elysia route that calls it. */
-  readonly route: (door: Door) => AnyElysia
+  /** Adds the Elysia route that calls it. */
+  readonly addRoute: (routes: AnyElysia, door: Door) => void
 }
 
 /** What an entry leaves out is null for its `run`. */
@@ -204,22 +204,57 @@ export function endpoint<Caller = null, Share = null, Query = null, Body = null,
   entry: Entry<Caller, Share, Query, Body, A>,
 ): Endpoint
 export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answers>): Endpoint {
-  const {
+  const body = entry.method === 'GET' ? noBody : { ...noBody, errors: unreadBodyErrors }
+  const whole = {
+    caller: anyone,
+    share: null,
+    query: unread,
+    body,
+    headers: {},
+    valueHeaders: [],
+    errors: [],
+    ...entry,
+  }
+  const { method, path, headers, valueHeaders } = whole
+  const answer = answerOf(whole)
+  return {
     method,
     path,
-    caller = anyone,
-    share = null,
-    query = unread,
-    body = method === 'GET' ? noBody : { ...noBody, errors: unreadBodyErrors },
-    headers = {},
-    valueHeaders = [],
-    errors = [],
-    details,
-    run,
-  } = entry
-  const isContract = isContractPath(path)
+    bodyRule: whole.body.rule,
+    isHot: entry.isHot === true,
+    headers,
+    valueHeaders,
+    isEmpty: Object.keys(entry.answers).every((status) => status === '204'),
+    answer,
+    addRoute: (routes, door) => {
+      if (entry.isCrossOrigin === true) answerPreflight(routes, door, path, method)
+      routes.route(
+        method,
+        path,
+        async ({ request, set }) => {
+          const call = callOf(request)
+          const value = await answer(door, call)
+          set.status = call.status
+          Object.assign(set.headers, headers, call.headers)
+          return value
+        },
+        documented(whole),
+      )
+    },
+  }
+}
 
-  const answer = (door: Door, call: Call): Awaitable<unknown> =>
+/** An entry in which nothing is left out that its answer or its document needs. */
+type WholeEntry = Entry<unknown, unknown, unknown, unknown, Answers> &
+  Required<Pick<Entry<unknown, unknown, unknown, unknown, Answers>, 'caller' | 'query' | 'body' | 'errors'>>
+
+/** Checks and runs in order. While the store answers at once, it needs no promise. */
+const answerOf = ({ caller, share, query, body, run }: WholeEntry): Endpoint['answer'] => {
+  // Not with `then`: a promise that becomes another promise takes three turns of the queue more than one that awaits it.
+  const runWhenSent = async (door: Door, call: Call, admitted: unknown, asked: unknown, sent: Promise<unknown>) =>
+    await run(door, call, { caller: admitted, query: asked, body: await sent })
+
+  return (door, call) =>
     andThen(caller.admit(door, call, share), (admitted) =>
       andThen(query.receive(door, call), (asked) => {
         const sent = body.receive(door, call)
@@ -228,46 +263,19 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
           : run(door, call, { caller: admitted, query: asked, body: sent })
       }),
     )
-  // Not with `then`: a promise that becomes another promise takes three turns of the queue more than one that awaits it.
-  const runWhenSent = async (door: Door, call: Call, admitted: unknown, asked: unknown, sent: Promise<unknown>) =>
-    await run(door, call, { caller: admitted, query: asked, body: await sent })
+}
 
-  const route = (door: Door): AnyElysia => {
-    const plugin: AnyElysia = new Elysia()
-    if (entry.isCrossOrigin === true) answerPreflight(plugin, door, path, method)
-    const answers = Object.fromEntries(
-      Object.entries(entry.answers).map(([status, schema]) => [status, CloneType(schema)]),
-    )
-    const hook: Parameters<AnyElysia['route']>[3] = {
-      ...(query.schema === null ? {} : { query: asRouteSchema(query.schema) }),
-      ...(body.schema === null ? {} : { body: asRouteSchema(body.schema) }),
-      response: { ...answers, ...errorResponses([...body.errors, ...caller.errors, ...errors], path) },
-      detail: details === undefined ? { hide: true } : openApiDetails(details, caller.callers, isContract),
-    }
-    plugin.route(
-      method,
-      path,
-      async ({ request, set }) => {
-        const call = callOf(request)
-        const value = await answer(door, call)
-        set.status = call.status
-        Object.assign(set.headers, headers, call.headers)
-        return value
-      },
-      hook,
-    )
-    return plugin
-  }
-
+/** The schemas and the words of the route, for the document. */
+const documented = (entry: WholeEntry): Parameters<AnyElysia['route']>[3] => {
+  const { path, caller, query, body, errors, details } = entry
+  const answers = Object.entries(entry.answers).map(([status, schema]) => [status, CloneType(schema)] as const)
   return {
-    method,
-    path,
-    bodyRule: body.rule,
-    isHot: entry.isHot === true,
-    headers,
-    valueHeaders,
-    isEmpty: Object.keys(entry.answers).every((status) => status === '204'),
-    answer,
-    route,
+    ...(query.schema === null ? {} : { query: asRouteSchema(query.schema) }),
+    ...(body.schema === null ? {} : { body: asRouteSchema(body.schema) }),
+    response: {
+      ...Object.fromEntries(answers),
+      ...errorResponses([...body.errors, ...caller.errors, ...errors], path),
+    },
+    detail: details === undefined ? { hide: true } : openApiDetails(details, caller.callers, isContractPath(path)),
   }
 }
