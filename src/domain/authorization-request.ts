@@ -81,7 +81,12 @@ const rules: readonly Rule[] = [
   ],
   ['invalid_request', 'The response_type is missing.', ({ text }) => text('response_type') === null],
   ['unsupported_response_type', 'The response_type must be code.', ({ text }) => text('response_type') !== 'code'],
-  ['invalid_request', 'The state is missing or longer than 2048 characters.', (asked) => stateOf(asked) === null],
+  // It may be missing: PKCE binds the answer to its request (RFC 9700 section 2.1).
+  [
+    'invalid_request',
+    'The state is longer than 2048 characters.',
+    (asked) => asked.text('state') !== null && stateOf(asked) === null,
+  ],
   [
     'invalid_request', // RFC 7636 section 4.4.1
     'The code_challenge must be 43 base64url characters that stand for a SHA-256.',
@@ -120,6 +125,10 @@ export const stateOf = ({ text }: AuthorizationParameters): string | null => {
   return state !== null && state.length <= maximumStateLength ? state : null
 }
 
+/** The state as a parameter of the answer: exactly as it was sent, or not at all. */
+export const answeredState = (state: string | null): { readonly state?: string } =>
+  state === null || state === '' ? {} : { state }
+
 /** Whether no page may be shown (`prompt=none`). */
 export const isSilent = (parameters: AuthorizationParameters): boolean => promptsOf(parameters).includes('none')
 
@@ -131,6 +140,7 @@ export const authorizationRequestOf = (parameters: AuthorizationParameters) => (
   clientId: parameters.text('client_id') ?? '',
   redirectUri: parameters.text('redirect_uri') ?? '',
   scope: parameters.text('scope') ?? '',
+  /** Empty if there is none. */
   state: stateOf(parameters) ?? '',
   codeChallenge: parameters.text('code_challenge') ?? '',
   codeChallengeMethod: parameters.text('code_challenge_method') ?? '',
@@ -143,7 +153,7 @@ export const authorizationQueryOf = (request: AuthorizationRequest): string =>
     client_id: request.clientId,
     redirect_uri: request.redirectUri,
     scope: request.scope,
-    state: request.state,
+    ...answeredState(request.state),
     code_challenge: request.codeChallenge,
     code_challenge_method: request.codeChallengeMethod,
   }).toString()

@@ -1,6 +1,7 @@
 /** How clients of the standard wire format send parameters and credentials (RFC 6749). */
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { ClientCredentials } from '../operations/authenticate-client.ts'
+import { hashSecret, sameHash } from '../domain/secret.ts'
 import type { Call } from './call.ts'
 import { readForm } from './strict-body.ts'
 
@@ -60,10 +61,15 @@ const unreadable: ClientCredentials = { clientId: '', clientSecret: '' }
 
 /**
  * The credentials that a client presents, unchecked, by header (client_secret_basic) or form (client_secret_post). Both at once
- * are refused, and a client ID in the form must be that of the header (RFC 6749 section 2.3).
+ * are refused, and a client ID in the form must be that of the header (RFC 6749 section 2.3). With `takesBoth`, the same credentials
+ * by both are taken as one: some libraries send them so when they revoke, and must not believe that a token has ended which has not.
  * @throws invalid_client if there are none; invalid_request
  */
-export const clientOf = ({ authorization }: Call, parameters: Parameters): ClientCredentials => {
+export const clientOf = (
+  { authorization }: Call,
+  parameters: Parameters,
+  { takesBoth = false }: { readonly takesBoth?: boolean } = {},
+): ClientCredentials => {
   const clientId = parameters('client_id')
   const clientSecret = parameters('client_secret')
   if (authorization.kind === 'none') {
@@ -71,8 +77,10 @@ export const clientOf = ({ authorization }: Call, parameters: Parameters): Clien
     if (hasAssertion(parameters)) throw severalMethods()
     return { clientId, clientSecret }
   }
-  if (clientSecret !== null || hasAssertion(parameters)) throw severalMethods()
   const client = authorization.kind === 'other' ? readBasicCredentials(authorization.header) : null
+  const isRepeated =
+    takesBoth && client !== null && clientSecret !== null && sameText(client.clientSecret, clientSecret)
+  if ((clientSecret !== null && !isRepeated) || hasAssertion(parameters)) throw severalMethods()
   if (client !== null && clientId !== null && clientId !== client.clientId) throw otherClient()
   return client ?? unreadable
 }
@@ -105,5 +113,8 @@ export const readBasicCredentials = (header: string): ClientCredentials | null =
     return null // not UTF-8, or a broken escape
   }
 }
+
+/** Compares without telling by the time how much is equal. */
+const sameText = (a: string, b: string): boolean => sameHash(hashSecret(a), hashSecret(b))
 
 const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))

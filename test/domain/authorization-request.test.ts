@@ -114,7 +114,7 @@ test('a missing or wrong parameter is reported with the code of its RFC', () => 
     [{ response_mode: 'fragment' }, 'invalid_request'],
     [{ response_mode: 'form_post' }, 'invalid_request'],
     [{ response_mode: 'query' }, 'none'],
-    [{ state: null }, 'invalid_request'],
+    [{ state: null }, 'none'],
     [{ state: 'x'.repeat(2049) }, 'invalid_request'],
     [{ state: 'x'.repeat(2048) }, 'none'],
     [{ code_challenge: null }, 'invalid_request'],
@@ -137,7 +137,7 @@ test('a missing or wrong parameter is reported with the code of its RFC', () => 
 
 test('every description has only the characters of RFC 6749 section 4.1.2.1', () => {
   for (const change of [
-    { state: null },
+    { state: 'x'.repeat(2049) },
     { scope: null },
     { prompt: 'none login' },
     { request: 'x' },

@@ -180,7 +180,8 @@ describe('a client authenticates', () => {
 
   test('by one method, never by header and form at once', async () => {
     for (const request of await requests()) {
-      for (const header of [basic(app.development), basic(other.development), { Authorization: 'Bearer x' }]) {
+      const own = request.path === '/oauth/revoke' ? [] : [basic(app.development)] // which takes the same ones by both
+      for (const header of [...own, basic(other.development), { Authorization: 'Bearer x' }]) {
         expectError(await post(request, request.form, header), 'invalid_request')
       }
       const inHeader = without(request.form, 'client_id', 'client_secret')

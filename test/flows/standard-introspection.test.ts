@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import { serviceRights } from '../../src/domain/service-key.ts'
+import { createInstall, moveInstall } from '../../src/operations/installs/installs.ts'
+import { putBuilderResource } from '../../src/operations/resources/resources.ts'
+import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { linkUser } from '../../src/operations/users/users.ts'
 import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { createCredential, revokeCredential, listCredentials } from '../../src/operations/credentials/credentials.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { auditEvents } from '../support/audit-events.ts'
+import { addEmbeddedVersion, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, appToken, grantTokens, signIn } from '../support/world.ts'
@@ -76,6 +82,50 @@ describe('introspection (RFC 7662) describes a client’s own live tokens, witho
     expect((await introspected(world, live, production)).client_id).toBe(production.clientId)
     const posted = await sendForm(url, '/oauth/introspect', { token: live, ...inBody(production) })
     expect(posted.body.active).toBe(true)
+  })
+
+  test('the session of its own framed page: whom the page serves, and on which website or store', async () => {
+    const { platform, app, user } = world
+    await linkUser(platform, trace, operator, { email: user.email, externalId: 'framed' })
+    await putBuilderResource(platform, trace, operator, {
+      kind: 'site',
+      externalId: '17',
+      ownerExternalId: 'framed',
+      name: 'Shop',
+      slug: 'shop',
+      status: 'draft',
+      createdAt: null,
+      updatedAt: null,
+    })
+    await addEmbeddedVersion(platform, app)
+    const asked = { slug: app.slug, userEmail: user.email, kind: 'site', resourceSlug: 'shop' } as const
+    const { id } = await createInstall(platform, trace, operator, asked)
+    await moveInstall(platform, trace, operator, { id, step: 'approve' })
+    const session = await signIn(url, user)
+    const code = await openInstall(platform, session, id)
+    const opened = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
+    const { sessionToken } = (await exchangeInstallCode(url, opened)).body
+    const facts = await introspected(world, sessionToken, app.production)
+    expect(facts).toEqual({
+      active: true,
+      client_id: app.production.clientId,
+      token_type: 'embedded_session',
+      install_id: id,
+      resource: { kind: 'site', id: '17' },
+      sub: user.id,
+      iss: issuer,
+      iat: expect.any(Number),
+      exp: expect.any(Number),
+    })
+    // Not for its own other environment, another app, or the builder, who has no use for it.
+    expect(await introspected(world, sessionToken)).toEqual(inactive)
+    expect(await introspected(world, sessionToken, other.production)).toEqual(inactive)
+    const key = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
+    const { secret } = await createServiceKey(platform, trace, operator, key)
+    const bearer = { Authorization: `Bearer ${secret}` }
+    expect((await sendForm(url, '/oauth/introspect', { token: sessionToken }, bearer)).body).toEqual(inactive)
+    await moveInstall(platform, trace, operator, { id, step: 'deactivate' })
+    expect(await introspected(world, sessionToken, app.production)).toEqual(inactive)
   })
 
   test('with any hint', async () => {

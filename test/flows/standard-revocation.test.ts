@@ -62,6 +62,27 @@ describe('revocation (RFC 7009)', () => {
     expect(await appOf(token)).toBe(401)
   })
 
+  test('accepts the same credentials by header and form at once, and nothing else that is given twice', async () => {
+    const { development, production } = world.app
+    const both = { ...inBody(development) }
+    const token = await standardAppToken(world)
+    for (const form of [
+      { ...both, client_secret: `${both.client_secret}x` },
+      { ...both, client_secret: production.clientSecret },
+      { ...both, client_id: production.clientId },
+      { ...both, client_assertion: 'x' },
+    ]) {
+      expectError(await revoke(token, form), 'invalid_request')
+    }
+    expect(await appOf(token)).toBe(200)
+    expectRevoked(await revoke(token, both))
+    expect(await appOf(token)).toBe(401)
+    for (const path of ['/oauth/token', '/oauth/introspect']) {
+      const form = { grant_type: 'client_credentials', token, ...both }
+      expectError(await sendForm(url, path, form, basic(development)), 'invalid_request')
+    }
+  })
+
   test('of an unknown, ended or malformed token succeeds', async () => {
     const { access_token: token } = await standardTokens(world)
     await revoke(token)

@@ -163,11 +163,9 @@ describe('every other error', () => {
     })
   }
 
-  test('a missing, empty, repeated, unreadable or too long state is an error, and is not returned', async () => {
-    for (const state of [null, '', 'x'.repeat(2049)]) {
-      expectRedirected(await ask({ state }), 'invalid_request', null)
-      expectShown(await ask({ state }, '', null), 'invalid_request', null)
-    }
+  test('a repeated, unreadable or too long state is an error, and is not returned', async () => {
+    expectRedirected(await ask({ state: 'x'.repeat(2049) }), 'invalid_request', null)
+    expectShown(await ask({ state: 'x'.repeat(2049) }, '', null), 'invalid_request', null)
     expectRedirected(await ask({}, '&state=other'), 'invalid_request', null)
     for (const bytes of ['%FF', 'a%00', '%zz'])
       expectRedirected(await ask({ state: null }, `&state=${bytes}`), 'invalid_request', null)
@@ -261,6 +259,17 @@ describe('a valid request', () => {
       const seen = await ask({ prompt })
       await post(url, '/oauth/authorize', { ...fieldsOf(seen), decision: 'allow' }, { session })
       expect((await ask({ prompt })).status).toBe(200)
+    }
+  })
+
+  test('needs no state, and then returns none', async () => {
+    for (const change of [{ state: null }, { state: '' }]) {
+      const denied = { ...fieldsOf(await ask(change)), decision: 'deny' }
+      expect(answerOf(await post(url, '/oauth/authorize', denied, { session }))).not.toHaveProperty('state')
+      const allowed = { ...fieldsOf(await ask(change)), decision: 'allow' }
+      const answer = answerOf(await post(url, '/oauth/authorize', allowed, { session }))
+      expect(answer).toMatchObject({ code: expect.any(String), iss: expect.any(String) })
+      expect(answer).not.toHaveProperty('state')
     }
   })
 

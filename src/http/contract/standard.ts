@@ -1,7 +1,21 @@
 /** Bodies of the standard wire format: snake_case, as the RFCs have them. */
 import { Type } from '@sinclair/typebox'
 import { environments } from '../../domain/app.ts'
-import { clientId, clientSecret, flag, model, oneOf, recordId, scope, seconds, text, tokenType } from './fields.ts'
+import { resourceKinds } from '../../domain/resource.ts'
+import {
+  clientId,
+  clientSecret,
+  flag,
+  model,
+  nullableText,
+  object,
+  oneOf,
+  recordId,
+  scope,
+  seconds,
+  text,
+  tokenType,
+} from './fields.ts'
 
 /** RFC 6749 section 5.1. */
 export const tokenAnswer = model('StandardTokens', 'The tokens.', {
@@ -38,11 +52,23 @@ export const introspectionAnswer = model('Introspection', 'What is known of the 
   active: flag('Whether the token works.', true),
   scope: Type.Optional(scope),
   client_id: Type.Optional(clientId),
-  token_type: Type.Optional(tokenType),
+  token_type: Type.Optional(
+    oneOf(
+      ['Bearer', 'embedded_session'],
+      'Bearer; embedded_session for that of a framed page; none for a refresh token.',
+    ),
+  ),
   exp: Type.Optional(seconds('When it expires, since 1970.', 1785589200)),
   iat: Type.Optional(seconds('When it was issued, since 1970.', 1785585600)),
   sub: Type.Optional(text('The user, or the client of an app token.', 'usr_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d')),
   iss: Type.Optional(text('This server.', 'https://platform.example')),
+  install_id: Type.Optional(recordId('ins', 'The install that a framed page is open for.')),
+  resource: Type.Optional(
+    object('The website or store that a framed page is open for.', {
+      kind: oneOf(resourceKinds, 'Website or store.'),
+      id: nullableText("The builder's own ID of it; null if it has none.", '17'),
+    }),
+  ),
   app_id: Type.Optional(recordId('app', 'The app; only for a service key.')),
   environment: Type.Optional(oneOf(environments, 'Environment of the client; only for a service key.')),
   external_id: Type.Optional(text("The builder's own ID of the user; only for a service key.", '42')),

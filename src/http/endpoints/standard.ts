@@ -121,7 +121,7 @@ export const standardRevocation = endpoint({
     otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
   },
   run: async (door, call, { body: parameters }) => {
-    const client = clientOf(call, parameters)
+    const client = clientOf(call, parameters, { takesBoth: true })
     const token = needed(parameters, 'token')
     await withClientLimits(door, call, client.clientId, 'client_secret', () =>
       revokeByClient(door.platform, call, client, token),
@@ -144,7 +144,7 @@ export const standardIntrospection = endpoint({
     id: 'introspectToken',
     summary: 'Is this token live? (RFC 7662)',
     description:
-      'For the app that the token belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
+      'For the app that the token or embedded session belongs to, with its credentials; for the builder about every token, with a service key that has `tokens:introspect`. The answer is 200 for dead tokens too: read `active`.',
     tag: 'Token checks',
     otherBody: { type: 'application/x-www-form-urlencoded', schema: tokenInQuestion },
   },
@@ -183,16 +183,23 @@ const introspectedForBuilder = async (door: Door, call: Call, key: PresentedKey,
  * `token_type` is omitted for refresh tokens (RFC 6749 section 5.1), so that a server which accepts only Bearer tokens does not
  * accept one.
  */
-const introspected = ({ kind, subject, clientId, scope, issuedAt, expiresAt }: TokenFacts, issuer: string) => ({
+const introspected = ({ kind, subject, clientId, issuedAt, expiresAt, ...token }: TokenFacts, issuer: string) => ({
   active: true,
-  scope,
+  ...('scope' in token ? { scope: token.scope } : { install_id: token.installId, resource: token.resource }),
   client_id: clientId,
-  ...(kind === 'refresh_token' ? {} : { token_type: 'Bearer' as const }),
+  ...tokenTypes[kind],
   exp: wholeSeconds(expiresAt),
   iat: wholeSeconds(issuedAt),
   sub: subject,
   iss: issuer,
 })
+
+const tokenTypes = {
+  app_token: { token_type: 'Bearer' },
+  access_token: { token_type: 'Bearer' },
+  refresh_token: {},
+  embedded_session: { token_type: 'embedded_session' }, // works only in a browser, on pages of its origin
+} as const
 
 const wholeSeconds = (epochMs: number): number => Math.floor(epochMs / 1000)
 

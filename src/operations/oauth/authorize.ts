@@ -8,6 +8,7 @@ import {
   authorizationRequestFault,
   authorizationRequestOf,
   isSilent,
+  answeredState,
   stateOf,
 } from '../../domain/authorization-request.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
@@ -104,7 +105,8 @@ export const authorize = async (
       detail,
       told: { userId: session.user.id },
     })
-    const redirectTo = redirectTarget(request.redirectUri, { code, state: request.state, iss: platform.publicUrl })
+    const answer = { code, ...answeredState(request.state), iss: platform.publicUrl }
+    const redirectTo = redirectTarget(request.redirectUri, answer)
     const { redirectUri, state } = request
     return { code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId }
   })
@@ -191,7 +193,7 @@ const errorTarget = (
   redirectTarget(redirectUri, {
     error,
     error_description: description,
-    ...(state === null ? {} : { state }),
+    ...answeredState(state),
     iss: platform.publicUrl,
   })
 

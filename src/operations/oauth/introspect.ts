@@ -7,24 +7,39 @@ import { grantEndsAt } from '../../domain/grant.ts'
 import { authenticateClient, type ClientCredentials, presentClient, refuseClient } from '../authenticate-client.ts'
 import { settle } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { findAccessToken, findAppToken, findRefreshToken, parseAnySecret, type PresentedSecret } from '../find-token.ts'
+import {
+  findAccessToken,
+  findAppToken,
+  findEmbeddedSession,
+  findRefreshToken,
+  parseAnySecret,
+  type PresentedSecret,
+} from '../find-token.ts'
 import { isSecretUseUnrecorded } from '../../domain/credential.ts'
 import { recordUse, type AppCaller, type UserCaller } from '../authenticate.ts'
 import { refuse } from '../../domain/errors.ts'
 import { remembered } from '../../domain/remembered.ts'
-import { isResourceKind } from '../../domain/resource.ts'
+import { isResourceKind, type ResourceKind } from '../../domain/resource.ts'
+import { isEmbeddedSessionLive } from '../../domain/session.ts'
 import { formatScope, isSubset, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 
 /** What a client is told about its own live token. */
-export type TokenFacts = {
-  readonly kind: 'app_token' | 'access_token' | 'refresh_token'
+export type TokenFacts = IssuedFacts | PageFacts
+
+type Facts = {
   /** The user who granted it; for an app token, the client. */
   readonly subject: string
   readonly clientId: string
-  readonly scope: string
   /** Epoch milliseconds. */
   readonly issuedAt: number
   readonly expiresAt: number
+}
+type IssuedFacts = Facts & { readonly kind: 'app_token' | 'access_token' | 'refresh_token'; readonly scope: string }
+/** The session of a page in a frame, with what it is open for. `id` is the builder's own; null if there is none. */
+type PageFacts = Facts & {
+  readonly kind: 'embedded_session'
+  readonly installId: string
+  readonly resource: { readonly kind: ResourceKind; readonly id: string | null }
 }
 
 /**
@@ -40,7 +55,7 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
   const secret = parseAnySecret(text)
   // Both are asked for at once: an engine on another machine answers them together.
   const authenticated = authenticateClient(database.queries, presented, now)
-  const found = secret === null ? null : handled(findLive(database.queries, secret, now, platform.lifetimes.grant))
+  const found = secret === null ? null : handled(findOwn(platform, secret, now))
   const client = await authenticated
   if (client === null) {
     return await settle(platform, trace, await refuseClient(database.queries, presented, 'token.introspect'), now)
@@ -54,7 +69,7 @@ export const introspect = async (platform: Platform, trace: Trace, credentials: 
 }
 
 /** What the builder is told beyond that: whose app and user it is, and where the app is installed. */
-type BuilderFacts = TokenFacts & {
+type BuilderFacts = IssuedFacts & {
   readonly appId: string
   readonly environment: Environment
   /** Null for an app's own token, and for a user that the builder did not send. */
@@ -79,6 +94,30 @@ export const introspectForBuilder = async (platform: Platform, text: string): Pr
   return { ...token, appId: found.app.id, environment, userExternalId: user?.externalId ?? null, resources }
 }
 
+/** A live token of any client, also the session of a framed page. */
+const findOwn = (platform: Platform, secret: PresentedSecret, now: number): Awaitable<TokenFacts | null> => {
+  const { database, lifetimes } = platform
+  return secret.kind === 'embeddedSession'
+    ? findPage(platform, secret, now)
+    : findLive(database.queries, secret, now, lifetimes.grant)
+}
+
+const findPage = async (
+  { database: { queries: q }, lifetimes }: Platform,
+  secret: Parameters<typeof findEmbeddedSession>[1],
+  now: number,
+): Promise<PageFacts | null> => {
+  const row = await findEmbeddedSession(q, secret)
+  if (row === null) return null
+  const { session, ...state } = row
+  if (!isEmbeddedSessionLive({ ...session, ...state }, now, lifetimes.sessionIdle)) return null
+  const install = await q.installs.find(session.installId)
+  if (install === null) return null
+  const { clientId, installId, createdAt: issuedAt, expiresAt } = session
+  const resource = { kind: install.kind, id: install.resourceExternalId }
+  return { kind: 'embedded_session', subject: state.userId, clientId, installId, resource, issuedAt, expiresAt }
+}
+
 /** The most resources in one answer. */
 const mostResources = 1_000
 
@@ -88,7 +127,7 @@ const findLive = (
   secret: PresentedSecret,
   now: number,
   grantSeconds: number,
-): Awaitable<TokenFacts | null> => {
+): Awaitable<IssuedFacts | null> => {
   switch (secret.kind) {
     case 'appToken':
       return andThen(findAppToken(q, secret), (row) => {
