@@ -2,7 +2,7 @@
 import type { Static } from '@sinclair/typebox'
 import type * as management from '../http/contract/management.ts'
 import type * as oauth from '../http/contract/oauth.ts'
-import type { installList, installQuery, resourceList, resourceListQuery } from '../http/contract/resources.ts'
+import type * as resources from '../http/contract/resources.ts'
 import type * as sessions from '../http/contract/sessions.ts'
 import type * as standard from '../http/contract/standard.ts'
 import type * as versions from '../http/contract/versions.ts'
@@ -36,19 +36,19 @@ export type UserIdentity = Static<typeof oauth.userIdentity>
 export type RevokeRequest = Static<typeof oauth.revokeRequest>
 export type Revoked = Static<typeof oauth.revokeResponse>
 
-export type ResourcePage = Static<typeof resourceList>
+export type ResourcePage = Static<typeof resources.resourceList>
 export type Resource = ResourcePage['data'][number]
-export type InstallPage = Static<typeof installList>
+export type InstallPage = Static<typeof resources.installList>
 export type Install = InstallPage['data'][number]
 
 export type Paging = { readonly limit?: number; readonly cursor?: string }
 export type VersionQuery = Paging & Pick<Static<typeof versions.versionListQuery>, 'status'>
 export type ResourceQuery = Paging & { readonly kind: ResourcePage['kind'] } & Pick<
-    Static<typeof resourceListQuery>,
+    Static<typeof resources.resourceListQuery>,
     'status' | 'installed'
   >
 /** `resourceId` is the builder's own ID of a website or store. */
-export type AppInstallQuery = Paging & Pick<Static<typeof installQuery>, 'kind' | 'state' | 'resourceId'>
+export type AppInstallQuery = Paging & Pick<Static<typeof resources.installQuery>, 'kind' | 'state' | 'resourceId'>
 
 /** What the platform says of a token (RFC 7662). The facts about app, user and installs are for service keys only. */
 export type Introspection = Static<typeof standard.introspectionAnswer>

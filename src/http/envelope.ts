@@ -18,7 +18,7 @@ export const errorResponse = (error: PlatformError, call: Call): Response => {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (retryAfterSeconds !== undefined) headers['retry-after'] = retryAfterOf(error)
   if (replayed === true) headers['idempotent-replayed'] = 'true'
-  const challenge = challengeOf(error, call)
+  const challenge = bearerChallengeOf(error, call)
   if (challenge !== null) headers['www-authenticate'] = challenge
   return new Response(body, { status: error.status, headers })
 }
@@ -28,7 +28,7 @@ export const retryAfterOf = ({ facts }: PlatformError): string =>
   String(Math.max(1, Math.ceil(facts.retryAfterSeconds ?? 1)))
 
 /** The WWW-Authenticate header of RFC 6750 section 3. */
-const challengeOf = (error: PlatformError, call: Call): string | null => {
+export const bearerChallengeOf = (error: PlatformError, call: Call): string | null => {
   switch (error.code) {
     case 'invalid_token':
       return call.authorization.kind === 'bearer' ? 'Bearer error="invalid_token"' : 'Bearer'

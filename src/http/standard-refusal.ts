@@ -1,6 +1,6 @@
 import { type ErrorCode, statusOf } from '../domain/errors.ts'
-import { type RefusalPage, retryAfterOf } from './envelope.ts'
-import { formPaths } from './paths.ts'
+import { bearerChallengeOf, type RefusalPage, retryAfterOf } from './envelope.ts'
+import { checkPath, formPaths, userInfoPath } from './paths.ts'
 
 /** Messages that speak of JSON or of the contract's names are replaced here. */
 const descriptions: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -9,15 +9,17 @@ const descriptions: Readonly<Partial<Record<ErrorCode, string>>> = {
 }
 
 /** RFC 6749 section 5.2 and RFC 9110 section 15.5.2: every 401 says how to authenticate. */
-const challenge = 'Basic realm="app-platform", charset="UTF-8"'
+const basicChallenge = 'Basic realm="app-platform", charset="UTF-8"'
 
-/** A refusal in the format of the RFCs, on the paths that clients send forms to; null everywhere else. */
+/** A refusal in the format of the RFCs, on the paths of the standard wire format; null everywhere else. */
 export const standardRefusal: RefusalPage = (error, call) => {
-  if (!formPaths.includes(call.path)) return null
+  const errorOf = standardErrorsOf(call.path)
+  if (errorOf === null) return null
   call.notes.errorCode = error.code
-  const { name, status } = standardErrorOf(error.code)
+  const { name, status } = errorOf(error.code)
   const headers: Record<string, string> = { 'content-type': 'application/json', pragma: 'no-cache' }
-  if (status === 401) headers['www-authenticate'] = challenge
+  const challenge = errorOf === bearerErrorOf ? bearerChallengeOf(error, call) : status === 401 ? basicChallenge : null
+  if (challenge !== null) headers['www-authenticate'] = challenge
   if (status === 429 || status === 503) headers['retry-after'] = retryAfterOf(error)
   const description = descriptions[error.code] ?? error.message
   return new Response(JSON.stringify({ error: name, error_description: description }), { status, headers })
@@ -43,8 +45,23 @@ const named: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?:
   unavailable: ['temporarily_unavailable'],
 }
 
-/** The name and status of an error in the format of the RFCs. */
-export const standardErrorOf = (code: ErrorCode): { readonly name: string; readonly status: number } => {
+type StandardError = { readonly name: string; readonly status: number }
+
+/** The name and status of each error on a path of the standard wire format; null on every other path. */
+export const standardErrorsOf = (path: string): ((code: ErrorCode) => StandardError) | null => {
+  if (formPaths.includes(path)) return clientErrorOf
+  return path === checkPath || path === userInfoPath ? bearerErrorOf : null
+}
+
+/** RFC 6750 section 3.1, of a call with a bearer token: whatever is forbidden needs more than the token has. */
+const bearerErrorOf = (code: ErrorCode): StandardError => {
+  const status = statusOf(code)
+  if (status === 401) return { name: 'invalid_token', status }
+  return status === 403 ? { name: 'insufficient_scope', status } : { ...clientErrorOf(code), status }
+}
+
+/** RFC 6749 section 5.2, of a call with the credentials of a client. */
+const clientErrorOf = (code: ErrorCode): StandardError => {
   const usual = statusOf(code)
   const [name = usual >= 500 ? 'server_error' : 'invalid_request', status = usual] = named[code] ?? []
   return { name, status }

@@ -145,6 +145,12 @@ describe('a service key', () => {
   })
 })
 
+/** The status, and the fields of the body with their values. */
+const toldBy = async (answer: Response) => {
+  const body: object = JSON.parse(await answer.text())
+  return [answer.status, ...Object.entries(body).flat()]
+}
+
 describe('GET /oauth/check', () => {
   test('answers 204 and says who calls, in headers that are always there', async () => {
     const { accessToken } = await grantTokens(world)
@@ -172,6 +178,24 @@ describe('GET /oauth/check', () => {
     const refused = await check(accessToken)
     expect(refused.status).toBe(403)
     expect(refused.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="site:read"')
+  })
+
+  test('refuses in the form of the RFCs, as every address below /oauth/: error and error_description', async () => {
+    const { accessToken } = await grantTokens(world, 'profile:read')
+    const description = expect.any(String)
+    for (const [refused, status, error] of [
+      [await check('apat_wrong'), 401, 'invalid_token'],
+      [await check(null), 401, 'invalid_token'],
+      [await check(accessToken), 403, 'insufficient_scope'],
+      [await check(accessToken, about('site:other')), 403, 'insufficient_scope'],
+      [await check(accessToken, 'scope=nothing'), 400, 'invalid_scope'],
+      [await check(accessToken, 'scope=profile:read&environment='), 400, 'invalid_request'],
+      [await ask('GET', await appToken(url, app.development)), 403, 'insufficient_scope'],
+      [await ask('POST', 'apua_wrong'), 401, 'invalid_token'],
+      [await fetch(`${url}/oauth/userinfo`, { method: 'DELETE' }), 405, 'invalid_request'],
+    ] as const) {
+      expect(await toldBy(refused)).toEqual([status, 'error', error, 'error_description', description])
+    }
   })
 
   test('lets development tokens pass only where they are asked for', async () => {

@@ -67,16 +67,32 @@ const forUsers: Expected = (column, way) => {
   return column === 'embedded session' ? embedded(way, '200') : '401 invalid_token'
 }
 
-const forUserInfo: Expected = (column, way) =>
-  column === 'embedded session' && isBearer(way) ? embedded(way, '403 token_type_not_allowed') : forUsers(column, way)
+/** For apps, and for apps that act for a user. */
+const forBoth =
+  (success: string): Expected =>
+  (column, way) => {
+    if (!isBearer(way)) return '401 invalid_token'
+    if (isApp(column) || column === 'user access token') return success
+    if (isSession(column)) return '403 token_type_not_allowed'
+    return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
+  }
+
+/** Below /oauth/, errors have the names of RFC 6750. */
+const inStandardForm =
+  (expected: Expected): Expected =>
+  (column, way) =>
+    expected(column, way).replace(/^403.*/, '403 insufficient_scope')
+
+const forUserInfo = inStandardForm((column, way) =>
+  column === 'embedded session' && isBearer(way) ? '403' : forUsers(column, way),
+)
 
 /** Tokens of development pass where they are asked for. */
-const forChecks: Expected = (column, way) => {
+const forChecks = inStandardForm((column, way) => {
   if (!isBearer(way)) return '401 invalid_token'
   if (column === 'development app token' || column === 'user access token') return '204'
-  if (isApp(column) || isSession(column)) return '403 token_type_not_allowed'
-  return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
-}
+  return isApp(column) || isSession(column) || column === 'embedded session' ? '403' : '401 invalid_token'
+})
 
 /** The management API takes service keys and nothing else. This one has no right here, and the body is empty. */
 const forManagement =
@@ -172,6 +188,8 @@ const rows: readonly Row[] = [
   { method: 'POST', path: '/webhooks/{id}/resend', body: () => ({ failed: true }), expected: forEndpoints },
   { method: 'GET', path: '/oauth/me', expected: forUsers },
   { method: 'GET', path: '/resources?kind=site', expected: forUsers },
+  { method: 'GET', path: '/installs', expected: forBoth('200') },
+  { method: 'GET', path: '/installs/{id}', expected: forBoth('404 install_not_found') },
   { method: 'POST', path: '/oauth/authorize', body: () => authorizeBody(world.app), expected: forSessions('200') },
   { method: 'GET', path: '~/api/session', expected: forSessions('200') },
   { method: 'DELETE', path: '~/api/session', expected: forSessions('204'), endsToken: true },

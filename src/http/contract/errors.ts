@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { errorCodes, type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
-import { formPaths, isContractPath } from '../paths.ts'
-import { standardErrorOf } from '../standard-refusal.ts'
+import { isContractPath } from '../paths.ts'
+import { standardErrorsOf } from '../standard-refusal.ts'
 import { jsonObject, object, recordId, text } from './fields.ts'
 
 /** Codes of every endpoint, and further codes of every endpoint of the contract (contract section 1). */
@@ -30,8 +30,7 @@ const standardEnvelope = {
 const errorBody = (codes: readonly ErrorCode[]) =>
   Type.Object(envelope, { title: 'Error', description: 'What went wrong.', codes })
 
-const standardErrorBody = (codes: readonly ErrorCode[]) => {
-  const names = new Set(codes.map((code) => standardErrorOf(code).name))
+const standardErrorBody = (names: ReadonlySet<string>) => {
   return Type.Object(standardEnvelope, { title: 'StandardError', description: 'What went wrong.', codes: [...names] })
 }
 
@@ -41,8 +40,9 @@ const standardErrorBody = (codes: readonly ErrorCode[]) => {
  */
 export const errorResponses = (codes: readonly ErrorCode[], path: string): object => {
   const all = new Set<ErrorCode>([...codes, ...(isContractPath(path) ? contractWide : []), ...everywhere])
-  const isStandard = formPaths.includes(path)
-  const byStatus = Map.groupBy(all, (code) => (isStandard ? standardErrorOf(code).status : statusOf(code)))
-  const bodyOf = isStandard ? standardErrorBody : errorBody
+  const errorOf = standardErrorsOf(path)
+  const byStatus = Map.groupBy(all, (code) => errorOf?.(code).status ?? statusOf(code))
+  const bodyOf = (codes: readonly ErrorCode[]) =>
+    errorOf === null ? errorBody(codes) : standardErrorBody(new Set(codes.map((code) => errorOf(code).name)))
   return Object.fromEntries([...byStatus].map(([status, ofStatus]) => [status, bodyOf(ofStatus)]))
 }

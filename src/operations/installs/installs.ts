@@ -263,11 +263,11 @@ export const agreeToScopes: Operation<ScopeAgreement, void> = async (platform, t
   const agreedTo = formatScope(input.agreedTo)
   await decide(platform, trace, { actor, kind: 'guarded' }, async ({ q, now, record }) => {
     const found = await q.installs.find(input.id)
-    const install = found?.install ?? null
-    const app = install === null ? null : await q.apps.byId(install.appId)
-    if (found === null || install === null || app === null || endingStep(install) === null) {
+    const app = found === null ? null : await q.apps.byId(found.install.appId)
+    if (found === null || app === null || endingStep(found.install) === null) {
       return badInput('install', 'There is no such install, or it has ended.')
     }
+    const { install } = found
     const version = await currentVersion(q, app, install.environment)
     if (version === null || version.scopes !== agreedTo) return badInput('scopes', askedAnew)
     const before = parseStoredScope(install.scopes)

@@ -162,8 +162,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'return taken instanceof PlatformError ? taken : step': {
     'never: taken instanceof PlatformError': 'an install that was found in use in this very transaction still is',
   },
-  'if (install === null || app === null || endingStep(install) === null) {': {
-    'left out: install === null': 'without an install there is no app',
+  'if (found === null || app === null || endingStep(found.install) === null) {': {
+    'left out: found === null': 'without an install there is no app',
     'left out: app === null': 'an install has an app: a foreign key of the store',
   },
   'return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)': {
