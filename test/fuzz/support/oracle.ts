@@ -16,7 +16,7 @@ export type SentSecret = {
 export type Oracle = (draft: Draft, secrets: readonly SentSecret[], answer: WireAnswer | null) => string | null
 
 const contractPath = '/api/app-platform'
-const formPaths = ['/oauth/token', '/oauth/revoke', '/oauth/introspect']
+const standardPaths = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/check', '/oauth/userinfo']
 const standardErrors = new Set([
   'invalid_request',
   'invalid_client',
@@ -25,6 +25,8 @@ const standardErrors = new Set([
   'unsupported_grant_type',
   'invalid_scope',
   'temporarily_unavailable',
+  'invalid_token',
+  'insufficient_scope',
 ])
 
 export const createOracle = (document: Json): Oracle => {
@@ -80,7 +82,7 @@ const errorFault = (draft: Draft, { status, headers, text }: WireAnswer): string
   const requestId = headers.get('x-request-id')
   if (typeof body?.error === 'string')
     // A dot segment leads to the same place.
-    return formPaths.some((path) => draft.path.endsWith(path)) && standardErrors.has(body.error)
+    return standardPaths.some((path) => draft.path.endsWith(path)) && standardErrors.has(body.error)
       ? null
       : 'It is no error of this path.'
   if (body?.error?.requestId !== requestId) return 'Header and body tell different request IDs.'
