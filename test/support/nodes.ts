@@ -33,13 +33,18 @@ export const endNodes = async ([first, ...others]: readonly World[]): Promise<vo
   if (first !== undefined) await endWorld(first)
 }
 
-/** Repeats until there is an answer other than null. The timeout of the test bounds it. */
+/**
+ * Repeats until there is an answer other than null. A test that takes too long says only that it did, so this says before what it
+ * waits for.
+ */
 export const until = async <T>(ask: () => Promise<T | null>): Promise<T> => {
-  for (;;) {
+  const last = performance.now() + 120_000
+  while (performance.now() < last) {
     const answer = await ask()
     if (answer !== null) return answer
     await Bun.sleep(50)
   }
+  throw new Error(`Waited two minutes in vain for: ${ask.toString()}`)
 }
 
 /** The answer of a server, which may need a moment to find that it is in touch with the primary. */
