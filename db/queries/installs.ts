@@ -35,6 +35,7 @@ import { lazyReader } from './reader.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 import type { Environment } from '../../src/domain/app.ts'
+import { notServing } from '../../src/domain/install.ts'
 import type { ResourceKind } from '../../src/domain/resource.ts'
 import type { Resource } from './resources.ts'
 
@@ -49,12 +50,9 @@ const publishers = alias(users, 'publishers')
 /** Whether a manifest names a page to show in a frame. Only opening the app reads the manifest and checks that page. */
 const namesFrame = (manifest: AnyColumn) => contains(manifest, '"embedUrl":').mapWith(Boolean)
 
-/**
- * An install of the live version serves both environments, so that developers can try what users have; a test only development. Not
- * with `or`, for which SQLite reads an index twice.
- */
+const oneLive = { approval: 'approved', state: 'active', limit: 1 } as const
+/** Not with `or`, for which SQLite reads an index twice. */
 const servesEnvironment = ne(installs.environment, given('without'))
-const without = (environment: Environment) => (environment === 'production' ? 'development' : '')
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
@@ -274,7 +272,7 @@ export const installQueries = (db: DrizzleConnection) => {
         .orderBy(asc(installs.id)),
     /** Whether the user has an approved and active install of the app, on any website or store, that serves this environment. */
     hasLive: (appId: string, userId: string, environment: Environment) =>
-      hasLive().has({ appId, userId, without: without(environment), approval: 'approved', state: 'active', limit: 1 }),
+      hasLive().has({ appId, userId, without: notServing(environment), ...oneLive }),
     setScopes: async (id: string, scopes: string, now: number) =>
       void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
     /** Moves from one state to another; false if the install is not in that state. */
@@ -413,15 +411,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
       userId: string | null,
       { kind, externalId }: { kind: Resource['kind']; externalId: string },
     ) => {
-      const asked = {
-        appId,
-        without: without(environment),
-        kind,
-        externalId,
-        approval: 'approved',
-        state: 'active',
-        limit: 1,
-      }
+      const asked = { appId, without: notServing(environment), kind, externalId, ...oneLive }
       return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
     },
     /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */

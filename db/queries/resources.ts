@@ -15,7 +15,8 @@ import {
   or,
   type SQL,
 } from 'drizzle-orm'
-import { type Environment, environments } from '../../src/domain/app.ts'
+import type { Environment } from '../../src/domain/app.ts'
+import { notServing } from '../../src/domain/install.ts'
 import { pick } from '../../src/domain/pick.ts'
 import { installs, resources, users, stagedResources as staged } from '../tables/sqlite.ts'
 import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
@@ -121,7 +122,7 @@ export const resourceQueries = (db: DrizzleConnection) => {
               and(
                 eq(installs.resourceId, resources.id),
                 eq(installs.appId, appId),
-                inArray(installs.environment, environment === 'production' ? ['production'] : [...environments]),
+                ne(sql`${installs.environment}`, notServing(environment)),
                 eq(installs.approval, 'approved'),
                 eq(installs.state, 'active'),
               ),

@@ -14,6 +14,13 @@ export type InstallApprovalRule = (typeof installApprovalRules)[number]
 export const isApprovedAtOnce = (rule: InstallApprovalRule, environment: Environment): boolean =>
   rule === 'automatic' || environment === 'development'
 
+/**
+ * The environment whose installs do not serve this one; empty if there is none. An install of the live version serves both, so that
+ * developers can try what users have; a test serves only development.
+ */
+export const notServing = (environment: Environment): Environment | '' =>
+  environment === 'production' ? 'development' : ''
+
 /** An install of an app on a website or store: the operator's decision, and whether it is in use. */
 type InstallState = {
   readonly approval: InstallApproval
