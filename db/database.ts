@@ -18,9 +18,9 @@ export interface Store<Q> {
   readonly queries: Q
 
   /**
-   * Serializable. Resolves once the change would survive a power cut; rejects with the error that `work` threw, and then nothing
-   * of it was kept, or with `unavailable`. `work` awaits nothing but its queries and may run again, because of another
-   * transaction that failed: no clock, no randomness, no hashing, no counting and no logging in it. On a full disk only
+   * As if one ran after the other, as far as its kind promises. Resolves once the change would survive a power cut; rejects with the
+   * error that `work` threw, and then nothing of it was kept, or with `unavailable`, and then it may have been kept. `work` awaits
+   * nothing but its queries and may run again, because another transaction failed or was first, or a connection was lost: no clock, no randomness, no hashing, no counting and no logging in it. On a full disk only
    * transactions that end access are accepted. They use the reserved space, and are undone if they ended none.
    */
   transaction<T>(work: (queries: Q) => Awaitable<T>, options?: TransactionOptions<T>): Promise<T>
@@ -135,11 +135,14 @@ export type WriteEvent = (
 
 /**
  * How transactions keep out of each other's way, where an engine runs several at once. SQLite runs all one after the other.
- * `serial`: they run one after the other over all servers. `guarded`: it runs beside them, and every row whose state it relies on is
- * locked as it is read (`locks` of a reader), changed by a conditional write, or read again when what was issued is used;
- * `test/architecture.test.ts` lists who may ask for this. `conditional`: likewise, and nearly always one change is all that it writes: an insert under a fresh key, or one that has its own conditions (`advance` of a
- * grant). Then nothing is locked; otherwise it runs again as `guarded`. Nothing may follow a change with conditions. If its answer was
- * lost, the body runs again and must recognise what it has changed; the key of a row that was inserted is taken then.
+ *
+ * - `serial`: they run one after the other over all servers.
+ * - `guarded`: it runs beside them, and every row whose state it relies on is locked as it is read (`locks` of a reader), changed by a
+ *   conditional write, or read again when what was issued is used; `test/architecture.test.ts` lists who may ask for this.
+ * - `conditional`: likewise, and nearly always one change is all that it writes: an insert under a fresh key, or one that has its own
+ *   conditions (`advance` of a grant). Then nothing is locked; otherwise it runs again as `guarded`. Nothing may follow a change with
+ *   conditions. If its answer was lost, the body runs again and must recognise what it has changed; the key of a row that was inserted
+ *   is taken then.
  */
 export type TransactionKind = 'serial' | 'guarded' | 'conditional'
 

@@ -57,12 +57,12 @@ export type MoveSource = {
   /** Whether it was marked before: then an earlier move may have arrived. */
   readonly isRepeated: boolean
   /** Makes the mark durable. From then on nothing uses the database here, whatever happens to the copy. */
-  seal(): void
+  mark(): void
 }
 
 /**
  * Marks a stopped database as moved, in step with a copy of its rows. `copy` reads them, the mark and its audit row among them, and
- * seals the database just before it keeps the copy. If it throws before that, the database has not moved. After a kill between the
+ * marks the database just before it keeps the copy. If it throws before that, the database has not moved. After a kill between the
  * two the database has moved, and the command may run again.
  * @throws DatabaseUnusable as `moveSqlite` does, and what `copy` throws
  */
@@ -77,10 +77,10 @@ export const moveElsewhere = async <T>(
   const earlier = movedBefore(database, migrations, true)
   using connection = connectAlone(database, { allowMoved: true })
   const movedAt = earlier ?? (await markMoved(connection, database, { now, event }, intoPostgres))
-  const seal = () => {
+  const mark = () => {
     if (earlier === null) commitCounted(connection, database)
   }
-  return { ...(await copy({ connection, movedAt, isRepeated: earlier !== null, seal })), database }
+  return { ...(await copy({ connection, movedAt, isRepeated: earlier !== null, mark })), database }
 }
 
 /**

@@ -13,7 +13,7 @@ import { lockAgainstServers } from './sqlite/lock.ts'
 import { assertReplaceable, copyPath, isCopyOf, predecessorPath } from './sqlite/place.ts'
 import { assertNotMoved, foreignWalSentence, markedAt } from './sqlite/servable.ts'
 import { commitCounted, exclusiveOn, type StoppedOptions } from './stopped.ts'
-import { clampTimes, type EndedByRestore, endEverythingIssued, momentOf } from './stopped-changes.ts'
+import { clampTimes, type EndedIssued, endEverythingIssued, momentOf } from './stopped-changes.ts'
 
 /*
  * How a backup takes the place of a database, and how what was revoked since the backup stays revoked. From top to bottom:
@@ -22,6 +22,9 @@ import { clampTimes, type EndedByRestore, endEverythingIssued, momentOf } from '
  * - The *copy* of it lies beside the database. Everything is done in the copy.
  * - The *predecessor* is the database that was there. What has ended in it ends in the copy, and it is set aside.
  * - The *database* is what the copy becomes, in one rename. After a kill, its name leads to the predecessor or to the finished copy.
+ *
+ * PostgreSQL restores its own backups. There `recoverRows` (`db/stopped-changes.ts`) must follow: without a predecessor nothing can be
+ * carried over, so it ends what was issued and suspends secrets until each is confirmed.
  */
 
 type RestoreOptions = StoppedOptions & {
@@ -31,12 +34,14 @@ type RestoreOptions = StoppedOptions & {
 }
 export type RestoreStep = 'check' | 'copy' | 'end' | 'set aside' | 'replace' | 'done'
 
-/** What could be read of the predecessor. A stranger has nothing in common with the backup. */
+/** Whether the predecessor is there, attached and alone. */
+type Held = 'held' | 'unreadable' | 'missing'
+/** What could be read of the predecessor. A stranger has nothing in common with the backup: what it tells counts, but it cannot tell all. */
 type Predecessor = 'read' | 'stranger' | 'unreadable' | 'missing'
 
 export type RestoreFacts = {
   readonly predecessor: Predecessor
-  readonly ended: EndedByRestore
+  readonly ended: EndedIssued
   /** What had ended in the predecessor since the backup; null if it could not be read. */
   readonly carriedOver: CarriedOver | null
   /** Ends of things that this backup does not have, kept for a restore of one that does. */
@@ -71,7 +76,7 @@ export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> 
     progress('set aside')
     const keptAs = setAside(database, held, at)
     progress('replace')
-    // A readable count is below that of the copy. Without one, the predecessor is refused already.
+    // A count that can be read is below that of the copy. No server accepts a database without one, so a kill here does no harm.
     if (readAcknowledged(database) === null) writeAcknowledged(database, { count })
     putInPlace()
     progress('done')
@@ -150,7 +155,7 @@ export const connectToOneFile = (copy: string): Connection => {
  * change before it is replaced. Copies its WAL into it, so that it is one file.
  * @throws DatabaseUnusable ('busy') while another process uses it
  */
-const holdPredecessor = (connection: Connection, database: string): Predecessor => {
+const holdPredecessor = (connection: Connection, database: string): Held => {
   if (!existsSync(database)) return 'missing'
   if (statSync(database).size === 0) return 'unreadable' // to open it would delete the WAL, which is kept
   try {
@@ -158,7 +163,7 @@ const holdPredecessor = (connection: Connection, database: string): Predecessor 
     connection.run('ATTACH ? AS predecessor', [database])
     connection.value('PRAGMA predecessor.locking_mode = EXCLUSIVE')
     const isOurs = connection.value('PRAGMA predecessor.application_id') === applicationId
-    if (isOurs && connection.value('PRAGMA predecessor.journal_mode = DELETE') === 'delete') return 'read'
+    if (isOurs && connection.value('PRAGMA predecessor.journal_mode = DELETE') === 'delete') return 'held'
     if (isOurs) throw inUse(database)
   } catch (error) {
     if (faultKind(error) === 'busy') throw inUse(database, error)
@@ -187,11 +192,11 @@ const inUse = (database: string, cause?: unknown) =>
   new DatabaseUnusable('busy', `Another process is using ${database}: try again when it is done.`, { cause })
 
 /** Ends in the copy, in one transaction, what has ended in the predecessor, and everything that was issued. */
-const endInCopy = async (connection: Connection, held: Predecessor, database: string, options: RestoreOptions) => {
+const endInCopy = async (connection: Connection, held: Held, database: string, options: RestoreOptions) => {
   connection.run('BEGIN EXCLUSIVE')
   const exclusive = exclusiveOn(connection)
   const { queries } = exclusive
-  const told = held === 'read' ? await readPredecessor(connection, options.now) : { ...nothingTold, predecessor: held }
+  const told = held === 'held' ? await readPredecessor(connection, options.now) : { ...nothingTold, predecessor: held }
   const { predecessor, clock: itsClock, ...known } = told
   const clock = Math.max((await queries.watermarks.find('clock')) ?? 0, itsClock)
   const at = Math.max(options.now, clock)
@@ -276,10 +281,10 @@ const isStranger = (connection: Connection): boolean =>
  * Gives the predecessor a second name before it loses the first, and returns it; if only companions are left, the name of the
  * first of them. Companions that could not be folded in are moved: SQLite would apply them to the next file of that name.
  */
-const setAside = (database: string, held: Predecessor, at: number): string | null => {
+const setAside = (database: string, held: Held, at: number): string | null => {
   const aside = predecessorPath(database, at)
   const { wal, shm } = companionsOf(database)
-  const companions = held === 'read' ? [] : [wal, `${database}-journal`].filter((path) => existsSync(path))
+  const companions = held === 'held' ? [] : [wal, `${database}-journal`].filter((path) => existsSync(path))
   const names = [...(held === 'missing' ? [] : [database]), ...companions].map((path) => ({
     path,
     aside: aside + path.slice(database.length),
@@ -287,6 +292,6 @@ const setAside = (database: string, held: Predecessor, at: number): string | nul
   for (const name of names) linkSync(name.path, name.aside)
   syncFolderOf(database)
   for (const companion of companions) rmSync(companion)
-  if (held !== 'read') rmSync(shm, { force: true })
+  if (held !== 'held') rmSync(shm, { force: true })
   return names[0]?.aside ?? null
 }

@@ -19,14 +19,14 @@ export type Exclusive = {
 }
 
 /** How much of what ended had not expired. */
-export type EndedByRestore = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSessions', number>>
+export type EndedIssued = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSessions', number>>
 
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a
  * frame. The rows stay, as the record of what was issued. What could have been used since is removed, and the server's keys: the next
  * start makes new ones, so that nothing that was signed with the old ones is valid. Returns how much of what ended had not expired.
  */
-export const endEverythingIssued = async ({ rows }: Pick<Exclusive, 'rows'>, at: number): Promise<EndedByRestore> => {
+export const endEverythingIssued = async ({ rows }: Pick<Exclusive, 'rows'>, at: number): Promise<EndedIssued> => {
   const end = async (table: string, column: string, alsoSet = ''): Promise<number> => {
     const ended = await rows(
       `UPDATE ${table} SET ${column} = ${at}${alsoSet} WHERE ${column} IS NULL RETURNING expires_at > ${at}`,

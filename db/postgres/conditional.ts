@@ -13,8 +13,8 @@ import type { Primary } from './primary.ts'
 import { listsOf, Rounds } from './rounds.ts'
 import type { Timelines } from './timelines.ts'
 
-/** Thrown at what needs locks or several statements. */
-class NeedsLocks extends Error {}
+/** Ends this run. The body runs again with locks: it needs them, its change was not made, or nobody knows whether it was. */
+class RunGuarded extends Error {}
 
 /** How many bodies run at once. Each has queries of its own, which know to which body they belong. */
 const mostBodies = 32
@@ -63,7 +63,7 @@ export class Conditional<Q> {
     try {
       return { kind: 'done', value: await this.#bodies.use(async (body) => await body.run(work)) }
     } catch (error) {
-      if (error instanceof NeedsLocks) return again
+      if (error instanceof RunGuarded) return again
       throw error
     }
   }
@@ -94,24 +94,24 @@ class Body<Q> implements Pooled {
     this.#queries = parts.createQueries({
       read: (selection, values) => {
         this.#refuseLate()
-        if (this.#insert !== null) throw new NeedsLocks()
+        if (this.#insert !== null) throw new RunGuarded()
         if (selection.locks) this.#hasReadUnlocked = true
         return parts.readers.read(selection, values)
       },
       insert: (change, values) => {
         this.#refuseLate()
         // What was read without the lock that it asks for is only good for a change with conditions.
-        if (this.#hasReadUnlocked || this.#insert !== null) throw new NeedsLocks()
+        if (this.#hasReadUnlocked || this.#insert !== null) throw new RunGuarded()
         this.#insert = { change, values }
       },
       change: async (change, values) => {
         this.#refuseLate()
-        if (this.#insert !== null) throw new NeedsLocks()
+        if (this.#insert !== null) throw new RunGuarded()
         await this.#make(change, values)
         return true
       },
-      push: () => this.#needLocks(),
-      send: () => this.#needLocks(),
+      push: () => this.#runGuarded(),
+      send: () => this.#runGuarded(),
     })
   }
 
@@ -133,7 +133,7 @@ class Body<Q> implements Pooled {
     } catch (error) {
       const fault = postgresFault(error)
       // If the connection was lost, the body finds out with locks whether its change was made.
-      throw fault === 'rerun' || fault === 'lost' ? new NeedsLocks() : error
+      throw fault === 'rerun' || fault === 'lost' ? new RunGuarded() : error
     } finally {
       this.#isRunning = false
     }
@@ -148,16 +148,16 @@ class Body<Q> implements Pooled {
     this.isOpen = false
   }
 
-  /** @throws NeedsLocks if nothing was changed: the row may only be locked by another transaction */
+  /** @throws RunGuarded if nothing was changed: the row may only be locked by another transaction */
   async #make(change: Change, values: unknown[]): Promise<void> {
-    if (this.parts.primary.timeline !== this.#timeline) throw new NeedsLocks()
-    if (!(await this.changes.make(change, values, this.#timeline))) throw new NeedsLocks()
+    if (this.parts.primary.timeline !== this.#timeline) throw new RunGuarded()
+    if (!(await this.changes.make(change, values, this.#timeline))) throw new RunGuarded()
     this.#hasChanged = true
   }
 
-  #needLocks(): never {
+  #runGuarded(): never {
     this.#refuseLate()
-    throw new NeedsLocks()
+    throw new RunGuarded()
   }
 
   #refuseLate(): void {

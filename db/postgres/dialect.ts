@@ -173,7 +173,10 @@ export class Statements {
     return (row: Given) => this.wire.insert(change, values(row))
   }
 
-  /** A row that another transaction has locked counts as not changed: nobody waits for another caller. */
+  /**
+   * A row that another transaction has locked counts as not changed: nobody waits for another caller. The condition stands twice,
+   * because another transaction may have changed the row between the search and the lock.
+   */
   stepWriter({ table, key, set, where, row }: RowStep) {
     const update = this.builders.update(table).set(set)
     const insert = this.#insertFrom(sql`changed as calls`, row)

@@ -3,7 +3,7 @@ import { refuse } from '../../src/domain/errors.ts'
 
 /** What an error of PostgreSQL means for the transaction in which it happened. */
 type PostgresFault =
-  /** The connection is gone or the server is ending it. Nothing is kept, unless COMMIT was under way. */
+  /** The connection is gone or the server is ending it. Nothing is kept, unless COMMIT or a change that commits by itself was under way. */
   | 'lost'
   /** The transaction was undone because of another one. It can run again. */
   | 'rerun'

@@ -66,8 +66,8 @@ const rowsAtOnce = ({ name }: Table): number => (name === 'artifact_chunks' ? 16
 
 /**
  * Copies an SQLite database that moves into an empty PostgreSQL database, in one transaction, and reads everything back: the same
- * number of rows in each table, and the same bytes. Only then the source is sealed, and after that the transaction is committed. A
- * source that was sealed before and has arrived here is left as it is.
+ * number of rows in each table, and the same bytes. Only then the source is marked as moved, and after that the transaction is committed. A
+ * source that was marked before and has arrived here is left as it is.
  * @throws DatabaseUnusable if there is anything else in the database already, or what is read back differs
  */
 export const importInto = async (
@@ -108,7 +108,7 @@ export const importInto = async (
     const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
     await queries.audit.insert(event(moment, { action: 'database.moved_here' }))
     await link.send('SELECT 1', []) // fails if anything before it has failed
-    source.seal()
+    source.mark()
     return { movedAt: at }
   })
 

@@ -18,7 +18,19 @@ const longestAnswerMs = 2_000
 /** The kinds that have a connection for themselves. */
 type Locking = Exclude<TransactionKind, 'conditional'>
 
-/** All kinds are READ COMMITTED. */
+/**
+ * All kinds are READ COMMITTED. What becomes of a transaction whose answer does not come:
+ *
+ * - The one change of a `conditional` body commits by itself. If nothing changed or the answer is lost, the body runs again as `guarded`:
+ *   at the row's lock it waits for a statement that is still under way, and then it finds what it has changed itself.
+ * - A `guarded` or `serial` body whose COMMIT is not answered does not run again before the server has told what became of it by the ID of
+ *   the transaction (`#isCommitted`).
+ * - If nobody can tell, the answer is `unavailable`, and the client may repeat what it may repeat.
+ *
+ * Nothing is answered that a failover would lose: what another connection has seen committed is followed by a commit of its own, which the
+ * standby confirms (`barrierText`); after a promotion nothing is answered before the servers agree (`Timelines`), and reads count only
+ * while the server is heard (`Pulse`).
+ */
 export class Transactions<Q> {
   /** Answered transactions. Each has a commit of its own. */
   count = 0
@@ -130,8 +142,8 @@ export class Transactions<Q> {
   }
 
   /**
-   * Whether a transaction whose COMMIT was not answered is kept. It must not run again before this is known: a refresh would
-   * meet its own token as spent.
+   * Whether a transaction whose COMMIT was not answered is kept. It must not run again before this is known: most bodies do not
+   * recognise what they have changed, as a refresh does.
    * @throws unavailable if the servers cannot tell
    */
   async #isCommitted(transaction: { readonly id: string; readonly timeline: string }): Promise<boolean> {

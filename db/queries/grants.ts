@@ -141,7 +141,7 @@ export const grantQueries = (db: DrizzleConnection) => {
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
-    /** This and the next three: @throws KeyTaken */
+    /** This and the next two: @throws KeyTaken */
     insert: freshInserter<Grant>(db, grants),
     insertCode: freshInserter<AuthorizationCode>(db, authorizationCodes),
     insertPair: freshInserter<TokenPair>(db, tokenPairs),
@@ -160,7 +160,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     findAccess: (key: number) => findAccess().first({ key }),
     /**
      * Spends the code or refresh token whose key is the pair's `previousKey`: moves the grant on to the pair only if that very key
-     * is still the current one and the grant is not revoked. True for exactly one of any number of racing calls. @throws KeyTaken
+     * is still the current one and the grant is not revoked. Of any number of racing calls one makes the change. @throws KeyTaken
      */
     advance: (pair: TokenPair, grantStep: GrantStep) => advance()({ ...grantStep, ...pair }),
     /** Revokes the grant, and with it every code and token of it; false if it was revoked before. */

@@ -45,7 +45,7 @@ type Writer = {
 /**
  * Prepares a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute` gives. Rows
  * without groups are made by bun:sqlite itself, by the names of their columns. In a transaction of an engine that runs several at once,
- * the rows read of the table `locks` stay locked until its end. An engine on another machine reads the rows of several `byKey` together.
+ * the rows read of the table `locks` stay locked until its end, but for `conditional` ones, which lock nothing. An engine on another machine reads the rows of several `byKey` together.
  */
 export const reader = <Row>(db: DrizzleConnection, select: Select<Row>, options: ReaderOptions = {}): Reader<Row> => {
   const fields = select._.selectedFields

@@ -2,15 +2,15 @@ import { type ProofAction, proofActions } from '../queries/audit.ts'
 import { erasedUserText, erasureTexts } from '../queries/lists.ts'
 
 /*
- * What must not be revived by a restore, except what was issued, which ends with every restore. Each end is a row of data: what the
- * predecessor tells of it, and what is then done in the copy. `carryOver` in `db/restore.ts` runs them. There are three sorts:
+ * What must not be revived by a restore, except what was issued, which ends with every restore. Each entry says what the
+ * predecessor tells of an end, and what is then done in the copy. `carryOver` in `db/restore.ts` runs them. The most are of three sorts:
  *
  * - What ends once has a column with the time (`endsOnce`).
  * - A state may change again, and `updated_at` is the time (`endsState`). What the copy has got later stays.
  * - What is removed leaves no row. The audit event of its creation, which is never purged, names it (`created`, `removed`).
  *
  * In the SQL, `main` is the copy with its rows `m`; `predecessor` has rows `p`; `c` is a row of `carried_ends`: the ID of what
- * ended, when it did, and what holds instead. `?1` is the time of the restore.
+ * ended, when it did, and what holds instead. `?1` is the machine's time at the restore.
  */
 
 /** How much of each had ended or been removed in the predecessor and was still in force in the backup. */
@@ -68,6 +68,7 @@ const updateState = (end: Pick<End, 'kind' | 'of'>, set: string, where: string):
 /** An end that is one update of a row. */
 const endsRow = ({ set, where, ...end }: RowEnd): End => ({ ...end, done: [update(end, set, where)] })
 
+/** The same, but what the copy has got later stays. */
 const endsState = ({ set, where, ...end }: RowEnd): End => ({ ...end, done: [updateState(end, set, where)] })
 
 type Once = Omit<End, 'told' | 'done'> & { readonly column: string; readonly set?: string; readonly where?: string }

@@ -26,8 +26,6 @@ export type Retry = { readonly fingerprint: Uint8Array | null; readonly windowMs
 type Presented = {
   readonly key: TimeKey
   readonly clientId: string
-  /** The key of the pair that this request would issue. */
-  readonly nextKey: TimeKey
   readonly expired: boolean
   /** Whether the user is active and the grant has time left. */
   readonly mayBeContinued: boolean
@@ -38,12 +36,11 @@ type Presented = {
 type ContinuationDecision =
   /** It is the current one: check the rest of the request, then spend it. */
   | { readonly kind: 'continue' }
-  /** This very request has spent it: its transaction was kept, and runs again because the store lost the answer. */
-  | { readonly kind: 'continued' }
-  /** The last step again: answer with the same tokens. */
-  | { readonly kind: 'repeat'; readonly salt: Uint8Array }
-  /** It was spent before: the grant is compromised and ends. */
-  | { readonly kind: 'reused' }
+  /**
+   * It was spent before. With a salt, this may be the last step again: answer with the same tokens. Without one it is reuse: the grant
+   * is compromised and ends.
+   */
+  | { readonly kind: 'spent'; readonly salt: Uint8Array | null }
   /** Not valid for this client, expired or revoked; nothing changes. */
   | { readonly kind: 'refused' }
 
@@ -61,13 +58,11 @@ export const keyedRetryMs = 60_000
 export const decideContinuation = (grant: GrantState, presented: Presented, nowMs: number): ContinuationDecision => {
   if (grant.clientId !== presented.clientId) return { kind: 'refused' }
   if (grant.revokedAt !== null) return { kind: 'refused' }
-  if (grant.currentKey === presented.nextKey) return { kind: 'continued' }
   if (grant.currentKey === presented.key) {
     return presented.expired || !presented.mayBeContinued ? { kind: 'refused' } : { kind: 'continue' }
   }
   const salt = retrySaltFor(grant, presented, nowMs)
-  if (salt === null) return { kind: 'reused' }
-  return presented.mayBeContinued ? { kind: 'repeat', salt } : { kind: 'refused' }
+  return salt === null || presented.mayBeContinued ? { kind: 'spent', salt } : { kind: 'refused' }
 }
 
 /** Only for the direct predecessor, the same request, and while the retry window is open. */

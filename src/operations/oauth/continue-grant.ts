@@ -8,9 +8,9 @@
  * spends nothing.
  *
  * Both engines rely on that one update (`advance` in `db/queries/grants.ts`): it moves the grant on and stores the pair only while the
- * presented secret is the current one and the grant is not revoked. SQLite runs transactions one after the other. PostgreSQL runs this
- * one without locks (`conditional`). If the update changes nothing or its answer is lost, all of it runs again with the grant locked
- * since it is read. Then it finds what another call has left, or its own pair (`continued`).
+ * presented secret is the current one and the grant is not revoked. A store may run all of it again, although it has kept the change
+ * (`TransactionKind` in `db/database.ts`; how PostgreSQL comes to that stands in `db/postgres/transactions.ts`). Then the presented
+ * secret is spent, and the pair of this very request is found in the store (`storedRow`).
  */
 import { createHash } from 'node:crypto'
 import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
@@ -23,7 +23,7 @@ import { verifierMatches } from '../../domain/pkce.ts'
 import { redirectUriMatches } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { deriveSecretDigits, hashSecret, mintSecret, parseToken, sameHash, secretDigits } from '../../domain/secret.ts'
-import { KeyTaken, type TimeKey } from '../../domain/time-key.ts'
+import type { TimeKey } from '../../domain/time-key.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import {
   type AuthenticatedClient,
@@ -46,8 +46,9 @@ type CodeExchange = ClientCredentials & {
 }
 
 /**
- * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6). `retryIdentity` is the idempotency key
- * and the body as one text if the client may repeat the request; otherwise null, and the code is strictly single use.
+ * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6). `retryIdentity` is the endpoint, the
+ * idempotency key and the fields without the client secret as one text if the client may repeat the request; otherwise null, and
+ * the code is strictly single use.
  * @throws invalid_client, app_inactive, invalid_grant
  */
 export const exchangeCode = async (
@@ -131,8 +132,8 @@ const keyedRetry = (identity: string | null): Retry | null =>
 const unkeyedRetry = ({ lifetimes }: Platform): Retry | null =>
   lifetimes.refreshRetry === 0 ? null : { fingerprint: null, windowMs: lifetimes.refreshRetry * 1000 }
 
-/** A code or refresh token that a client presents. */
-type Presented = {
+/** A code or refresh token that a client presents, to get the next pair. */
+type Continuation = {
   readonly kind: 'authorization_code' | 'refresh_token'
   readonly action: AuditAction & ('authorization_code.exchange' | 'refresh_token.rotate')
   readonly client: ClientCredentials
@@ -158,7 +159,7 @@ type Found = {
   readonly fault: PlatformError | null
 }
 
-const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
+const continueGrant = async (platform: Platform, trace: Trace, presented: Continuation): Promise<IssuedTokens> => {
   const now = platform.clock.now()
   const windowNow = sharedTime(platform, now) // another server may get the repeated request
   const { action, retry } = presented
@@ -166,7 +167,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const next = prepareNext(platform, presented.secret, retry, now)
   const actor = { kind: 'app', id: presented.client.clientId } as const
 
-  const continued = decide<IssuedTokens>(platform, trace, { actor, now, kind: 'conditional' }, async (change) => {
+  const issued = decide<IssuedTokens>(platform, trace, { actor, now, kind: 'conditional' }, async (change) => {
     const { q } = change
     // Both are asked for at once. The client is judged first.
     const search = handled(presented.find(q))
@@ -182,7 +183,6 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
     const claim = {
       key: found.key,
       clientId: client.clientId,
-      nextKey: next.pair.key,
       expired: !isValidAt(found, now),
       mayBeContinued: found.userStatus === 'active' && endsAt - now >= shortestLifetimeMs,
       retry,
@@ -191,20 +191,18 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
     switch (decision.kind) {
       case 'refused':
         return await refuseGrant(attempt, refuse('invalid_grant'))
-      case 'reused':
-        return await endFamily(attempt)
-      case 'repeat':
-        return await repeatAnswer(attempt, found, decision.salt)
-      case 'continued': {
-        const row = await currentRow(attempt, next.pair)
-        if (row === null) throw new KeyTaken()
-        return issuedTokens(next.pair, row, grant, now)
+      case 'spent': {
+        // By an earlier run of this very request, if its pair is there; else the client may be repeating the last step.
+        const row = await storedRow(q, next.pair)
+        if (row !== null) return issuedTokens(next.pair, row, grant, now)
+        return decision.salt === null ? await endFamily(attempt) : await repeatAnswer(attempt, found, decision.salt)
       }
       case 'continue': {
         if (found.fault !== null) return await refuseGrant(attempt, found.fault)
         const row = pairRow(next, grant, found.scopes, endsAt, found.key, trace, now)
         await touchSecret(q, client, now) // first, because nothing may follow the change
-        // Spends the secret. False if another call has spent it since it was read, which the engines rule out as told above.
+        // Spends the secret. Never false: SQLite runs one body after the other; PostgreSQL does not answer a body without locks that
+        // its change was not made, but runs it again with the grant locked since `find`. If a store should break that, the grant ends.
         if (!(await q.grants.advance(row, grantStep(next, row, windowNow)))) return await endFamily(attempt)
         return issuedTokens(next.pair, row, grant, now)
       }
@@ -212,7 +210,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
         return decision satisfies never
     }
   })
-  return await continued.catch(ifKeyTaken(() => continueGrant(platform, trace, presented)))
+  return await issued.catch(ifKeyTaken(() => continueGrant(platform, trace, presented)))
 }
 
 /** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
@@ -223,7 +221,7 @@ type GrantAttempt = {
   readonly change: OpenChange
   readonly client: AuthenticatedClient
   readonly grant: Grant
-  readonly presented: Presented
+  readonly presented: Continuation
 }
 
 /**
@@ -252,9 +250,9 @@ const endFamily = async ({ change, client, grant, presented }: GrantAttempt): Pr
   return new ReusedSecret(presented.kind)
 }
 
-/** The row of the grant's current pair; null if that is not this one. */
-const currentRow = async ({ change: { q }, grant }: GrantAttempt, pair: MintedPair): Promise<TokenPair | null> => {
-  const row = (await q.grants.findPair(grant.currentKey))?.pair
+/** The row of this pair; null if it is not stored. */
+const storedRow = async (q: Queries, pair: MintedPair): Promise<TokenPair | null> => {
+  const row = (await q.grants.findPair(pair.key))?.pair
   const isSame =
     row !== undefined && sameHash(pair.accessHash, row.accessHash) && sameHash(pair.refreshHash, row.refreshHash)
   return isSame ? row : null
@@ -268,7 +266,7 @@ const repeatAnswer = async (
 ): Promise<IssuedTokens | PlatformError | CountedRefusal> => {
   const { change, client, grant, presented } = attempt
   const pair = derivePair(grant.currentKey, presented.secret, salt)
-  const row = await currentRow(attempt, pair)
+  const row = await storedRow(change.q, pair)
   if (row === null) return await refuseGrant(attempt, refuse('invalid_grant'))
   // It asks for something else than the request that it would repeat. That one may still be repeated.
   if (fault !== null || row.scopes !== scopes) {

@@ -124,6 +124,33 @@ describe('an exchange and a refresh', () => {
   }
 })
 
+test('a refresh whose answer the store has lost gets its own tokens, also if the client has meanwhile repeated it and gone on', async () => {
+  const before = await exchange(platform, await consent())
+  const proxy = await startProxy(name, ['answer lost'], undefined, undefined, ['COMMIT', scopes])
+  const store = await openStore(proxy.url)
+  const meanwhile: IssuedTokens[] = []
+  let runs = 0
+  const transaction: Platform['database']['transaction'] = async (work, options) =>
+    await store.transaction(async (q) => {
+      runs += 1
+      if (runs === 2) {
+        const repeated = await refresh(platform, before)
+        meanwhile.push(repeated, await refresh(platform, repeated))
+      }
+      return await work(q)
+    }, options)
+  const database = new Proxy(store, {
+    get: (of, member) => (member === 'transaction' ? transaction : Reflect.get(of, member, of)),
+  })
+  const tokens = await refresh({ ...platform, database }, before)
+  await store.close()
+  proxy.stop()
+  const [repeated, latest] = meanwhile
+  expect(runs).toBe(2)
+  expect(repeated?.refreshToken).toBe(tokens.refreshToken)
+  expect(await authenticateUserToken(platform, latest?.accessToken ?? '')).not.toBeNull()
+})
+
 test('a client that is not authenticated locks no grant, and waits for none', async () => {
   const tokens = await exchange(platform, await consent())
   const sql = connectTo(await postgresDatabase(name))
