@@ -36,7 +36,7 @@ const proofs: Readonly<Record<string, Proof>> = {
   },
   guards: {
     shows: 'if any security check is removed, a test fails',
-    file: 'test/faults/guards/main.ts',
+    file: 'test/tools/guards/main.ts',
     rounds: 10_000,
     unit: 'broken checks, at most all',
   },

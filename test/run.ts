@@ -10,7 +10,7 @@ import { removeTemporaryFolders, temporaryFolder } from './support/temporary-fol
 
 /*
  * `bun run test [PATH…]` runs every test: first those of a plain `bun test`, then those that bunfig.toml excludes from it, with
- * servers in their own processes. Against a binary all servers are in their own processes. At the end it prints one line about
+ * servers in their own processes. Those of `test/tools/` run only when they are named. Against a binary all servers are in their own processes. At the end it prints one line about
  * tests that were skipped because a program is not installed.
  */
 
@@ -23,7 +23,11 @@ const isBinary = process.env['APP_PLATFORM_PROGRAM'] !== undefined
 const root = join(import.meta.dir, '..')
 const excluded: readonly string[] = bunfig.test.pathIgnorePatterns
 const isInner = (file: string): boolean => !excluded.some((glob) => new Bun.Glob(glob).match(file))
-const all = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
+/** Tests of the tools run when they are named. */
+const tools = argv.slice(2).some((word) => word.includes('tools')) ? [] : ['test/tools/**']
+const all = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)].filter(
+  (file) => !tools.some((glob) => new Bun.Glob(glob).match(file)),
+)
 /** The files that the arguments name, as `bun test` reads them. */
 const asked = all.filter((file) => {
   const names = argv.slice(2).filter((word) => !word.startsWith('-'))
@@ -70,7 +74,7 @@ if (inner.length > 0) outcomes.push(await run(cores + 1, excluded, {}))
 if (inner.length < asked.length || asked.length === 0) {
   const program: Readonly<Record<string, string>> = isBinary ? {} : { TEST_PROGRAM: await bundled() }
   // These wait for processes, browsers and clocks most of the time.
-  outcomes.push(await run(2 * cores, ['', ...inner], { TEST_SUITE: 'all', ...program }))
+  outcomes.push(await run(2 * cores, ['', ...inner, ...tools], { TEST_SUITE: 'all', ...program }))
 }
 cluster?.stop()
 

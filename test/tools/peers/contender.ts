@@ -1,4 +1,4 @@
-import type { ServingProcess } from '../processes.ts'
+import type { ServingProcess } from '../../bench/processes.ts'
 
 /** One client, and live tokens of it. */
 export type Material = {

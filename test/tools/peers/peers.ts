@@ -2,7 +2,7 @@ import { copyFileSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { verifier } from '../../support/world.ts'
-import { startServing } from '../processes.ts'
+import { startServing } from '../../bench/processes.ts'
 import type { Contender, Material } from './contender.ts'
 
 /** The durability of the peers; the platform's is FULL. */

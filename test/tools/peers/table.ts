@@ -1,5 +1,5 @@
-import { markdownTable } from '../markdown.ts'
-import { median } from '../report.ts'
+import { markdownTable } from '../../bench/markdown.ts'
+import { median } from '../../bench/report.ts'
 import type { Round, Runner } from './rounds.ts'
 import type { StartUp } from './start-up.ts'
 import { titles, type WorkName, workNames } from './work.ts'

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ServingProcess, startServing } from '../processes.ts'
+import { type ServingProcess, startServing } from '../../bench/processes.ts'
 import type { Contender } from './contender.ts'
 import { addCodes, addTokens, setUp } from './glewlwyd-fill.ts'
 

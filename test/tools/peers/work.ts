@@ -1,5 +1,5 @@
 import { verifier } from '../../support/world.ts'
-import type { LoadMode } from '../load.ts'
+import type { LoadMode } from '../../bench/load.ts'
 import { appScope, type Contender, type Material } from './contender.ts'
 
 /** In this order, because a refresh ends the platform's previous access token. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { addCodes, fill } from '../fill.ts'
-import { startPlatform } from '../processes.ts'
+import { addCodes, fill } from '../../bench/fill.ts'
+import { startPlatform } from '../../bench/processes.ts'
 import type { Contender } from './contender.ts'
 
 /** This program at its standard endpoints, as users run it: limits (too high to be reached), logs, metrics and audit are on. */

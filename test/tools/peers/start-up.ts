@@ -1,5 +1,5 @@
-import type { ServingProcess } from '../processes.ts'
-import { median } from '../report.ts'
+import type { ServingProcess } from '../../bench/processes.ts'
+import { median } from '../../bench/report.ts'
 import { proven, type Runner } from './rounds.ts'
 import { requestsOf } from './work.ts'
 
