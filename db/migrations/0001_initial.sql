@@ -74,11 +74,11 @@ CREATE TABLE credentials (
 CREATE INDEX credentials_by_client ON credentials (client_id);
 
 CREATE TABLE redirect_uris (
-  uri TEXT PRIMARY KEY NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
-  created_at INTEGER NOT NULL
+  uri TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (client_id, uri)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX redirect_uris_by_client ON redirect_uris (client_id);
 
 CREATE TABLE resources (
   id TEXT PRIMARY KEY NOT NULL,

@@ -255,20 +255,24 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
   }
 }
 
-/** Registered redirect URIs. Each belongs to one client. */
+/** The redirect URIs of clients. Other clients may have the same ones, so every question names the client. */
 export const redirectUriQueries = (db: DrizzleConnection) => {
-  const find = finder(db, redirectUris, 'uri')
+  const ofClient = lazyReader(db, () =>
+    db
+      .select({ uri: redirectUris.uri })
+      .from(redirectUris)
+      .where(and(eq(redirectUris.clientId, given('clientId')), eq(redirectUris.uri, given('uri')))),
+  )
 
   return {
     insert: inserter(db, redirectUris),
     /** Compared byte for byte. */
-    find: (uri: string) => find({ uri }),
-    countOfClient: async (clientId: string) => await db.$count(redirectUris, eq(redirectUris.clientId, clientId)),
-    remove: async (uri: string, clientId: string) =>
+    isRegistered: (clientId: string, uri: string) => ofClient().has({ clientId, uri }),
+    remove: async (clientId: string, uri: string) =>
       (
         await db
           .delete(redirectUris)
-          .where(and(eq(redirectUris.uri, uri), eq(redirectUris.clientId, clientId)))
+          .where(and(eq(redirectUris.clientId, clientId), eq(redirectUris.uri, uri)))
           .returning({ uri: redirectUris.uri })
       ).length === 1,
     listByApp: async (appId: string) =>

@@ -47,12 +47,16 @@ export const grantQueries = (db: DrizzleConnection) => {
           code: getTableColumns(authorizationCodes),
           grant: getTableColumns(grants),
           userStatus: users.status,
-          redirectClientId: redirectUris.clientId,
+          /** Null if the client of the grant does not have the redirect URI any more. */
+          registeredUri: redirectUris.uri,
         })
         .from(authorizationCodes)
         .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
-        .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
+        .leftJoin(
+          redirectUris,
+          and(eq(redirectUris.clientId, grants.clientId), eq(redirectUris.uri, authorizationCodes.redirectUri)),
+        )
         .where(eq(authorizationCodes.key, given('key', authorizationCodes.key))),
     { locks: grants, byKey: true },
   )

@@ -269,12 +269,16 @@ export const serviceKeys = sqliteTable('service_keys', {
   lastUsedAt: integer('last_used_at'),
 })
 
-/** Registered redirect URIs, compared byte for byte. */
-export const redirectUris = sqliteTable('redirect_uris', {
-  uri: text().primaryKey(),
-  clientId: text('client_id').notNull(),
-  createdAt: integer('created_at').notNull(),
-})
+/** Registered redirect URIs, compared byte for byte. Several clients may have the same one, so it identifies none of them. */
+export const redirectUris = sqliteTable(
+  'redirect_uris',
+  {
+    clientId: text('client_id').notNull(),
+    uri: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.clientId, table.uri] })],
+)
 
 /** App tokens, by the key inside the token; each row is also the audit record of its issue. */
 export const appTokens = sqliteTable('app_tokens', {

@@ -72,7 +72,7 @@ const infoFor = (publicUrl: string, { title, description, has }: ApiDocument): D
     securitySchemes: {
       oauth2: {
         type: 'oauth2',
-        description: `OAuth 2.0 with PKCE S256. To try it here, register ${publicUrl}${redirectPath} as a redirect URI of your app in development. If another app has it already, open /docs?app=NAME, and register the same address with ?app=NAME.`,
+        description: `OAuth 2.0 with PKCE S256. To try it here, register ${publicUrl}${redirectPath} as a redirect URI of your app in development.`,
         flows: {
           authorizationCode: {
             authorizationUrl: publicUrl + authorizationPath,
@@ -239,6 +239,6 @@ SwaggerUIBundle({
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,
-  oauth2RedirectUrl: location.origin + '${redirectPath}' + location.search, // each redirect URI belongs to one app
+  oauth2RedirectUrl: location.origin + '${redirectPath}',
 }).initOAuth({ usePkceWithAuthorizationCodeGrant: true })
 `

@@ -13,33 +13,29 @@ type RedirectUriChange = {
 }
 
 /**
- * Registers a redirect URI for one environment of an app. Nothing changes when it is registered there already.
- * @throws invalid_request for a URI that is not allowed, or that belongs to another app or environment
+ * Registers a redirect URI for one environment of an app. Nothing changes when it is registered there already. Other apps may have
+ * the same one: who it belongs to is not decided here, and a code is exchanged only by the client that it was issued to.
+ * @throws invalid_request for a URI that is not allowed, or that the app has in its other environment
  */
 export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
   refuseFault('uri', redirectUriFault(change.uri))
   return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
-    const registered = await q.redirectUris.find(change.uri)
-    if (registered !== null && registered.clientId !== client.id) {
-      const { redirectUris } = await redirectUrisOf(q, client.appId)
-      const isOwn = Object.values(redirectUris).flat().includes(change.uri)
-      return badInput('uri', isOwn ? inOtherEnvironment : cannotBeRegistered)
+    const before = await redirectUrisOf(q, client.appId)
+    const own = before.redirectUris[change.environment]
+    if (own.includes(change.uri)) return before
+    // Callbacks of development and production are kept separate (spec section 5, point 4).
+    if (Object.values(before.redirectUris).flat().includes(change.uri)) return badInput('uri', inOtherEnvironment)
+    if (own.length >= maximumRedirectUris) {
+      return badInput('uri', `An environment has at most ${maximumRedirectUris} redirect URIs.`)
     }
-    if (registered === null) {
-      if ((await q.redirectUris.countOfClient(client.id)) >= maximumRedirectUris) {
-        return badInput('uri', `An environment has at most ${maximumRedirectUris} redirect URIs.`)
-      }
-      await q.redirectUris.insert({ uri: change.uri, clientId: client.id, createdAt: now })
-      await record({ action: 'redirect_uri.added', ...factsOf(client, change) })
-    }
+    await q.redirectUris.insert({ clientId: client.id, uri: change.uri, createdAt: now })
+    await record({ action: 'redirect_uri.added', ...factsOf(client, change) })
     return await redirectUrisOf(q, client.appId)
   })
 }
 
 const inOtherEnvironment = 'This app has this redirect URI in its other environment. Each environment needs its own.'
-/** It does not say whether another app has the URI: developers must not learn what others have registered. */
-const cannotBeRegistered = 'This redirect URI cannot be registered. Choose an address that is only for this app.'
 
 /**
  * Removes a redirect URI; it is refused from now on. Nothing changes when it is not registered.
@@ -48,7 +44,7 @@ const cannotBeRegistered = 'This redirect URI cannot be registered. Choose an ad
 export const removeRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
   return await decide(platform, trace, { actor }, async ({ q, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
-    const isRemoved = await q.redirectUris.remove(change.uri, client.id)
+    const isRemoved = await q.redirectUris.remove(client.id, change.uri)
     if (isRemoved) await record({ action: 'redirect_uri.removed', ...factsOf(client, change) })
     return await redirectUrisOf(q, client.appId)
   })

@@ -234,16 +234,19 @@ describe('redirect', () => {
     expect(removed).toEqual({ redirectUris: { development: [], production: [] } })
   })
 
-  test('a URI without HTTPS, with a fragment, a wildcard or user info, or of another app is refused', async () => {
-    await addApp(desk, 'taken')
-    await desk.json(['redirect', 'add', 'taken', '--environment', 'production', 'https://taken.example/cb'])
-    for (const uri of [
+  test('a URI without HTTPS, with a fragment, a wildcard or user info, or of the other environment is refused', async () => {
+    const uri = 'https://localhost:8443/callback'
+    await addApp(desk, 'shared')
+    for (const app of ['shared', 'newsletter']) {
+      await desk.json(['redirect', 'add', app, '--environment', 'development', uri])
+    }
+    for (const bad of [
       'http://newsletter.example/cb',
       'https://newsletter.example/cb#top',
       'https://*.newsletter.example/cb',
       'https://me@newsletter.example/cb',
       'myapp:/cb',
-      'https://taken.example/cb',
+      uri,
     ]) {
       const { exitCode, stdout, stderr } = await desk.run([
         'redirect',
@@ -251,10 +254,10 @@ describe('redirect', () => {
         'newsletter',
         '--environment',
         'production',
-        uri,
+        bad,
         '--json',
       ])
-      expect({ uri, exitCode }).toEqual({ uri, exitCode: 1 })
+      expect({ bad, exitCode }).toEqual({ bad, exitCode: 1 })
       failureIn({ stdout, stderr })
     }
   })

@@ -117,7 +117,8 @@ describe("another app's objects", () => {
       const remove = { environment: 'development', uri: elsewhere.redirectUri }
       await send(mine, '/redirect-uris', '/redirect-uris/remove', remove)
       expect((await owner.get(pathOf(mine, '/redirect-uris'))).text).not.toContain(elsewhere.redirectUri)
-      expect(await world.platform.database.queries.redirectUris.find(elsewhere.redirectUri)).not.toBeNull()
+      const { redirectUris } = world.platform.database.queries
+      expect(await redirectUris.isRegistered(elsewhere.development.clientId, elsewhere.redirectUri)).toBe(true)
     }
     expect((await owner.get(pathOf(mine, '/versions/7.7.7'))).status).toBe(404)
     const submit = pathOf(mine, '/versions/7.7.7/submit')
@@ -315,17 +316,23 @@ describe('a redirect URI', () => {
     expect(answer.text).toContain(sentence)
   })
 
-  test('of another app is refused; one of the same app is added and removed', async () => {
+  test('of the other environment is refused; one that another app has is added, and every one can be removed', async () => {
     const app = await freshApp()
-    const taken = { environment: 'development', uri: strangersApp.redirectUri }
-    const refused = await send(app, '/redirect-uris', '/redirect-uris', taken)
-    expect(refused.text).toContain('This redirect URI cannot be registered.')
+    const refused = await send(app, '/redirect-uris', '/redirect-uris', {
+      environment: 'production',
+      uri: app.redirectUri,
+    })
+    expect(refused.text).toContain('This app has this redirect URI in its other environment.')
+    const shared = { environment: 'development', uri: strangersApp.redirectUri }
+    const accepted = await send(app, '/redirect-uris', '/redirect-uris', shared)
+    expect(locationOf(accepted)).toBe(pathOf(app, '/redirect-uris?done=uri-added'))
     const uri = `https://${app.slug}.example/it's?a=1&amp=2`
     const added = await send(app, '/redirect-uris', '/redirect-uris', { environment: 'production', uri: ` ${uri}\n` })
     expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?done=uri-added'))
     const removed = await send(app, '/redirect-uris', '/redirect-uris/remove', { environment: 'production', uri })
     expect(locationOf(removed)).toBe(pathOf(app, '/redirect-uris?done=uri-removed'))
-    expect(await world.platform.database.queries.redirectUris.find(uri)).toBeNull()
+    const { redirectUris } = world.platform.database.queries
+    expect(await redirectUris.isRegistered(app.production.clientId, uri)).toBe(false)
   })
 
   test('is registered once by a form that is sent twice', async () => {

@@ -45,7 +45,7 @@ export const addAppCommands = (program: Command): void => {
     'delete <app>',
     'Delete an app: its access ends at once, and it is removed after 7 days.',
     remove,
-  ).addHelpText('after', '\nUntil then app undelete restores it. Its slug and redirect URIs stay reserved until then.')
+  ).addHelpText('after', '\nUntil then app undelete restores it. Its slug stays reserved until then.')
   operator('undelete <app>', 'Restore a deleted app, suspended, within 7 days.', undelete)
   operator('members <app>', 'List the members of an app.', async ([platform], slug: string) =>
     listAnswer(await listMembers(platform, slug), {

@@ -147,8 +147,7 @@ const verifyRedirection = async (
 ): Promise<AskingClient | PlatformError> => {
   const found = await q.apps.byClient(clientId)
   if (found === null) return refuse('invalid_client')
-  const registered = await q.redirectUris.find(redirectUri)
-  return registered !== null && registered.clientId === clientId
+  return (await q.redirectUris.isRegistered(clientId, redirectUri))
     ? found
     : refuse('invalid_redirect_uri', { param: 'redirectUri' })
 }

@@ -67,10 +67,9 @@ export const exchangeCode = async (
     find: (q) =>
       andThen(presented && findAuthorizationCode(q, presented), (found) => {
         if (found === null) return null
-        const { code, grant, userStatus, redirectClientId } = found
+        const { code, grant, userStatus, registeredUri } = found
         const isRight =
-          // The redirect URI may have been removed since the code was issued.
-          redirectClientId === grant.clientId &&
+          registeredUri !== null && // it may have been removed since the code was issued
           redirectUriMatches(code.redirectUri, request.redirectUri) &&
           verifierMatches(request.codeVerifier, code.codeChallenge)
         const fault = isRight ? null : refuse('invalid_grant')

@@ -132,7 +132,8 @@ const Rules = () => (
         Written as browsers write it: the host in lower case, no default port, no <code>..</code> in the path.
       </li>
       <li>No code, state, iss or error in the query, because the answer adds them.</li>
-      <li>{`Each URI belongs to one app and one environment. At most ${maximumRedirectUris} for each environment.`}</li>
+      <li>{`An app has a URI in one of its environments. At most ${maximumRedirectUris} for each environment.`}</li>
+      <li>Other apps may register the same URI. Nobody owns one, and users see the name of the app.</li>
     </ul>
     <p class="muted">
       When you remove a URI, sign-ins that are in progress with it fail, and codes that were sent to it are invalid.

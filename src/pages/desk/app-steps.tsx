@@ -57,7 +57,7 @@ export const appSteps = (door: Door) =>
               <p>
                 <Name app={app} /> disappears for its members and for all users, and all its tokens and grants are
                 revoked. You can restore it for 7 days, without these tokens and grants. Then it is removed, except for
-                its audit log. Until then its slug and redirect URIs stay reserved.
+                its audit log. Until then its slug stays reserved.
               </p>
             ),
             counts: await accessOf(door, app),

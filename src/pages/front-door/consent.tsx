@@ -149,7 +149,8 @@ const withheldFrom = ({ scopes }: Consent): readonly string[] => {
 const Terms = ({ request, lifetimes }: Pick<ConsentPageProps, 'request' | 'lifetimes'>) => (
   <ul>
     <li>
-      After you decide, you go on to <strong class="whole">{new URL(request.redirectUri).host}</strong>.
+      After you decide, your browser goes to <bdi class="whole">{new URL(request.redirectUri).host}</bdi>. The app has
+      registered this address. It does not prove who publishes the app.
     </li>
     <li>
       Access lasts {lifetimeInWords(lifetimes.accessToken)} and is renewed while the app uses it. If it is not used, it

@@ -28,8 +28,8 @@ export const goToApp = (door: Door, request: Request, redirectTo: string): Respo
     title: 'Back to the app',
     says: (
       <p>
-        You go on to <strong class="whole">{new URL(redirectTo).host}</strong>. If another program opens for it, you can
-        close this page.
+        Your browser goes to <bdi class="whole">{new URL(redirectTo).host}</bdi>, the address that the app has
+        registered. If another program opens for it, you can close this page.
       </p>
     ),
   })
@@ -51,8 +51,8 @@ export const requestErrorPage = (platformName: string, call: Call, { error, redi
     <Layout title="This app’s request failed" visit={{ platformName }} width="narrow">
       <p>An app sent you here to ask for access to your account. {reasonOf(error)}</p>
       <p>
-        Nothing was shared. You can close this page, or go back to the app at <strong class="whole">{host}</strong>. Go
-        there only if you know this address.
+        Nothing was shared. You can close this page, or go to <strong class="whole">{host}</strong>, the address that
+        the app has registered. Go there only if you know it.
       </p>
       <p>
         <a href={redirectTo} class="button">

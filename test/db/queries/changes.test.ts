@@ -126,10 +126,10 @@ const steps: readonly Step[] = [
   [
     'removing a redirect URI of its own client',
     async (q) => {
-      expect(await q.redirectUris.remove(one.app.liveRedirectUri, one.app.development.clientId)).toBe(false)
-      expect(await q.redirectUris.remove(one.app.redirectUri, one.app.development.clientId)).toBe(true)
+      expect(await q.redirectUris.remove(one.app.development.clientId, one.app.liveRedirectUri)).toBe(false)
+      expect(await q.redirectUris.remove(one.app.development.clientId, one.app.redirectUri)).toBe(true)
     },
-    () => [`redirect_uris ${one.app.redirectUri}: gone`],
+    () => [`redirect_uris ${one.app.development.clientId} ${one.app.redirectUri}: gone`],
   ],
   [
     'replacing a draft',

@@ -174,7 +174,8 @@ test('a redirect URI that was removed and registered again stays registered', as
   await addRedirectUri(platform, trace, operator, uri)
   await platform.database.close()
   await afterRestores(file, [backup], async ({ database }) => {
-    expect(await database.queries.redirectUris.find(app.redirectUri)).not.toBeNull()
+    const { clientId } = app.development
+    expect(await database.queries.redirectUris.isRegistered(clientId, app.redirectUri)).toBe(true)
   })
 })
 

@@ -56,7 +56,8 @@ export const makeThings = async (platform: Platform): Promise<readonly Thing[]> 
       name: 'redirect URI',
       end: async (at) => await removeRedirectUri(at, trace, operator, callback),
       begin: async (at) => await addRedirectUri(at, trace, operator, callback),
-      isInForce: async ({ database }) => (await database.queries.redirectUris.find(app.redirectUri)) !== null,
+      isInForce: async ({ database }) =>
+        await database.queries.redirectUris.isRegistered(app.development.clientId, app.redirectUri),
     },
   ]
 }
