@@ -1,5 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { type PathFault, pathFaults } from './archive-path.ts'
+import { isSecretName } from './secret-name.ts'
 import { visibleText } from './text.ts'
 
 /**
@@ -8,8 +9,8 @@ import { visibleText } from './text.ts'
  */
 
 type ArchivedFile =
-  | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly paths: readonly string[] }
-  | { readonly kind: 'missing'; readonly paths: readonly string[] }
+  | { readonly kind: 'file'; readonly bytes: Uint8Array }
+  | { readonly kind: 'missing' }
   | { readonly kind: 'no archive' }
   | { readonly kind: 'refused'; readonly sentence: string }
 
@@ -17,8 +18,8 @@ type ArchivedFile =
 const unpackedLimitBytes = 512 * 1024 * 1024
 
 /**
- * The file with this name in the outermost folder of the archive, and the paths of all files. If the archive has a single
- * folder, as those of GitHub and macOS have, that is the outermost one.
+ * The file with this name in the outermost folder of the archive. If the archive has a single folder, as those of GitHub and macOS
+ * have, that is the outermost one.
  */
 export const readArchivedFile = (archive: Uint8Array, name: string, limitBytes: number): ArchivedFile => {
   const view = viewOf(archive)
@@ -26,12 +27,14 @@ export const readArchivedFile = (archive: Uint8Array, name: string, limitBytes: 
   if (end === null) return startsLikeArchive(view) ? refused(broken) : { kind: 'no archive' }
   const entries = soundEntries(archive, view, end)
   if (typeof entries === 'string') return refused(entries)
-  const paths = entries.map(({ path }) => path)
-  const place = outermost(paths, name)
+  const place = outermost(
+    entries.map(({ path }) => path),
+    name,
+  )
   const entry = entries.find(({ path }) => path === place)
-  if (entry === undefined) return { kind: 'missing', paths }
+  if (entry === undefined) return { kind: 'missing' }
   const bytes = unpack(archive, view, entry, limitBytes)
-  return typeof bytes === 'string' ? refused(`${name} ${bytes}`) : { kind: 'file', bytes, paths }
+  return typeof bytes === 'string' ? refused(`The file ${name} ${bytes}`) : { kind: 'file', bytes }
 }
 
 /** Why a file is an archive that nobody should unpack; null if it may be unpacked or is no archive. */
@@ -78,7 +81,7 @@ const findEnd = (view: DataView): number | null => {
   return null
 }
 
-/** What the central directory lists, without folders; a sentence if it cannot be trusted or unpacked on every system. */
+/** What the central directory lists, without folders; a sentence if it cannot be trusted or unpacked on every system, or holds secrets. */
 const soundEntries = (archive: Uint8Array, view: DataView, end: number): readonly Entry[] | string => {
   const entries = entriesOf(archive, view, end)
   if (typeof entries === 'string') return entries
@@ -90,8 +93,12 @@ const soundEntries = (archive: Uint8Array, view: DataView, end: number): readonl
   const paths = [...files.map(({ path }) => path), ...new Set(folders.map(({ path }) => path))]
   const otherNames = entries.flatMap(({ otherPath }) => (otherPath === null ? [] : [otherPath]))
   const [fault] = [...pathFaults(paths), ...otherNames.flatMap((path) => pathFaults([path]))]
-  return fault === undefined ? files : faultSentence(fault)
+  if (fault !== undefined) return faultSentence(fault)
+  return paths.some(isSecretName) ? secrets : files
 }
+
+const secrets =
+  'The archive has a file that usually holds secrets, such as .env or a private key. Operators can download it, so leave it out.'
 
 const faultSentence = (fault: PathFault): string => {
   switch (fault.kind) {

@@ -1,37 +1,55 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import { typedName } from './entered-name.ts'
 import { embedUrlFault } from './registered-url.ts'
 import { issuable, parseScope } from './scope.ts'
 import { isKeptInteger, isWellFormedText } from './text.ts'
 
-/** A sentence about a place in the text. Line and column are counted from 1, as editors do. */
-export type PlacedSentence = { readonly line: number; readonly column: number; readonly sentence: string }
+/**
+ * A sentence about a place in the text. Line and column are counted from 1, as editors do. `field` is the path of a known field whose
+ * value is wrong, such as `scopes.1`; null for every other fault.
+ */
+export type PlacedSentence = {
+  readonly line: number
+  readonly column: number
+  readonly sentence: string
+  readonly field: string | null
+}
 
-type ParsedManifest =
+/** The sentence with its place, for those who do not see the file beside it. */
+export const placedInAppJson = ({ line, column, sentence }: PlacedSentence): string =>
+  `In app.json, line ${line}, column ${column}: ${sentence}`
+
+export type ParsedManifest =
   | {
       readonly kind: 'manifest'
-      readonly content: Readonly<Record<string, unknown>>
+      readonly content: ManifestContent
       readonly scopes: readonly string[]
       /** What is allowed but probably a mistake. */
       readonly warnings: readonly PlacedSentence[]
     }
-  | { readonly kind: 'faulty'; readonly faults: readonly PlacedSentence[] }
+  | { readonly kind: 'faulty'; readonly faults: readonly [PlacedSentence, ...PlacedSentence[]] }
 
 /** The text of an `app.json`, parsed and checked; or all its faults, in the order of the text. */
 export const parseManifest = (text: string): ParsedManifest => {
-  const at = (offset: number, sentence: string): PlacedSentence => ({ ...placeOf(text, offset), sentence })
+  const at = (offset: number, sentence: string, field: string | null = null): PlacedSentence => ({
+    ...placeOf(text, offset),
+    sentence,
+    field,
+  })
   const tree = treeOf(text)
   if (tree.kind === 'broken') return { kind: 'faulty', faults: [at(tree.offset, tree.sentence)] }
   const { root } = tree
   const members = (root.children ?? []).map(memberOf)
-  const faults = [
-    ...missing(root),
-    ...strictFaults(text, root),
-    ...members.flatMap(({ name, value }) => ruleOf(name)?.(value) ?? []),
-  ]
-  if (faults.length > 0) {
-    return { kind: 'faulty', faults: inOrder(faults).map(({ node, sentence }) => at(node.offset, sentence)) }
-  }
+  const faults = [...missing(root), ...strictFaults(text, root), ...members.flatMap(fieldFaults)]
+  const [first, ...others] = inOrder(faults).map(({ node, sentence, field }) => at(node.offset, sentence, field))
+  if (first !== undefined) return { kind: 'faulty', faults: [first, ...others] }
   const warnings = members.flatMap(({ key, name }) => {
     const meant = ruleOf(name) === undefined ? meantField(name) : null
     return meant === null ? [] : [at(key.offset, `This field is unknown. Did you mean ${meant}?`)]
@@ -39,7 +57,7 @@ export const parseManifest = (text: string): ParsedManifest => {
   return { kind: 'manifest', ...contentOf(text), warnings }
 }
 
-const placeOf = (text: string, offset: number): Omit<PlacedSentence, 'sentence'> => {
+const placeOf = (text: string, offset: number): Pick<PlacedSentence, 'line' | 'column'> => {
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf('\n') + 1
   return { line: before.split('\n').length, column: offset - lineStart + 1 }
@@ -47,9 +65,8 @@ const placeOf = (text: string, offset: number): Omit<PlacedSentence, 'sentence'>
 
 /** Valid by now. Duplicate names have been refused, so parsing gives what the tree has. */
 const contentOf = (text: string) => {
-  const content: Readonly<Record<string, unknown>> = JSON.parse(text)
-  const { scopes } = content
-  return { content, scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [] }
+  const content: ManifestContent = JSON.parse(text)
+  return { content, scopes: scopesInManifest(content) }
 }
 
 type Tree =
@@ -83,14 +100,19 @@ const memberOf = (property: Node): Member => {
   return { key, name: String(key.value), value }
 }
 
-const ruleOf = (name: string) => (Object.hasOwn(manifestFields, name) ? manifestFields[name] : undefined)
+const fieldFaults = ({ name, value: node }: Member): readonly NodeFault[] =>
+  faultsOf(name, getNodeValue(node)).map(({ path, sentence }) => ({
+    node: findNodeAtLocation(node, [...path]) ?? node,
+    sentence,
+    field: [name, ...path].join('.'),
+  }))
 
-const missing = (root: Node): readonly FieldFault[] =>
+const missing = (root: Node): readonly NodeFault[] =>
   (root.children ?? []).some((property) => memberOf(property).name === 'name')
     ? []
     : [{ node: root, sentence: 'The manifest has no name.' }]
 
-const inOrder = (faults: readonly FieldFault[]): readonly FieldFault[] =>
+const inOrder = (faults: readonly NodeFault[]): readonly NodeFault[] =>
   faults.toSorted((one, other) => one.node.offset - other.node.offset)
 
 /** The depth that the server accepts, less one level for the upload around the manifest. */
@@ -100,7 +122,7 @@ const mostLevels = 31
  * Values that JSON allows but programs read differently: numbers that are too large or too precise, and duplicate names.
  * The server refuses them but cannot say where they are, so they are found here. `text` is the source of the tree.
  */
-const strictFaults = (text: string, node: Node, level = 1): readonly FieldFault[] => {
+const strictFaults = (text: string, node: Node, level = 1): readonly NodeFault[] => {
   const children = node.children ?? []
   switch (node.type) {
     case 'object':
@@ -123,7 +145,7 @@ const strictFaults = (text: string, node: Node, level = 1): readonly FieldFault[
 
 const badText = 'This text contains a NUL or half of a character.'
 
-const keyFaults = (key: Node | undefined): readonly FieldFault[] => {
+const keyFaults = (key: Node | undefined): readonly NodeFault[] => {
   if (key === undefined) return []
   const name = String(key.value)
   if (name === '__proto__') return [{ node: key, sentence: 'No field can have this name.' }]
@@ -131,7 +153,7 @@ const keyFaults = (key: Node | undefined): readonly FieldFault[] => {
 }
 
 /** Every property whose name an earlier one has. */
-const twice = (properties: readonly Node[]): readonly FieldFault[] => {
+const twice = (properties: readonly Node[]): readonly NodeFault[] => {
   const seen = new Set<unknown>()
   return properties.flatMap(({ type, children: [key] = [] }) => {
     if (type !== 'property' || key === undefined) return []
@@ -142,43 +164,44 @@ const twice = (properties: readonly Node[]): readonly FieldFault[] => {
 }
 
 /** What is wrong, and the node where it is. */
-type FieldFault = { readonly node: Node; readonly sentence: string }
+type NodeFault = { readonly node: Node; readonly sentence: string; readonly field?: string }
+
+/** What is wrong with the value of a field, and the path from that value to the part that is wrong. */
+type FieldFault = { readonly path: readonly (string | number)[]; readonly sentence: string }
 
 /** Checks the value of one field. */
-type FieldRule = (node: Node) => readonly FieldFault[]
+type FieldRule = (value: unknown) => readonly FieldFault[]
 
 const longestText = 2000
 
-const fault = (node: Node, sentence: string): readonly FieldFault[] => [{ node, sentence }]
+const fault = (sentence: string, ...path: FieldFault['path']): readonly FieldFault[] => [{ path, sentence }]
 
 const textField =
   (field: string, faultIn: (text: string) => string | null): FieldRule =>
-  (node) => {
-    const value: unknown = node.value
-    if (typeof value !== 'string') return fault(node, `${field} must be a text.`)
-    const sentence = faultIn(value)
-    return sentence === null ? [] : fault(node, sentence)
+  (value) => {
+    const sentence = typeof value === 'string' ? faultIn(value) : `${field} must be a text.`
+    return sentence === null ? [] : fault(sentence)
   }
 
-const addressFault = (field: string, schemes: readonly string[]) => (text: string) => {
-  const url = URL.parse(text)
-  const isGood = url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
-  return isGood
-    ? null
-    : `${field} must be an address that begins with ${schemes.map((scheme) => scheme + (scheme === 'https:' ? '//' : '')).join(' or ')}.`
-}
+const addressField = (field: string, ...schemes: readonly string[]): FieldRule =>
+  textField(field, (text) => {
+    const url = URL.parse(text)
+    const isGood = url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
+    return isGood
+      ? null
+      : `${field} must be an address that begins with ${schemes.map((scheme) => scheme + (scheme === 'https:' ? '//' : '')).join(' or ')}.`
+  })
 
-const scopesField: FieldRule = (node) => {
-  if (node.type !== 'array') return fault(node, 'scopes must be a list of scope names.')
-  return (node.children ?? []).flatMap((item) => {
-    const name: unknown = item.value
-    if (typeof name !== 'string') return fault(item, 'A scope is a text.')
+const scopesField: FieldRule = (value) => {
+  if (!Array.isArray(value)) return fault('scopes must be a list of scope names.')
+  return value.flatMap((name: unknown, index) => {
+    if (typeof name !== 'string') return fault('A scope is a text.', index)
     const parsed = name.includes(' ') ? null : parseScope(name)
     if (parsed?.kind === 'scopes') return []
     if (parsed?.kind === 'refused' && parsed.code === 'scope_not_available') {
-      return fault(item, 'This scope is planned or restricted: no app can have it yet.')
+      return fault('This scope is planned or restricted: no app can have it yet.', index)
     }
-    return fault(item, `There is no such scope. There are: ${issuable.join(', ')}.`)
+    return fault(`There is no such scope. There are: ${issuable.join(', ')}.`, index)
   })
 }
 
@@ -189,12 +212,41 @@ const manifestFields: Readonly<Record<string, FieldRule>> = {
     text.length > longestText ? `description must have at most ${longestText} characters.` : null,
   ),
   scopes: scopesField,
-  embedUrl: textField('embedUrl', (text) => {
-    return addressFault('embedUrl', ['https:'])(text) ?? embedUrlFault({ embedUrl: text })
-  }),
-  websiteUrl: textField('websiteUrl', addressFault('websiteUrl', ['https:'])),
-  supportUrl: textField('supportUrl', addressFault('supportUrl', ['https:', 'mailto:'])),
-  privacyUrl: textField('privacyUrl', addressFault('privacyUrl', ['https:'])),
+  embedUrl: textField('embedUrl', (text) => embedUrlFault({ embedUrl: text })),
+  websiteUrl: addressField('websiteUrl', 'https:'),
+  supportUrl: addressField('supportUrl', 'https:', 'mailto:'),
+  privacyUrl: addressField('privacyUrl', 'https:'),
+}
+/** For the documentation of the API. */
+export const knownFields: readonly string[] = Object.keys(manifestFields)
+
+const ruleOf = (name: string) => (Object.hasOwn(manifestFields, name) ? manifestFields[name] : undefined)
+const faultsOf = (name: string, value: unknown): readonly FieldFault[] => ruleOf(name)?.(value) ?? []
+
+/** A parsed manifest, of which a program may send any part. */
+export type ManifestContent = Readonly<Record<string, unknown>>
+
+/** The first known field whose value is wrong, as a path such as `scopes.1`, and what is wrong with it; null if none is. */
+export const manifestFault = (
+  content: ManifestContent,
+): { readonly field: string; readonly sentence: string } | null => {
+  for (const [name, value] of Object.entries(content)) {
+    const [first] = faultsOf(name, value)
+    if (first !== undefined) return { field: [name, ...first.path].join('.'), sentence: first.sentence }
+  }
+  return null
+}
+
+/** The scopes that a manifest without faults lists. */
+export const scopesInManifest = ({ scopes }: ManifestContent): readonly string[] =>
+  Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : []
+
+/** What a manifest lacks that `app.json` must have, which a person should know before they submit or approve it; null if nothing. */
+export const lackOfManifest = (content: ManifestContent): string | null => {
+  if (Object.hasOwn(content, 'name')) return null
+  return Object.keys(content).length === 0
+    ? 'This version has no manifest.'
+    : 'The manifest of this version has no name.'
 }
 
 /** What an app says about itself to those who decide whether to trust it. Null where it says nothing, or nothing that can be shown. */
@@ -205,22 +257,17 @@ export type AppFacts = {
   readonly privacyUrl: string | null
 }
 
-/** The facts in a stored manifest. Versions of the API may have anything in it, so each value is checked again. */
-export const appFactsIn = (manifest: Readonly<Record<string, unknown>>): AppFacts => {
-  const textOf = (field: keyof AppFacts): string => {
+/** The facts in a stored manifest. Nothing is shown of a value that the rules refuse. */
+export const appFactsIn = (manifest: ManifestContent): AppFacts => {
+  const textOf = (field: keyof AppFacts) => {
     const value = manifest[field]
-    return typeof value === 'string' && value.length <= longestText ? value : ''
+    return typeof value === 'string' && value.trim() !== '' && faultsOf(field, value).length === 0 ? value.trim() : null
   }
-  const addressOf = (field: keyof AppFacts, ...schemes: readonly string[]) => {
-    const address = textOf(field)
-    return addressFault(field, schemes)(address) === null ? address : null
-  }
-  const description = textOf('description').trim()
   return {
-    description: isWellFormedText(description) && description !== '' ? description : null,
-    websiteUrl: addressOf('websiteUrl', 'https:'),
-    supportUrl: addressOf('supportUrl', 'https:', 'mailto:'),
-    privacyUrl: addressOf('privacyUrl', 'https:'),
+    description: textOf('description'),
+    websiteUrl: textOf('websiteUrl'),
+    supportUrl: textOf('supportUrl'),
+    privacyUrl: textOf('privacyUrl'),
   }
 }
 
@@ -228,8 +275,7 @@ export const appFactsIn = (manifest: Readonly<Record<string, unknown>>): AppFact
 const meantField = (name: string): string | null => {
   const typed = plain(name)
   if (typed.length < 4) return null
-  const known = Object.keys(manifestFields)
-  return known.find((field) => plain(field).startsWith(typed) || typed.startsWith(plain(field))) ?? null
+  return knownFields.find((field) => plain(field).startsWith(typed) || typed.startsWith(plain(field))) ?? null
 }
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')

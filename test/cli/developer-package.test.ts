@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { unzipSync } from 'fflate'
+import { strToU8, unzipSync, zipSync } from 'fflate'
 import { findFiles } from '../../src/cli/developer/package/find-files.ts'
 import { pack } from '../../src/cli/developer/package/pack.ts'
 import { createSecretScan } from '../../src/cli/developer/package/secret-scan.ts'
@@ -205,11 +205,15 @@ test('an archive above the limit is refused before anything is sent, with the la
   expect((await create(file)).stderr).toContain('an artifact has at most 10.0 MiB')
 })
 
+const archiveOf = (filler: number) =>
+  zipSync({ 'app.json': strToU8('{"name":"x"}'), 'data.bin': new Uint8Array(filler) }, { level: 0 })
+
 test('an artifact of 10 MiB is accepted, as a file and as a folder', async () => {
-  const file = join(temporaryFolder(), 'app.bin')
-  writeFileSync(file, randomBytes(10 * 1024 * 1024))
+  const file = join(temporaryFolder(), 'app.zip')
+  const around = archiveOf(0).length
+  writeFileSync(file, archiveOf(10 * 1024 * 1024 - around))
   const single = await developer.json(['versions', 'create', file, '--version', fresh()])
-  expect(single.artifact).toMatchObject({ filename: 'app.bin', sizeBytes: 10 * 1024 * 1024 })
+  expect(single.artifact).toMatchObject({ filename: 'app.zip', sizeBytes: 10 * 1024 * 1024 })
   const folder = appFolder({
     'data.bin': randomBytes(10 * 1024 * 1024 - 20_000),
     'zeros.bin': new Uint8Array(30_000_000),
@@ -219,16 +223,39 @@ test('an artifact of 10 MiB is accepted, as a file and as a folder', async () =>
   expect((await create(folder)).stdout).toContain('10.0 MiB')
 })
 
-test('a single file is uploaded unchanged with the manifest beside it; one with a secret is refused', async () => {
-  const folder = appFolder({ 'app.tar.gz': 'as it is' })
-  const created = await developer.json(['versions', 'create', join(folder, 'app.tar.gz'), '--version', fresh()])
-  expect(created).toMatchObject({
-    artifact: { filename: 'app.tar.gz', sizeBytes: 8 },
-    manifest: { name: 'Newsletter' },
+test('a ZIP archive is uploaded unchanged, with the app.json in it or the named one; one with a secret is refused', async () => {
+  const folder = appFolder({
+    'app.zip': zipSync({
+      'in/app.json': strToU8('{"name":"Inside","scopes":["store:read"]}'),
+      'in/a.js': strToU8('1'),
+    }),
+    'bare.zip': zipSync({ 'a.js': strToU8('1') }),
+    'faulty.zip': zipSync({ 'app.json': strToU8('{"name":7,"scopes":["no"]}') }),
+    'a.zip': 'not an archive',
+    'app.tar.gz': 'not one either',
+    empty: '',
   })
-  const alone = join(temporaryFolder(), 'app.bin')
-  cpSync(join(folder, 'app.tar.gz'), alone)
-  expect(await developer.json(['versions', 'create', alone, '--version', fresh()])).toMatchObject({ manifest: {} })
+  const upload = ['versions', 'create', join(folder, 'app.zip'), '--version']
+  const created = await developer.json([...upload, fresh()])
+  expect(created).toMatchObject({
+    artifact: { filename: 'app.zip' },
+    manifest: { name: 'Inside' },
+    scopes: ['store:read'],
+  })
+  const other = join(folder, 'app.json')
+  expect((await developer.json([...upload, fresh(), '--manifest', other])).manifest.name).toBe('Newsletter')
+  const bare = join(folder, 'bare.zip')
+  expect((await create(bare)).stderr).toContain('has no app.json. Add it, or name the manifest with --manifest.')
+  expect((await create(bare, '--manifest', other)).exitCode).toBe(0)
+  expect((await create(join(folder, 'faulty.zip'))).stderr.split('\n').slice(0, 2)).toEqual([
+    expect.stringContaining('In app.json, line 1, column 9: name must be a text.'),
+    expect.stringContaining('In app.json, line 1, column 21: There is no such scope.'),
+  ])
+  for (const name of ['a.zip', 'app.tar.gz', 'empty', 'index.html']) {
+    for (const words of [[], ['--manifest', other], ['--dry-run']]) {
+      expect((await create(join(folder, name), ...words)).stderr).toContain('is not a ZIP archive.')
+    }
+  }
   for (const [name, content] of [
     ['.env', 'A=1'],
     ['app.js', world.app.development.clientSecret],

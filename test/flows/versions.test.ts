@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { strToU8, zipSync } from 'fflate'
 import { createHash } from 'node:crypto'
 import type { VersionStep } from '../../src/domain/version.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
@@ -29,6 +30,12 @@ const move = async ({ app }: Workshop, version: string, ...steps: readonly Versi
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
+const packaged = (appJson: string | Uint8Array | null, filename = 'app.zip') => {
+  const files = { 'index.html': strToU8('x'), ...(appJson === null ? {} : { 'app.json': Buffer.from(appJson) }) }
+  return { filename, contentBase64: Buffer.from(zipSync(files)).toString('base64') }
+}
+const appJson = '{"name":"Packed","scopes":["site:read"],"own":{"a":[1]}}'
+
 describe('creating a version', () => {
   test('returns the full record of a draft, which is the development head', async () => {
     const shop = await workshop()
@@ -52,6 +59,60 @@ describe('creating a version', () => {
       reviewedAt: null,
       activatedAt: null,
     })
+  })
+
+  test('takes manifest and scopes from the app.json of a ZIP archive, unless they are sent', async () => {
+    const shop = await workshop()
+    const artifact = packaged(appJson)
+    const found = { manifest: { name: 'Packed', own: { a: [1] } }, scopes: ['site:read'] }
+    expect(await upload(shop, { version: '1.0.0', artifact })).toMatchObject({ status: 201, body: found })
+    const sent = { manifest: { name: 'Sent' }, scopes: ['store:read'] }
+    expect(await upload(shop, { version: '2.0.0', artifact, ...sent })).toMatchObject({ status: 201, body: sent })
+    const others = [null, appJson].map((text, index) => packaged(text, `${index}.tar`))
+    const texts = [others[0], { filename: 'a.zip', contentBase64: 'aGVsbG8=' }]
+    for (const [index, other] of texts.entries()) {
+      const { body } = await upload(shop, { version: `3.0.${index}`, artifact: other })
+      expect(body).toMatchObject({ manifest: {}, scopes: [] })
+    }
+    const listed = { version: '4.0.0', manifest: { name: 'Sent', scopes: ['store:read'] } }
+    expect((await upload(shop, listed)).body.scopes).toEqual(['store:read'])
+  })
+
+  test('refuses a known field of the manifest with a wrong value, in the body and in app.json alike, and names it', async () => {
+    const shop = await workshop()
+    const cases: readonly (readonly [field: string, manifest: object])[] = [
+      ['name', { name: 5 }],
+      ['name', { name: '' }],
+      ['name', { name: null }],
+      ['description', { name: 'x', description: ['x'] }],
+      ['description', { name: 'x', description: 'x'.repeat(2001) }],
+      ['scopes', { name: 'x', scopes: 'site:read' }],
+      ['scopes', { name: 'x', scopes: { 0: 'site:read' } }],
+      ['scopes.1', { name: 'x', scopes: ['site:read', 7] }],
+      ['scopes.0', { name: 'x', scopes: ['nothing'] }],
+      ['embedUrl', { name: 'x', embedUrl: 7 }],
+      ['embedUrl', { name: 'x', embedUrl: 'http://app.example/' }],
+      ['websiteUrl', { name: 'x', websiteUrl: 'javascript:alert(1)' }],
+      ['supportUrl', { name: 'x', supportUrl: {} }],
+      ['privacyUrl', { name: 'x', privacyUrl: true }],
+    ]
+    for (const [field, manifest] of cases) {
+      expectRefusal(await upload(shop, { version: '1.0.0', manifest }), 'invalid_request', `manifest.${field}`)
+      const artifact = packaged(JSON.stringify(manifest))
+      const refused = await upload(shop, { version: '1.0.0', artifact })
+      expectRefusal(refused, 'invalid_request', `manifest.${field}`)
+      expect(refused.body.error.message).toMatch(/^In app\.json, line 1, column \d+: /)
+      const sent = await upload(shop, { version: '1.0.0', artifact, manifest: { name: 'x' }, scopes: [] })
+      expect([200, 201]).toContain(sent.status)
+    }
+    for (const text of ['{"scopes":[]}', '{"name":"x",}', '[]']) {
+      expectRefusal(await upload(shop, { version: '2.0.0', artifact: packaged(text) }), 'invalid_request', 'manifest')
+    }
+    const unread = [packaged(new Uint8Array([0xff])), packaged(`{"name":"${'x'.repeat(300_000)}"}`)]
+    const secret = Buffer.from(zipSync({ 'app.json': strToU8(appJson), '.env': strToU8('A=1') })).toString('base64')
+    for (const artifact of [...unread, { filename: 'app.zip', contentBase64: secret }]) {
+      expectRefusal(await upload(shop, { version: '2.0.0', artifact }), 'invalid_request', 'artifact.contentBase64')
+    }
   })
 
   test('keeps notes, manifest, scopes and artifact as they were sent', async () => {

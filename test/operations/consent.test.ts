@@ -146,7 +146,6 @@ describe('the consent page', () => {
           description,
           websiteUrl: 'https://newsletter.example',
           supportUrl: 'mailto:help@newsletter.example',
-          privacyUrl: 'javascript:alert(1)',
         },
       })
     await upload('1.0.0', 'Letters')

@@ -5,7 +5,8 @@ import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import { listRollbacks } from '../../src/operations/versions/lists.ts'
 import { findVersion } from '../../src/operations/versions/version-record.ts'
-import { uploadVersion } from '../operations/support/owner.ts'
+import { createVersion } from '../../src/operations/versions/create-version.ts'
+import { developmentCaller, uploadVersion } from '../operations/support/owner.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
 import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
@@ -70,6 +71,25 @@ describe('an upload', () => {
     expect(download.headers.get('etag')).toBe(`"${sha256}"`)
   })
 
+  test('without a manifest, as the API takes it, is submitted only after a warning', async () => {
+    const app = await freshApp()
+    const upload = { notes: null, scopes: [], artifact: null }
+    const caller = await developmentCaller(world.platform, app)
+    const lacks = [
+      [null, 'This version has no manifest.'],
+      [{}, 'This version has no manifest.'],
+      [{ websiteUrl: 'https://a.example' }, 'The manifest of this version has no name.'],
+      [{ name: 'x' }, null],
+    ] as const
+    for (const [index, [manifest, lack]] of lacks.entries()) {
+      const version = `1.0.${index}`
+      await createVersion(world.platform, trace, caller, { ...upload, version, manifest }, null)
+      const shown = (await owner.get(pathOf(app, `/versions/${version}`))).text
+      expect(shown.includes('Submit it as it is')).toBe(lack !== null)
+      if (lack !== null) expect(shown).toContain(lack)
+    }
+  })
+
   test('needs no archive: the manifest and the scopes can be written in the form', async () => {
     const app = await freshApp()
     await send(app, { manifest: '{"name":"Typed"}', scopes: ['site:read', 'profile:read'] })
@@ -87,8 +107,8 @@ describe('an upload', () => {
     expect(refused.status).toBe(400)
     expect(faultsAt(refused, 'version')).toHaveLength(1)
     expect(faultsAt(refused, 'file')).toEqual([
-      'app.json, line 1, column 1: The manifest has no name.',
-      'app.json, line 3, column 15: embedUrl must be an address that begins with https://.',
+      'In app.json, line 1, column 1: The manifest has no name.',
+      'In app.json, line 3, column 15: embedUrl starts with https://.',
     ])
     expect(refused.text).toContain('&lt;b>kept&lt;/b>')
     const typed = await send(app, { manifest: '{"name": 7}' })

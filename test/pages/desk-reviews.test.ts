@@ -36,6 +36,18 @@ const waiting = async (manifest: Readonly<Record<string, unknown>> = { name: 'Ma
 const isOwnApp = 'This is your own app.'
 const nothingToMend = { message: 'Not yet.', path: [], reason: [], intent: 'reject' } as const
 
+test('a version without a manifest, or without a name in it, says so before everything else', async () => {
+  for (const [manifest, lack] of [
+    [{}, 'This version has no manifest.'],
+    [{ websiteUrl: 'https://a.example' }, 'The manifest of this version has no name.'],
+  ] as const) {
+    const { text } = await desk.get((await waiting(manifest)).path)
+    expect(text).toContain(lack)
+    expect(text.indexOf(lack)).toBeLessThan(text.indexOf('Live now'))
+  }
+  expect((await desk.get((await waiting()).path)).text).not.toContain('has no')
+})
+
 test('an operator is told that the app under review is their own', async () => {
   expect((await desk.get((await waiting()).path)).text).not.toContain(isOwnApp)
   const own = await addApp(world.platform, world.operator)

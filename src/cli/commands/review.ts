@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { lackOfManifest } from '../../domain/manifest.ts'
 import type { VersionStep } from '../../domain/version.ts'
 import { listEveryVersion } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
@@ -28,9 +29,12 @@ const oldName = 'app-platform version is now app-platform review. The old name w
 const addSteps = (group: Command): void => {
   const operator = operatorCommands(group.addHelpText('after', life))
   for (const [step, description] of steps) {
-    operator(`${step} <app> <version>`, description, async (session, slug: string, version: string) =>
-      recordAnswer(await moveVersion(...session, { slug, version, step, rejection: null })),
-    )
+    operator(`${step} <app> <version>`, description, async (session, slug: string, version: string) => {
+      const moved = await moveVersion(...session, { slug, version, step, rejection: null })
+      const lack = step === 'submit' || step === 'approve' ? lackOfManifest(moved.manifest) : null
+      if (lack !== null) process.stderr.write(`warning: ${lack}\n`)
+      return recordAnswer(moved)
+    })
   }
   operator('reject <app> <version>', 'Reject a submitted version for good, saying why.', reject)
     .requiredOption('--message <text>', 'why')

@@ -19,12 +19,12 @@ Examples:
 `
 
 const createHelp = `
-A folder is packed into one ZIP: the same files give the same bytes, on every machine. A file is uploaded as it is.
-The artifact has at most 10 MiB. What the folder's .appignore lists, in the syntax of .gitignore, stays out, and so do
+A folder is packed into one ZIP: the same files give the same bytes, on every machine. A file must be a ZIP archive, and is
+uploaded as it is. The artifact has at most 10 MiB. What the folder's .appignore lists, in the syntax of .gitignore, stays out, and so do
 .git, .hg, .svn, .DS_Store and node_modules. Links that lead out of the folder are refused, and so are files with
 secrets: .env, keys and keystores by their names, private keys and secrets of this platform by what is in them.
 
-The manifest is app.json in the folder (beside a file, if there is one), or what --manifest names:
+The manifest is app.json in the folder or in the archive, or what --manifest names:
   {
     "name": "Newsletter",                              needed
     "description": "Letters to your visitors",
@@ -69,10 +69,10 @@ export const addVersionsCommands = (program: Command): void => {
     'Show one version: its status, manifest, artifact and review.',
     show,
   ).addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform versions show 1.4.0\n`)
-  developerCommand(group, 'create <source>', 'Upload a folder or a file as a version.', uploadDraft)
+  developerCommand(group, 'create <source>', 'Upload a folder or a ZIP archive as a version.', uploadDraft)
     .requiredOption('--version <version>', 'its semantic version, such as 1.4.0')
     .option('--notes <text>', 'release notes')
-    .option('--manifest <file>', 'the manifest, if it is not app.json in the folder')
+    .option('--manifest <file>', 'the manifest, if it is not app.json in the folder or archive')
     .option('--dry-run', 'check and pack, list the files, and send nothing')
     .addHelpText('after', createHelp)
   developerCommand(group, 'rollback', 'Go back to another version, in development or for users.', rollBackRemotely)

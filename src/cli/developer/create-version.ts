@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   AppPlatformError,
   artifactOf,
@@ -14,7 +14,7 @@ import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote } from '../remote.ts'
 import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
-import { type Manifest, readManifest } from './read-manifest.ts'
+import { type Manifest, packagedManifest, readManifest } from './read-manifest.ts'
 import { readStanding, standingText } from './standing.ts'
 
 type CreateFlags = DeveloperFlags & {
@@ -30,9 +30,10 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
   if (!dryRun) findRemote(flags) // first, so that nobody waits for packing only to learn that they are not signed in
-  const manifest = manifestFor(source, flags.manifest)
-  for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
+  const apart = manifestApart(source, flags.manifest) // first, because packing takes long
   const prepared = await prepareArtifact(source, version, signal)
+  const manifest = apart ?? packagedManifest(source, prepared)
+  for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const artifact = await artifactOf(prepared.filename, prepared.bytes)
   if (dryRun) return answer(flags, preview(version, manifest, prepared, artifact.sha256))
   const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
@@ -42,14 +43,11 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
   answer(flags, { value: created, text })
 }
 
-/** The manifest that was named, or `app.json` in the folder, or `app.json` beside a file if there is one. */
-const manifestFor = (source: string, named: string | undefined): Manifest => {
+/** The manifest that was named, or `app.json` in the folder; null for a file, which has it inside. */
+const manifestApart = (source: string, named: string | undefined): Manifest | null => {
   if (named !== undefined) return readManifest(named)
-  if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true) return readManifest(join(source, 'app.json'))
-  const beside = join(dirname(source), 'app.json')
-  return statSync(beside, { throwIfNoEntry: false }) === undefined
-    ? { content: {}, scopes: [], warnings: [] }
-    : readManifest(beside)
+  const isFolder = statSync(source, { throwIfNoEntry: false })?.isDirectory() === true
+  return isFolder ? readManifest(join(source, 'app.json')) : null
 }
 
 /** Uses one idempotency key for all its attempts. */
@@ -75,14 +73,14 @@ const upload = async (client: PlatformClient, draft: VersionUpload, signal: Abor
   }
 }
 
-const textOf = async (client: PlatformClient, created: Version, { files }: PreparedArtifact, signal: AbortSignal) => {
+const textOf = async (client: PlatformClient, created: Version, prepared: PreparedArtifact, signal: AbortSignal) => {
   const { artifact, version, revision, number } = created
   if (artifact === null) throw new CommandFailed([`${version} was created without its artifact. Tell the operator.`])
   const done =
     revision === 1
       ? `Created ${version}, draft number ${number}`
       : `Replaced the content of the draft ${version} (revision ${revision})`
-  const packed = files === null ? '' : `, ${countedFiles(files)}`
+  const packed = prepared.kind === 'packed' ? `, ${countedFiles(prepared.files)}` : ''
   const standing = await readStanding(client, signal)
   return [
     `${done}: ${artifact.filename}, ${bytesInWords(artifact.sizeBytes)}${packed}.`,
@@ -100,13 +98,12 @@ const countedFiles = ({ length }: readonly unknown[]): string => (length === 1 ?
 const preview = (
   version: string,
   { content, scopes }: Manifest,
-  { filename, bytes, files }: PreparedArtifact,
+  prepared: PreparedArtifact,
   sha256: string | undefined,
 ): Answer => {
-  const packed = (files ?? [{ path: filename, sizeBytes: bytes.length }]).map(({ path, sizeBytes }) => ({
-    path,
-    sizeBytes,
-  }))
+  const { filename, bytes } = prepared
+  const files = prepared.kind === 'packed' ? prepared.files : [{ path: filename, sizeBytes: bytes.length }]
+  const packed = files.map(({ path, sizeBytes }) => ({ path, sizeBytes }))
   const artifact = { filename, sizeBytes: bytes.length, sha256 }
   const rows = packed.map(({ path, sizeBytes }) => ({ path, size: bytesInWords(sizeBytes) }))
   const text = [

@@ -1,10 +1,17 @@
 import { readFileSync, statSync } from 'node:fs'
-import { parseManifest, type PlacedSentence } from '../../domain/manifest.ts'
+import {
+  type ManifestContent,
+  type ParsedManifest,
+  parseManifest,
+  placedInAppJson,
+  type PlacedSentence,
+} from '../../domain/manifest.ts'
 import { manifestLimitBytes } from '../../domain/version.ts'
 import { CommandFailed } from '../output.ts'
+import type { PreparedArtifact } from './package/prepare-artifact.ts'
 
 export type Manifest = {
-  readonly content: Readonly<Record<string, unknown>>
+  readonly content: ManifestContent
   readonly scopes: readonly string[]
   /** Warnings: what is allowed but probably a mistake. */
   readonly warnings: readonly string[]
@@ -14,9 +21,22 @@ export type Manifest = {
  * Reads and checks `app.json`.
  * @throws CommandFailed with all faults, each with file, line and column
  */
-export const readManifest = (file: string): Manifest => {
-  const parsed = parseManifest(textOf(file))
-  const at = ({ line, column, sentence }: PlacedSentence) => `${file}:${line}:${column}: ${sentence}`
+export const readManifest = (file: string): Manifest =>
+  checked(parseManifest(textOf(file)), ({ line, column, sentence }) => `${file}:${line}:${column}: ${sentence}`)
+
+/**
+ * The `app.json` in an archive.
+ * @throws CommandFailed with all faults, or if there is none
+ */
+export const packagedManifest = (file: string, prepared: PreparedArtifact): Manifest => {
+  const read = prepared.kind === 'archive' ? prepared.read : null
+  if (read?.kind === 'manifest' || read?.kind === 'faulty') {
+    return checked(read, (placed) => `${file}: ${placedInAppJson(placed)}`)
+  }
+  throw new CommandFailed([`${file} has no app.json. Add it, or name the manifest with --manifest.`])
+}
+
+const checked = (parsed: ParsedManifest, at: (placed: PlacedSentence) => string): Manifest => {
   if (parsed.kind === 'faulty') throw new CommandFailed(parsed.faults.map(at))
   const { content, scopes, warnings } = parsed
   return { content, scopes, warnings: warnings.map(at) }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { knownFields } from '../../domain/manifest.ts'
 import { artifactNameForm, versionLimits, versionStatuses } from '../../domain/version.ts'
 import {
   count,
@@ -87,12 +88,15 @@ export const versionUpload = model('VersionUpload', 'A draft of a version.', {
   version: semanticVersion,
   notes: Type.Optional(text('Release notes.', 'Faster start', { maxLength: versionLimits.notes })),
   manifest: Type.Optional(
-    manifest('Manifest of the version: any JSON object, at most 256 KiB. Integers beyond 2^53 are sent as strings.'),
+    manifest(
+      `Manifest of the version, as in app.json: a JSON object of at most 256 KiB. Known fields are checked: ${knownFields.join(', ')}. Others are kept. Integers beyond 2^53 are sent as strings. Without it, the app.json of a ZIP artifact is used.`,
+    ),
   ),
   scopes: Type.Optional(
     Type.Array(Type.String({ minLength: 1, examples: ['site:read'] }), {
       maxItems: versionLimits.scopes,
-      description: 'Scopes that the version needs; each must be registered for the app.',
+      description:
+        'Scopes that the version needs; each must be registered for the app. Without it, those that the manifest lists.',
       examples: [['site:read']],
     }),
   ),

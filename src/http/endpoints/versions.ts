@@ -139,8 +139,8 @@ export const rollBack = endpoint({
 const uploadOf = (body: Static<typeof versionUpload>, file: UploadedFile | null): VersionUpload => ({
   version: body.version,
   notes: body.notes ?? null,
-  manifest: body.manifest ?? {},
-  scopes: body.scopes ?? [],
+  manifest: body.manifest ?? null,
+  scopes: body.scopes ?? null,
   artifact: body.artifact === undefined ? null : artifactOf(body.artifact, file),
   movedOnBy: forbiddenUploadFields.find((field) => body[field] !== undefined),
 })

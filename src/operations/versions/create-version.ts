@@ -1,6 +1,7 @@
 import type { Queries, Version } from '../../../db/database.ts'
+import { readPackage } from '../../domain/app-package.ts'
 import { archiveFault } from '../../domain/archive.ts'
-import { embedUrlFault } from '../../domain/registered-url.ts'
+import { type ManifestContent, manifestFault, placedInAppJson, scopesInManifest } from '../../domain/manifest.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
@@ -18,8 +19,10 @@ import { readVersionRecord, type VersionRecord } from './version-record.ts'
 export type VersionUpload = {
   readonly version: string
   readonly notes: string | null
-  readonly manifest: Readonly<Record<string, unknown>>
-  readonly scopes: readonly string[]
+  /** Null: the `app.json` of the artifact, if it has one. */
+  readonly manifest: ManifestContent | null
+  /** Null: those that the manifest lists. */
+  readonly scopes: readonly string[] | null
   readonly artifact: {
     readonly filename: string
     readonly content: ReceivedArtifact
@@ -139,22 +142,23 @@ const storeFile = async (
   if (!(place instanceof PlatformError)) await store(artifact.content)
 }
 
+const versionForm = 'The version must be a semantic version, such as 1.4.0 or 2.0.0-beta.1, with at most 64 characters.'
+
 /** A well-formed upload in the form in which it is stored. */
 type CheckedUpload = ReturnType<typeof checkUpload>
 
 /** The form of an upload, in the order of the contract. @throws the first fault */
 const checkUpload = (upload: VersionUpload) => {
-  if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
-  const asked = scopesOf(upload)
+  if (!isSemanticVersion(upload.version)) throw badInput('version', versionForm)
+  const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
+  const manifest = manifestOf(upload)
+  const asked = scopesOf(upload.scopes ?? scopesInManifest(manifest))
   if (asked.kind === 'refused' && asked.code === 'invalid_scope')
     throw refuse('invalid_scope', { param: 'scopes', message: asked.message })
-  const embedFault = embedUrlFault(upload.manifest)
-  if (embedFault !== null) throw refuse('invalid_request', { param: 'manifest.embedUrl', message: embedFault })
-  const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
   const scopes = asked.kind === 'scopes' ? asked.scopes : []
   const content = {
     notes: upload.notes,
-    manifest: manifestText(upload.manifest),
+    manifest: manifestText(manifest),
     scopes: formatScope(scopes),
     artifactSha256,
     artifactFilename: upload.artifact?.filename ?? null,
@@ -235,7 +239,7 @@ const untouched = {
 } as const
 
 /** Each item is one scope name. An item with a space in it could pass as two scopes and is refused. */
-const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
+const scopesOf = (scopes: readonly string[]): ParsedScope => {
   if (scopes.length === 0) return { kind: 'scopes', scopes: [] }
   return scopes.some((name) => name.includes(' '))
     ? { kind: 'refused', code: 'invalid_scope', message: 'A scope cannot contain a space.' }
@@ -248,8 +252,30 @@ const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): Plat
   return asked.kind === 'refused' ? refuse(asked.code, { param: 'scopes', message: asked.message }) : null
 }
 
+/** The manifest that was sent, or else the `app.json` of the artifact; empty if there is neither. @throws invalid_request */
+const manifestOf = ({ manifest: sent, artifact }: VersionUpload): ManifestContent => {
+  if (sent !== null) {
+    const fault = manifestFault(sent)
+    if (fault !== null) throw badInput(`manifest.${fault.field}`, `Manifest: ${fault.sentence}`)
+    return sent
+  }
+  const read = artifact === null ? null : readPackage(Buffer.concat(artifact.content.pieces))
+  switch (read?.kind) {
+    case 'manifest':
+      return read.content
+    case 'faulty': {
+      const [first] = read.faults
+      throw badInput(first.field === null ? 'manifest' : `manifest.${first.field}`, placedInAppJson(first))
+    }
+    case 'refused':
+      throw badInput('artifact.contentBase64', read.sentence)
+    default:
+      return {}
+  }
+}
+
 /** The manifest in the form in which it is stored. @throws payload_too_large */
-const manifestText = (manifest: VersionUpload['manifest']): string => {
+const manifestText = (manifest: ManifestContent): string => {
   const text = JSON.stringify(manifest)
   if (Buffer.byteLength(text) <= manifestLimitBytes) return text
   throw refuse('payload_too_large', { param: 'manifest', details: { maximumBytes: manifestLimitBytes } })

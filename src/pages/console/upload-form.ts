@@ -1,6 +1,12 @@
-import { readArchivedFile } from '../../domain/archive.ts'
+import { readPackage } from '../../domain/app-package.ts'
 import type { PlatformError } from '../../domain/errors.ts'
-import { parseManifest, type PlacedSentence } from '../../domain/manifest.ts'
+import {
+  type ManifestContent,
+  type ParsedManifest,
+  parseManifest,
+  placedInAppJson,
+  type PlacedSentence,
+} from '../../domain/manifest.ts'
 import { isSecretName } from '../../domain/secret-name.ts'
 import { isWellFormedText, visibleJson } from '../../domain/text.ts'
 import { artifactNameForm, isSemanticVersion, manifestLimitBytes, versionLimits } from '../../domain/version.ts'
@@ -43,7 +49,7 @@ type SentForm = {
 }
 
 type ReadForm =
-  | { readonly kind: 'upload'; readonly upload: VersionUpload }
+  | { readonly kind: 'upload'; readonly upload: VersionUpload & { readonly scopes: readonly string[] } }
   | { readonly kind: 'faulty'; readonly errors: readonly PlatformError[] }
 
 /** The upload that a form asks for, by the rules of the command line; or everything that is wrong with it. */
@@ -98,7 +104,7 @@ const keptArtifact = (kept: VersionRecord['artifact']): VersionUpload['artifact'
 type FoundManifest =
   | {
       readonly kind: 'manifest'
-      readonly content: Readonly<Record<string, unknown>>
+      readonly content: ManifestContent
       readonly scopes: readonly string[]
     }
   | { readonly kind: 'faulty'; readonly errors: readonly PlatformError[] }
@@ -116,9 +122,9 @@ const faulty = (param: string, sentence: string): FoundManifest => ({
 const manifestOf = ({ manifest }: VersionValues, shown: VersionValues, file: SentFile | undefined): FoundManifest => {
   const isTyped = manifest.trim() !== '' && manifest !== shown.manifest
   const inFile = file === undefined ? null : manifestIn(file, manifest.trim() !== '')
-  if (inFile === null) return manifest.trim() === '' ? faulty('file', missing) : parsed('manifest', manifest)
+  if (inFile === null) return manifest.trim() === '' ? faulty('file', missing) : typedManifest(manifest)
   if (inFile.kind === 'faulty' || !isTyped) return inFile
-  const typed = parsed('manifest', manifest)
+  const typed = typedManifest(manifest)
   if (typed.kind === 'faulty' || isSame(typed.content, inFile.content)) return typed
   return faulty('manifest', 'The archive has another app.json. Clear this field to use that one.')
 }
@@ -129,47 +135,37 @@ const isSame = (one: unknown, other: unknown): boolean => Bun.deepEquals(one, ot
 
 /** The manifest in an archive; null if the file has none and need not have one. */
 const manifestIn = ({ content }: SentFile, isOptional: boolean): FoundManifest | null => {
-  const archive = Buffer.concat(content?.pieces ?? [])
-  const found = readArchivedFile(archive, 'app.json', manifestLimitBytes)
-  switch (found.kind) {
+  const read = readPackage(Buffer.concat(content?.pieces ?? []))
+  switch (read.kind) {
     case 'refused':
-      return faulty('file', found.sentence)
+      return faulty('file', read.sentence)
     case 'no archive':
       return isOptional ? null : faulty('file', 'This is not a ZIP archive. Choose one, or write the manifest below.')
-    case 'missing':
-      if (found.paths.some(isSecretName)) return faulty('file', secrets)
+    case 'no manifest':
       return isOptional ? null : faulty('file', 'The archive has no app.json. Add it, or write the manifest below.')
-    case 'file':
-      if (found.paths.some(isSecretName)) return faulty('file', secrets)
-      return parsed('file', textOf(found.bytes))
+    case 'manifest':
+    case 'faulty':
+      return checkedManifest('file', read)
     default:
-      return found satisfies never
+      return read satisfies never
   }
 }
 
-const secrets =
-  'The archive has a file that usually holds secrets, such as .env or a private key. Operators can download it, so leave it out.'
-
-const textOf = (bytes: Uint8Array): string | null => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return null
-  }
-}
+const typedManifest = (text: string): FoundManifest => checkedManifest('manifest', parseManifest(text))
 
 /** The most faults that are shown at once. */
 const mostFaults = 20
 
-const parsed = (param: 'file' | 'manifest', text: string | null): FoundManifest => {
-  if (text === null) return faulty(param, 'app.json is not UTF-8.')
-  const read = parseManifest(text)
+const checkedManifest = (param: 'file' | 'manifest', read: ParsedManifest): FoundManifest => {
   if (read.kind === 'manifest') {
     const isSmall = Buffer.byteLength(JSON.stringify(read.content)) <= manifestLimitBytes
     return isSmall ? read : faulty(param, 'app.json is larger than 256 KiB.')
   }
-  const at = ({ line, column, sentence }: PlacedSentence) =>
-    badInput(param, `${param === 'file' ? 'app.json, line' : 'Line'} ${line}, column ${column}: ${sentence}`)
+  const at = (placed: PlacedSentence) =>
+    badInput(
+      param,
+      param === 'file' ? placedInAppJson(placed) : `Line ${placed.line}, column ${placed.column}: ${placed.sentence}`,
+    )
   return { kind: 'faulty', errors: read.faults.slice(0, mostFaults).map(at) }
 }
 

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
-import { parseManifest } from '../../domain/manifest.ts'
+import { lackOfManifest, parseManifest } from '../../domain/manifest.ts'
 import { visibleJson } from '../../domain/text.ts'
 import { isProductionRollbackTarget, type VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
@@ -178,14 +178,27 @@ type MoveFormProps = OwnApp & {
 const MoveForm = ({ visit, app, version, liveId }: MoveFormProps) => {
   if (version.status !== 'draft' && version.status !== 'submitted') return null
   const { step, button, hint } = moves[version.status]
+  const lack = step === 'submit' ? lackOfManifest(version.manifest) : null
   return (
-    <Form action={consoleAppPath(app.slug, 'versions', version.version, step)} visit={visit}>
-      <input type="hidden" name="seen" value={seenField({ ...version, liveId })} />
-      <button type="submit" class={step === 'submit' ? 'primary' : undefined} aria-describedby="step-hint">
-        {button}
-      </button>
-      <small id="step-hint">{hint}</small>
-    </Form>
+    <>
+      {lack === null ? null : (
+        <p class="problem">
+          {lack} The operator who reviews it, and people who are asked for access, learn nothing about the app from it.
+          Edit the draft and add <code>app.json</code>, or submit it as it is.
+        </p>
+      )}
+      <Form action={consoleAppPath(app.slug, 'versions', version.version, step)} visit={visit}>
+        <input type="hidden" name="seen" value={seenField({ ...version, liveId })} />
+        <button
+          type="submit"
+          class={step === 'submit' && lack === null ? 'primary' : undefined}
+          aria-describedby="step-hint"
+        >
+          {lack === null ? button : 'Submit it as it is'}
+        </button>
+        <small id="step-hint">{hint}</small>
+      </Form>
+    </>
   )
 }
 

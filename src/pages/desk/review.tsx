@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { lackOfManifest } from '../../domain/manifest.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
@@ -76,6 +77,7 @@ const show = async (visit: Visit, { slug, version }: Named): Promise<Response> =
       tab={deskPaths.reviews}
       notices={notices}
     >
+      <ManifestNotice review={review} />
       {review.owner.id === visit.userId ? <OwnAppNotice /> : null}
       <ReviewFacts review={review} />
       <Rejection review={review} />
@@ -83,6 +85,16 @@ const show = async (visit: Visit, { slug, version }: Named): Promise<Response> =
       <ManifestChanges review={review} />
       <Decisions visit={visit} review={review} />
     </DeskPage>,
+  )
+}
+
+/** What a version does not say about itself comes before everything that it says. */
+const ManifestNotice = ({ review: { version } }: { readonly review: Review }) => {
+  const lack = lackOfManifest(version.manifest)
+  return lack === null ? null : (
+    <p class="problem">
+      {lack} Its developer was told before submitting it. Users learn nothing about the app from it.
+    </p>
   )
 }
 

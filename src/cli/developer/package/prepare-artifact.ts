@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { archiveFault } from '../../../domain/archive.ts'
+import { type ReadPackage, readPackage } from '../../../domain/app-package.ts'
 import { isSecretName } from '../../../domain/secret-name.ts'
 import { bytesInWords } from '../../../domain/text.ts'
 import { artifactLimits } from '../../../domain/version.ts'
@@ -10,15 +10,18 @@ import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-f
 import { pack } from './pack.ts'
 import { createSecretScan } from './secret-scan.ts'
 
-/** What is uploaded, and the files that are packed in it; null for a file that is uploaded as it is. */
+/** What is uploaded. */
 export type PreparedArtifact = {
   readonly filename: string
   readonly bytes: Uint8Array<ArrayBuffer>
-  readonly files: readonly Pick<FoundFile, 'path' | 'sizeBytes'>[] | null
-}
+} & (
+  | { readonly kind: 'packed'; readonly files: readonly Pick<FoundFile, 'path' | 'sizeBytes'>[] }
+  /** An archive that is uploaded as it is, and what is in it. */
+  | { readonly kind: 'archive'; readonly read: ReadPackage }
+)
 
 /**
- * The artifact of a version: a folder in one archive, a file as it is.
+ * The artifact of a version: a folder in one archive, or a ZIP archive as it is.
  * @throws CommandFailed, naming the files that may not be uploaded
  */
 export const prepareArtifact = async (
@@ -43,7 +46,7 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   const packed = await pack(files, options).finally(bar.end)
   switch (packed.kind) {
     case 'packed':
-      return { filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files }
+      return { kind: 'packed', filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files }
     case 'too_large':
       throw new CommandFailed([tooLarge(files)])
     case 'secrets':
@@ -115,9 +118,12 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   if (/[\p{Cc}\\]/u.test(filename) || filename.length > 255) {
     throw new CommandFailed([`${path} has a name that an artifact cannot have. Rename it.`])
   }
-  const fault = archiveFault(bytes)
-  if (fault !== null) throw new CommandFailed([`${path} cannot be uploaded. ${fault}`])
-  return { filename, bytes, files: null }
+  const read = readPackage(bytes)
+  if (read.kind === 'no archive') {
+    throw new CommandFailed([`${path} is not a ZIP archive. Name the folder of your app, or a ZIP archive of it.`])
+  }
+  if (read.kind === 'refused') throw new CommandFailed([`${path} cannot be uploaded. ${read.sentence}`])
+  return { kind: 'archive', filename, bytes, read }
 }
 
 const mostNamed = 10
