@@ -6,6 +6,7 @@ import { connect, Connection } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
+import { withPlace } from './sqlite/system-fault.ts'
 import { startThread } from './sqlite/thread.ts'
 
 type BackupOptions = {
@@ -23,10 +24,14 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
   assertExists(file)
   const path = canonicalPath(file)
   assertPlace(path)
-  if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
-  using connection = connect(path)
-  assertNotMoved(connection, path)
-  backUp(connection, to, { replace })
+  try {
+    if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
+    using connection = connect(path)
+    assertNotMoved(connection, path)
+    backUp(connection, to, { replace })
+  } catch (error) {
+    throw withPlace(path, error)
+  }
 }
 
 /**
@@ -47,6 +52,8 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
     if (options.replace) renameSync(unfinished, target)
     else claimName(unfinished, target)
     syncFolderOf(target)
+  } catch (error) {
+    throw withPlace(target, error)
   } finally {
     rmSync(unfinished, { force: true })
   }

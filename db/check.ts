@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { highestRowKey, rowKeyLength } from '../src/domain/identifier.ts'
 import { DatabaseUnusable } from './database.ts'
@@ -8,8 +8,9 @@ import { readAcknowledged } from './sqlite/acknowledged.ts'
 import { Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
-import { furtherNames, lostSentence, misplacedCompanions } from './sqlite/place.ts'
+import { furtherNames, isThere, lostSentence, misplacedCompanions } from './sqlite/place.ts'
 import { foreignWalSentence, missingSentence, movedFault } from './sqlite/servable.ts'
+import { closedPlace, isDamage, unreadable } from './sqlite/system-fault.ts'
 
 /** A backup has none of the files that belong to a database. */
 type Kind = 'database' | 'backup'
@@ -20,22 +21,24 @@ export const checkFile = (
   migrations: readonly Migration[],
   kind: Kind = 'database',
 ): readonly string[] => {
-  if (!existsSync(path)) return [lostSentence(path) ?? `There is no database at ${path}.`]
+  if (!isThere(path)) return [lostSentence(path) ?? `There is no database at ${path}.`]
   const file = canonicalPath(path)
   const lost = lostSentence(file)
   if (lost !== null) return [lost] // before anything is opened
   if (statSync(file).size === 0) return [`${file} is empty.`]
   const misplaced = misplacedCompanions(file)
   if (misplaced.length > 0) return misplaced
+  const closed = kind === 'database' ? closedPlace(file) : null // a backup may be where nobody writes
+  if (closed !== null) return [closed]
   try {
     using connection = new Connection(file, { readonly: true })
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations, kind)
-    return faults.length > 0 ? faults : rowFaults(connection)
+    return faults.length > 0 ? [...new Set(faults)] : rowFaults(connection)
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error
-    return [`${file} cannot be read as an SQLite database.`]
+    return [unreadable(file, error).message]
   }
 }
 
@@ -83,12 +86,12 @@ const rowFaults = (connection: Connection): readonly string[] => [
   ...damagedArtifacts(connection),
 ]
 
-/** Some damage keeps SQLite from finishing its own check. */
+/** Some damage keeps SQLite from finishing its own check. @throws the error if it says nothing about the content */
 const readable = (look: () => readonly string[]): readonly string[] => {
   try {
     return look()
   } catch (error) {
-    if (faultKind(error) !== 'state_unknown') throw error
+    if (!isDamage(error)) throw error
     return [`The file is damaged: ${error instanceof Error ? error.message : String(error)}.`]
   }
 }

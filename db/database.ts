@@ -255,6 +255,7 @@ type UnusableKind =
   | 'sealed'
   | 'busy'
   | 'unreachable'
+  | 'out_of_reach'
 
 /** The database cannot be used as asked. The message is a whole sentence that an operator can act on. */
 export class DatabaseUnusable extends Error {

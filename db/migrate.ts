@@ -8,6 +8,7 @@ import { assertPlace } from './sqlite/place.ts'
 import { withRoom } from './sqlite/room.ts'
 import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
 import { assertOwnWal, assertServable } from './sqlite/servable.ts'
+import { unreadable } from './sqlite/system-fault.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -28,7 +29,8 @@ type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
  * Looks at a file without changing its content, in one read transaction, because another process may be migrating it.
- * @throws DatabaseUnusable 'damaged' if it cannot be read or its schema is not as the migrations make it; 'foreign' for another
+ * @throws DatabaseUnusable 'out_of_reach' if its place is at fault; 'damaged' if it cannot be read or its schema is not as the
+ *   migrations make it; 'foreign' for another
  *   program's file; 'newer' if a later version of this program migrated it; 'altered' if others have added something;
  *   'migration_changed' if an applied migration is not the one of this program; 'rolled_back' under the WAL of another file
  */
@@ -42,7 +44,7 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
     return schemaState(connection, file, migrations)
   } catch (error) {
     if (lacksRoom(error) || faultKind(error) !== 'state_unknown') throw error
-    throw new DatabaseUnusable('damaged', `${file} cannot be read as an SQLite database.`, { cause: error })
+    throw unreadable(file, error)
   }
 }
 

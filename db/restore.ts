@@ -10,6 +10,7 @@ import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
+import { withPlace } from './sqlite/system-fault.ts'
 import { assertReplaceable, copyPath, isCopyOf, predecessorPath } from './sqlite/place.ts'
 import { assertNotMoved, foreignWalSentence, markedAt } from './sqlite/servable.ts'
 import { commitCounted, exclusiveOn, type StoppedOptions } from './stopped.ts'
@@ -121,6 +122,8 @@ export const inCopy = async <T>(
       renameSync(copy, database)
       syncFolderOf(database)
     })
+  } catch (error) {
+    throw withPlace(database, error)
   } finally {
     for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
   }

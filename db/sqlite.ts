@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import { refuse } from '../src/domain/errors.ts'
 import {
@@ -27,9 +26,10 @@ import {
   freeBytesBeside,
   syncFolderOf,
 } from './sqlite/files.ts'
-import { assertPlace, lostSentence } from './sqlite/place.ts'
+import { assertPlace, isThere, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
+import { placeFault } from './sqlite/system-fault.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
 
 export type SqliteOptions<Q> = {
@@ -69,7 +69,7 @@ const walFrameBytes = 4_096 + 24
  *   another program's, newer than this program, damaged, lacks acknowledged changes, or is served by another process
  */
 export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
-  if (!options.migrate && !existsSync(options.file)) {
+  if (!options.migrate && !isThere(options.file)) {
     const sentence = `There is no database at ${options.file}: run migrate or serve first.`
     throw new DatabaseUnusable('missing', lostSentence(options.file) ?? sentence)
   }
@@ -127,7 +127,7 @@ class SqliteStore<Q> implements Store<Q> {
     // The first read creates the -wal.
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
     const count = readCount(this.#reader.connection)
-    this.#acknowledged = new Acknowledged(file, count, (error) => this.#stop(reasonOf(error), error))
+    this.#acknowledged = new Acknowledged(file, count, (error) => this.#stop(reasonOf(this.options.file, error), error))
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal, options.onSync)
     // If the -shm or the lock lost its name, other processes would write under locks of their own.
@@ -143,7 +143,7 @@ class SqliteStore<Q> implements Store<Q> {
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
       full: (endsAccess) => this.#room.ranOut(endsAccess),
-      stateUnknown: (cause) => this.#stop(reasonOf(cause), cause),
+      stateUnknown: (cause) => this.#stop(reasonOf(this.options.file, cause), cause),
     })
     this.#timer = setInterval(() => this.#watch(), 500)
     this.#timer.unref()
@@ -267,7 +267,7 @@ class SqliteStore<Q> implements Store<Q> {
     this.#failedCheckpoints += 1
     // A file that could not be opened was not written to. A file that has lost its name is noticed elsewhere.
     const isNotOpened = sqliteCode(error)?.startsWith('SQLITE_CANTOPEN') === true
-    if (!isNotOpened && faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
+    if (!isNotOpened && faultKind(error) === 'state_unknown') this.#stop(reasonOf(this.options.file, error), error)
   }
 
   #watch(): void {
@@ -290,7 +290,7 @@ const noRoom = () => refuse('unavailable', { retryAfterSeconds: 5 })
 
 class FileMoved extends Error {}
 
-const reasonOf = (cause: unknown): string =>
+const reasonOf = (file: string, cause: unknown): string =>
   cause instanceof FileMoved
     ? cause.message
-    : 'The disk or the database file failed: what was kept of the last changes will only be known after a restart.'
+    : `${placeFault(file) ?? 'The disk or the database file failed.'} What was kept of the last changes will only be known after a restart.`

@@ -8,6 +8,7 @@ import { type Connection, connectForLooking, laterCount, nextCount, readCount } 
 import { canonicalPath } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
+import { withPlace } from './sqlite/system-fault.ts'
 import { assertNotMoved, assertOwnWal, assertServable } from './sqlite/servable.ts'
 import { type Exclusive, recoverRows, resetTimes } from './stopped-changes.ts'
 
@@ -35,13 +36,17 @@ const changeStopped = async <T extends { readonly at: number }>(
   const database = canonicalPath(file)
   assertPlace(database)
   using _ = lockAgainstServers(database)
-  assertUsable(database)
-  await migrate(database, migrations)
-  using connection = connectAlone(database)
-  connection.run('BEGIN EXCLUSIVE')
-  const changed = await change({ database, ...exclusiveOn(connection) })
-  writeAcknowledged(database, { count: commitCounted(connection, database), time: changed.at })
-  return changed
+  try {
+    assertUsable(database)
+    await migrate(database, migrations)
+    using connection = connectAlone(database)
+    connection.run('BEGIN EXCLUSIVE')
+    const changed = await change({ database, ...exclusiveOn(connection) })
+    writeAcknowledged(database, { count: commitCounted(connection, database), time: changed.at })
+    return changed
+  } catch (error) {
+    throw withPlace(database, error)
+  }
 }
 
 /**

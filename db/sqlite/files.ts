@@ -94,10 +94,18 @@ const sync = (path: string, flags: 'r' | 'r+'): void => {
 export const descriptorOf = (file: string): number | null => {
   try {
     const { dev, ino } = statSync(file)
-    const found = readdirSync('/dev/fd').find((name) => isOpenAs(Number(name), dev, ino))
-    return found === undefined ? null : Number(found)
+    return openDescriptors().find((descriptor) => isOpenAs(descriptor, dev, ino)) ?? null
   } catch {
     return null
+  }
+}
+
+/** Linux does not list those of a process that root has started and that acts as another user: then the first ones are tried. */
+const openDescriptors = (): readonly number[] => {
+  try {
+    return readdirSync('/dev/fd').map(Number)
+  } catch {
+    return Array.from({ length: 1_024 }, (_, descriptor) => descriptor)
   }
 }
 

@@ -3,6 +3,7 @@ import { connect, Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { companionsOf, createPrivately } from './files.ts'
 import { assertNotMoved } from './servable.ts'
+import { withPlace } from './system-fault.ts'
 
 /**
  * One server per file: an exclusive lock on an empty SQLite database beside it, which the kernel releases however the
@@ -33,7 +34,7 @@ export const lockAgainstServers = (file: string): Connection => {
   try {
     return takeServerLock(file)
   } catch (error) {
-    if (!(error instanceof DatabaseUnusable) || error.kind !== 'in_use') throw error
+    if (!(error instanceof DatabaseUnusable) || error.kind !== 'in_use') throw withPlace(file, error)
     throw new DatabaseUnusable('in_use', `A server is running on ${file}: stop it first.`, { cause: error })
   }
 }

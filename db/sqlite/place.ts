@@ -1,12 +1,13 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { companionsOf } from './files.ts'
+import { closedPlace, mountPoints } from './system-fault.ts'
 
 /**
  * Checks the files of a database before any of them is opened, because SQLite's errors name no file. Expects the canonical
  * path.
- * @throws DatabaseUnusable with what to do, or an error with `code` EACCES and `path` for a file of another user
+ * @throws DatabaseUnusable with what to do
  */
 export const assertPlace = (file: string): void => {
   assertNotLost(file)
@@ -20,16 +21,25 @@ export const assertReplaceable = (file: string): void => {
   const { wal, shm, lock, acknowledged } = companionsOf(file)
   for (const path of [file, wal, shm, lock, acknowledged]) {
     const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found !== undefined) assertOurs(path, found)
+    if (found !== undefined) assertFile(path, found)
+  }
+  const closed = closedPlace(file)
+  if (closed !== null) throw new DatabaseUnusable('out_of_reach', closed)
+  for (const path of [file, wal, shm, lock, acknowledged]) {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found !== undefined) assertUsable(path, found)
   }
 }
 
 /** @throws DatabaseUnusable ('missing') if there is no file, for a command that never creates one */
 export const assertExists = (file: string): void => {
-  if (existsSync(file)) return
+  if (isThere(file)) return
   assertNotLost(file)
   throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
 }
+
+/** @throws what the system says of a folder that may not be entered; existsSync would call the file missing */
+export const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
 
 const assertNotLost = (file: string): void => {
   const sentence = lostSentence(file)
@@ -65,14 +75,12 @@ export const misplacedCompanions = (file: string): readonly string[] =>
     .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
     .map(notAFile)
 
-const assertOurs = (path: string, found: Stats): void => {
+const assertFile = (path: string, found: Stats): void => {
   if (!found.isFile()) throw new DatabaseUnusable('foreign', notAFile(path))
-  const user = process.geteuid?.() ?? 0
-  if (user === 0) return // root may use every file
-  if (found.uid !== user) {
-    const code = 'EACCES'
-    throw Object.assign(new Error(`${code}: a file of another user`), { code, path })
-  }
+}
+
+const assertUsable = (path: string, found: Stats): void => {
+  if ((process.geteuid?.() ?? 0) === 0) return // root may use every file
   if ((found.mode & readAndWrite) !== readAndWrite) {
     throw new DatabaseUnusable('not_private', `Its owner may not read and write ${path}: run chmod 600 ${path}.`)
   }
@@ -90,19 +98,6 @@ const assertNotMountedAlone = (file: string): void => {
       `mount its folder instead, as with docker run -v FOLDER:${dirname(file)}.`,
   )
 }
-
-/** Only Linux lists them (proc_pid_mountinfo(5)). */
-const mountPoints = (): readonly string[] => {
-  try {
-    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-    return lines.map((line) => unescaped(line.split(' ')[4] ?? ''))
-  } catch {
-    return []
-  }
-}
-
-const unescaped = (path: string): string =>
-  path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
 
 /** A new path beside a database, for a private copy of a backup. The next restore removes what a killed one leaves there. */
 export const copyPath = (database: string): string => `${database}.${crypto.randomUUID()}.restoring`

@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto'
-import { lstatSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { lacksRoom, sqliteCode } from './fault.ts'
 import { companionsOf } from './files.ts'
+import { lacksInodes, noRoomSentence } from './system-fault.ts'
 
 /**
  * Whether the disk has room for the database. A reserve is kept in a file of its own, which is removed when the disk is full,
@@ -87,20 +87,6 @@ export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise
 
 const isOutOfRoom = (file: string, error: unknown): boolean =>
   lacksRoom(error) || (/^SQLITE_(?:CANTOPEN|IOERR)/.test(sqliteCode(error) ?? '') && lacksInodes(file))
-
-const noRoomSentence = (file: string): string =>
-  lacksInodes(file)
-    ? `The disk of ${file} has room but too few free inodes, as df -i ${dirname(file)} shows: remove files that are not needed.`
-    : `The disk of ${file} is full: make room.`
-
-/** The most files that a database has, including those that SQLite removes again at once. */
-const filesOfDatabase = 8
-
-/** Each file takes an inode. SQLite only reports that it could not open a file. */
-const lacksInodes = (file: string): boolean => {
-  const { files, ffree, bavail } = statfsSync(dirname(file))
-  return files > 0 && ffree < filesOfDatabase && bavail > 0
-}
 
 /** Removes the reserve; false if there was none. */
 const giveUpReserve = (file: string): boolean => {

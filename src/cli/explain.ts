@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../../db/database.ts'
+import { systemSentence } from '../../db/sqlite/system-fault.ts'
 import { AppPlatformError } from '../client/app-platform-error.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { MetricsPortUnusable } from '../http/server.ts'
 import { describeCause } from '../runtime/cause.ts'
-import { actingUser, ownership } from '../runtime/identity.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 
@@ -51,17 +49,12 @@ const sentenceOf = (error: unknown): string => {
   return `The command failed: ${[name, code, message].filter((part) => part !== undefined).join(': ')}.`
 }
 
-/** The sentence, and the file or folder that it is about; if that may not be used, also its owner and the current user. */
+/** The sentence, and the file or folder that it is about. */
 const aboutFile = (cause: unknown, sentence: string): string => {
   if (!(cause instanceof Error && 'code' in cause && 'path' in cause)) return sentence
   const { code, path } = cause
   if (typeof path !== 'string' || path === '') return sentence
-  if (code !== 'EACCES' && code !== 'EPERM') return `${sentence.slice(0, -1)}: ${path}.`
-  const user = actingUser()
-  const found = existsSync(path)
-  // The folder around a missing file may be one of the system: nobody is told to give that away.
-  const remedy = found ? `give it to that user with chown ${user} ${path}` : `choose a folder of that user`
-  return `${sentence} ${ownership(found ? path : dirname(path))}, and this command acts as ${user}: run it as the owner, or ${remedy}.`
+  return systemSentence(code, path) ?? `${sentence.slice(0, -1)}: ${path}.`
 }
 
 const systemFaults: ReadonlyMap<unknown, string> = new Map(
@@ -71,9 +64,13 @@ const systemFaults: ReadonlyMap<unknown, string> = new Map(
     EPERM: 'The file or folder may not be changed by this user.',
     EISDIR: 'This is a folder, not a file.',
     ENOTDIR: 'A part of the path is a file, not a folder.',
-    ENOSPC: 'The disk is full.',
-    SQLITE_FULL: 'The disk is full.',
-    SQLITE_IOERR_SHMSIZE: 'The disk is full.',
+    ENOSPC: 'The disk is full: make room.',
+    SQLITE_FULL: 'The disk is full: make room.',
+    SQLITE_IOERR_SHMSIZE: 'The disk is full: make room.',
+    EDQUOT: 'The quota on the disk is used up: make room, or raise it.',
+    EIO: 'The disk failed: dmesg tells more.',
+    EMFILE: 'No more files may be open: raise the limit with LimitNOFILE= in the unit, or ulimit -n.',
+    ENFILE: 'No more files may be open on this machine: raise the limit with sysctl fs.file-max.',
     SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
     SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
     EROFS: 'The file system is read-only.',

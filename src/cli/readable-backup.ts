@@ -1,8 +1,9 @@
 import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { isPostgresUrl } from '../../db/postgres/address.ts'
 import { copyPath } from '../../db/sqlite/place.ts'
+import { actingUser, ownership } from '../../db/sqlite/system-fault.ts'
 import { hasCode } from '../runtime/cause.ts'
-import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
+import { copyAsRoot } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'
 
 /**

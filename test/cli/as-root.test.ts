@@ -75,6 +75,15 @@ test.skipIf(!isRoot)('no command that root runs leaves a file of root in the fol
     expect(await desk.run(words)).toMatchObject({ exitCode: 0, stderr: '' })
     expect([words, ownersIn(desk.folder)]).toEqual([words, [nobody]])
   }
+  const server = Bun.spawn([...programCommand, 'serve', '--port', '0', '--json', '--database', desk.file], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  for await (const _ of server.stdout) break // it listens
+  expect(ownersIn(desk.folder)).toEqual([nobody])
+  server.kill('SIGTERM')
+  expect(await server.exited).toBe(0)
+  expect(ownersIn(desk.folder)).toEqual([nobody])
 })
 
 test.skipIf(!isRoot)('root does not follow a link of the folder owner to a database of somebody else', async () => {

@@ -157,7 +157,7 @@ test('an answer that does not fit on the disk exits 1, and a reader that stops e
   const env = { APP_PLATFORM_URL: world.server.url, ...asVariables(world.app.development) }
   for (const words of ['whoami --json', '--version']) {
     const terminal = atTerminal(`$AP ${words} > /dev/full; echo "exit $?"`, env)
-    await terminal.shows('error: The answer was not written. The disk is full.')
+    await terminal.shows('error: The answer was not written. The disk is full: make room.')
     await terminal.shows('exit 1')
     await terminal.ended()
   }

@@ -43,10 +43,10 @@ test('an error of the file system names the file', () => {
 
 test('errors of the file system are plain sentences', () => {
   const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
-  expect(explain(full).sentences).toEqual(['The disk is full.'])
+  expect(explain(full).sentences).toEqual(['The disk is full: make room.'])
   const cause = Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
-  expect(explain(cause).sentences).toEqual(['The disk is full.'])
-  expect(explain(new Error('Failed query: insert', { cause })).sentences).toEqual(['The disk is full.'])
+  expect(explain(cause).sentences).toEqual(['The disk is full: make room.'])
+  expect(explain(new Error('Failed query: insert', { cause })).sentences).toEqual(['The disk is full: make room.'])
 })
 
 test.each(['300.1.1.1', 'no.such.host.invalid', '192.0.2.1'])(

@@ -21,7 +21,7 @@ onSqlite('place of the file')(
     const { exitCode, stderr } = await run(['serve', '--port', '0', '--database', file])
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: `error: ${file} cannot be read as an SQLite database.\n`,
+      stderr: `error: ${file} cannot be read as an SQLite database: correct the path, or restore a backup with app-platform restore FILE.\n`,
     })
     expect(existsSync(`${file}.lock`)).toBe(false)
   },

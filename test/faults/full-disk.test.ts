@@ -143,7 +143,7 @@ describe('a full disk', () => {
           ({ length }) => length > 0,
         )
         expect(lines).toHaveLength(1)
-        expect(lines[0]).toContain('is full: make room.')
+        expect(lines[0]).toMatch(/is full, as df -h \S+ shows: make room\./)
         await server.kill()
 
         const still = await startServer({ database: server.database })

@@ -7,10 +7,10 @@ import { datedName, pruneFolder, setAside } from '../../../db/backup-folder.ts'
 import { checkFile } from '../../../db/check.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { migrations } from '../../../db/migrations/index.ts'
+import { actingUser, ownership } from '../../../db/sqlite/system-fault.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/health.ts'
 import { hasCode } from '../../runtime/cause.ts'
-import { actingUser, ownership } from '../../runtime/identity.ts'
 import { wholeNumberFlag } from '../flag-values.ts'
 import { asOperator, type CommonFlags, databaseCommand, databasePathOf } from '../operator-command.ts'
 import { answer, CommandFailed, UsageError } from '../output.ts'
@@ -85,8 +85,9 @@ const write = (file: string, to: string, { force }: BackupFlags): void => {
   try {
     backupFile({ file, to, replace: force === true, migrations })
   } catch (error) {
-    if (!hasCode(error, 'EACCES')) throw error
     const folder = resolve(to, '..')
+    const isThere = error instanceof Error && 'path' in error && resolve(String(error.path), '..') === folder
+    if (!hasCode(error, 'EACCES') || !isThere) throw error
     throw new CommandFailed([
       `${actingUser()}, who owns the folder of the database, may not write to ${folder}: ${ownership(folder)}. ` +
         `This command acts as ${actingUser()}: choose another folder, or app-platform backup - > ${to}.`,

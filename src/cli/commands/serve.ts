@@ -4,6 +4,7 @@ import { relative } from 'node:path'
 import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
 import { hasAccounts } from '../../operations/users/find-user.ts'
+import { actAsOwnerOfFolder } from '../../runtime/identity.ts'
 import type { PlatformServer } from '../../server.ts'
 import { CommandFailed } from '../output.ts'
 
@@ -103,6 +104,7 @@ export const addServeCommand = (program: Command): void => {
     .action(async (flags: ConfigFlags & { readonly json?: boolean }) => {
       const signal = signalToEnd()
       const config = readConfig(flags)
+      if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path) // as every command on the file
       const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
       const server = await startPlatformServer(config).catch(async (error: unknown) => {
         if (isOfListening(error) && !(await isKnown(config.host))) {

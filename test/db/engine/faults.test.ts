@@ -101,7 +101,11 @@ needs('strace').test.skipIf(!traceable)(
     )
 
     expect(refusal).toEqual({ refused: 'unavailable' })
-    expect(full).toEqual({ writable: false, problem: 'full', reason: expect.stringContaining('is full: make room.') })
+    expect(full).toEqual({
+      writable: false,
+      problem: 'full',
+      reason: expect.stringMatching(/is full, as df -h \S+ shows: make room\./),
+    })
     expect(recovered).toEqual({ writable: true, problem: null, reason: null })
     expect(await server.ask({ kind: 'faults' })).toBe(0)
     expect(await add('there is room again')).toBe('added')

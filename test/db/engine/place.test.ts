@@ -1,6 +1,16 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { straceWorks } from '../../faults/power-loss/recording.ts'
 import { programCommand } from '../../support/program.ts'
@@ -90,6 +100,83 @@ describe('a server does not start, and says what to do,', () => {
     const disk = after(`mount -t tmpfs -o size=16m,mode=0700,nr_inodes=${free + 1} none "$1"`, folder)
     const refusal = await refusalOf(join(folder, 'app-platform.db'), disk)
     expect(refusal).toContain(`too few free inodes, as df -i ${folder} shows`)
+  })
+})
+
+/** What makes the folder "$1", which has a copy of the database in "$2", unusable, and what every command says of it. */
+const faultsOfPlaces: Readonly<Record<string, readonly [shell: string, sentence: (folder: string) => string]>> = {
+  'a read-only file system': [
+    'mount -t tmpfs -o size=64m,mode=700 none "$1" && cp -a "$2"/. "$1" && chown -R 65534:65534 "$1" && mount -o remount,ro "$1"',
+    (folder) => `mounted read-only: run mount -o remount,rw ${folder}.`,
+  ],
+  'a read-only file system of root': [
+    'mount -t tmpfs -o size=64m,mode=700 none "$1" && cp -a "$2"/. "$1" && mount -o remount,ro "$1"',
+    (folder) => `mounted read-only: run mount -o remount,rw ${folder}.`,
+  ],
+  'a folder that may not be written': [
+    'cp -a "$2"/. "$1" && chown -R 65534:65534 "$1" && chmod 500 "$1"',
+    (folder) => `${folder} belongs to nobody (mode 0500), and this command acts as nobody: run chmod u+rwx ${folder}.`,
+  ],
+  'a file of another user': [
+    'cp -a "$2"/. "$1" && chown -R 65534:65534 "$1" && chown 0 "$1/app.db"',
+    (folder) => `${folder}/app.db belongs to root (mode 0600), and this command acts as nobody: run it as the owner`,
+  ],
+  'a disk without room': [
+    'mount -t tmpfs -o size=4m,mode=700 none "$1" && cp -a "$2"/. "$1" && ! dd if=/dev/zero of="$1/ballast" bs=4096 2>/dev/null',
+    (folder) => `The disk of ${folder}/app.db is full, as df -h ${folder} shows: make room.`,
+  ],
+  'a file that is no database': [
+    'cp -a "$2"/. "$1" && rm "$1"/* && head -c 65536 /dev/zero | tr "\\0" x > "$1/app.db" && chmod 600 "$1/app.db"',
+    (folder) => `${folder}/app.db cannot be read as an SQLite database: correct the path, or restore a backup`,
+  ],
+}
+
+describe('every command tells a fault by its cause, in one sentence with a remedy, and calls a healthy database not damaged:', () => {
+  test.skipIf(!mayMount).each(Object.keys(faultsOfPlaces))('%s', async (fault) => {
+    const [shell, sentenceOf] = faultsOfPlaces[fault] ?? ['false', () => '']
+    const seed = join(await made(), '..')
+    const [whole, backups] = [join(seed, 'app.db'), temporaryFolder()]
+    renameSync(join(seed, 'app-platform.db'), whole)
+    const backup = join(backups, 'copy.db')
+    expect((await runProgram(['backup', backup, '--database', whole])).code).toBe(0)
+    chmodSync(backups, 0o755)
+    chmodSync(backup, 0o644)
+    const open = temporaryFolder()
+    chmodSync(open, 0o777)
+    const commands = [
+      ['check'],
+      ['migrate'],
+      ['user', 'list'],
+      ['purge'],
+      ['backup', join(open, 'new.db')],
+      ['serve', '--port', '0'],
+      ['recover', '--accept-loss'],
+      ...(fault === 'a file that is no database' ? [] : [['restore', backup]]), // it replaces that one
+    ]
+    for (const command of commands) {
+      const folder = temporaryFolder()
+      const ran = await runProgram([...command, '--database', join(folder, 'app.db')], after(shell, folder, seed))
+      const told = ran.stderr.split('\n').filter((line) => line !== '')
+      expect({ command, code: ran.code, stdout: ran.stdout, lines: told.length }).toEqual({
+        command,
+        code: 1,
+        stdout: '',
+        lines: 1,
+      })
+      expect(told[0]).toContain(sentenceOf(folder))
+      expect(told[0]).not.toContain('damaged')
+    }
+  })
+
+  test.skipIf(!mayMount)('a backup is checked where nobody may write', async () => {
+    const [file, folder] = [await made(), temporaryFolder()]
+    const backups = temporaryFolder()
+    expect((await runProgram(['backup', join(backups, 'copy.db'), '--database', file])).code).toBe(0)
+    const readOnly = 'mount -t tmpfs -o size=64m,mode=700 none "$1" && cp -a "$2"/. "$1" && mount -o remount,ro "$1"'
+    expect(await runProgram(['check', join(folder, 'copy.db')], after(readOnly, folder, backups))).toMatchObject({
+      code: 0,
+      stderr: '',
+    })
   })
 })
 

@@ -1,0 +1,199 @@
+/*
+ * Why the system does not let this process use a file: one sentence with the path, the cause and what to do. SQLite says little of that
+ * (`unable to open database file`), so the place is looked at: the file system, the folder, the owner, the room.
+ */
+import { closeSync, lstatSync, openSync, readFileSync, rmSync, type Stats, statfsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseUnusable } from '../database.ts'
+import { faultKind, lacksRoom, sqliteCode } from './fault.ts'
+import { companionsOf } from './files.ts'
+
+/** The name of a user of this machine, or `uid:1000` for one without a name: of containers and directory services the file lacks some. */
+const userName = (uid: number | undefined): string => {
+  if (uid === undefined) return 'unknown'
+  try {
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+    return lines.map((line) => line.split(':')).find(([, , id]) => id === String(uid))?.[0] ?? `uid:${uid}`
+  } catch {
+    return `uid:${uid}`
+  }
+}
+
+/** The user who runs this process, from the system and not from the environment, which anyone can change. */
+export const systemUser = (): string => userName(process.getuid?.())
+
+/** The user whose rights this process has now. */
+export const actingUser = (): string => userName(process.geteuid?.())
+
+/** `… belongs to root (mode 0600)`, if this process may read that. */
+export const ownership = (path: string): string => {
+  try {
+    const { uid, mode } = statSync(path)
+    return `${path} belongs to ${userName(uid)} (mode ${(mode & 0o7777).toString(8).padStart(4, '0')})`
+  } catch {
+    return `${path} is out of reach`
+  }
+}
+
+/** The code of an error of the system, such as ENOENT. */
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+/** Null for one that is not there. @throws what the system says of a folder that may not be entered */
+const lookAt = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null
+
+/** A sentence about an error of the system at this path, with what to do; null for a code that has none. */
+export const systemSentence = (code: unknown, path: string): string | null => {
+  if (code === 'EROFS') return readOnlySentence(path)
+  if (code === 'ENOSPC') return noRoomSentence(path)
+  if (code === 'EDQUOT')
+    return `The user ${actingUser()} has used up the quota on the disk of ${path}: make room, or raise it.`
+  if (code === 'EIO') return `The disk of ${path} failed: dmesg tells more. Copy what can be read to another disk.`
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return `No more files may be open (${path}): raise the limit with LimitNOFILE= in the unit, or ulimit -n.`
+  }
+  return code === 'EACCES' || code === 'EPERM' ? forbiddenSentence(path) : null
+}
+
+const readOnlySentence = (path: string): string => {
+  const mount = mountOf(dirname(resolve(path)))
+  return (
+    `${path} is on a file system that is mounted read-only: run mount -o remount,rw ${mount}. ` +
+    'If the system made it read-only after a fault of the disk, dmesg says so.'
+  )
+}
+
+const forbiddenSentence = (path: string): string => {
+  const user = actingUser()
+  const isSeen = existsFor(path)
+  const place = isSeen ? path : nearestSeen(dirname(resolve(path)))
+  const told = `${isSeen ? '' : `${path} is out of reach: `}${ownership(place)}, and this command acts as ${user}`
+  const { uid, isFolder } = factsOf(place)
+  if (uid === process.geteuid?.()) return `${told}: run chmod ${isFolder ? 'u+rwx' : 'u+rw'} ${place}.`
+  // The folder around a missing file may be one of the system: nobody is told to give that away.
+  const remedy = isSeen ? `give it to that user with chown ${user} ${path}` : `choose a folder of that user`
+  return `${told}: run it as the owner, or ${remedy}.`
+}
+
+const existsFor = (path: string): boolean => {
+  try {
+    return lookAt(path) !== null
+  } catch {
+    return false
+  }
+}
+
+const factsOf = (path: string): { readonly uid: number | null; readonly isFolder: boolean } => {
+  try {
+    const found = statSync(path)
+    return { uid: found.uid, isFolder: found.isDirectory() }
+  } catch {
+    return { uid: null, isFolder: false }
+  }
+}
+
+/** The folder, or the nearest around it of which this process may see anything. */
+const nearestSeen = (folder: string): string =>
+  folder === dirname(folder) || existsFor(folder) ? folder : nearestSeen(dirname(folder))
+
+/** The mount point of a folder (proc_pid_mountinfo(5)); the folder itself if the system does not tell. */
+const mountOf = (folder: string): string => {
+  const around = mountPoints().filter((point) => point === '/' || folder === point || folder.startsWith(`${point}/`))
+  return around.toSorted((one, other) => other.length - one.length)[0] ?? folder
+}
+
+/** Only Linux lists them (proc_pid_mountinfo(5)). */
+export const mountPoints = (): readonly string[] => {
+  try {
+    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+    return lines.map((line) => unescaped(line.split(' ')[4] ?? ''))
+  } catch {
+    return []
+  }
+}
+
+const unescaped = (path: string): string =>
+  path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
+
+export const noRoomSentence = (file: string): string =>
+  lacksInodes(file)
+    ? `The disk of ${file} has room but too few free inodes, as df -i ${dirname(file)} shows: remove files that are not needed.`
+    : `The disk of ${file} is full, as df -h ${dirname(file)} shows: make room.`
+
+/** The most files that a database has, including those that SQLite removes again at once. */
+const filesOfDatabase = 8
+/** SQLite makes an index of its WAL of this size before it reads anything. */
+const leastBytes = 32 * 1024
+
+/** Each file takes an inode. SQLite only reports that it could not open a file. */
+export const lacksInodes = (file: string): boolean => {
+  const { files, ffree, bavail } = statfsSync(dirname(file))
+  return files > 0 && ffree < filesOfDatabase && bavail > 0
+}
+
+const lacksBytes = (file: string): boolean => {
+  const { bavail, bsize } = statfsSync(dirname(file))
+  return bavail * bsize < leastBytes
+}
+
+/**
+ * Why this process may not write the files of a database: its folder, its file system or its owner. Null if it may. What access(2) says
+ * would be about the user who started the process, so a file is made in the folder and removed again. Expects the canonical path. A full
+ * disk does not count: access can still be ended there.
+ */
+export const closedPlace = (file: string): string | null => {
+  try {
+    const user = process.geteuid?.() ?? 0
+    for (const path of [file, ...Object.values(companionsOf(file))]) {
+      const found = lookAt(path)
+      if (found !== null && user !== 0 && found.uid !== user) return systemSentence('EACCES', path)
+    }
+    const probe = `${file}.${crypto.randomUUID()}.probe`
+    closeSync(openSync(probe, 'wx', 0o600))
+    rmSync(probe)
+    return null
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EROFS') return readOnlySentence(file)
+    return code === 'EACCES' || code === 'EPERM' ? forbiddenSentence(dirname(file)) : null
+  }
+}
+
+/** Why a database cannot be used where it is, after SQLite has failed: as `closedPlace`, or no room. Null if the file itself is at fault. */
+export const placeFault = (file: string): string | null => {
+  const closed = closedPlace(file)
+  if (closed !== null) return closed
+  try {
+    return lacksInodes(file) || lacksBytes(file) ? noRoomSentence(file) : null
+  } catch {
+    return null // the folder is gone
+  }
+}
+
+/** Whether SQLite says of a database that its content is wrong. */
+export const isDamage = (error: unknown): boolean => sqliteCode(error)?.startsWith('SQLITE_CORRUPT') === true
+
+/** Why a file could not be read, by SQLite's error: its place, the disk, or the file itself. */
+export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
+  const options = { cause: error }
+  const place = placeFault(file)
+  if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
+  const restore = 'restore a backup with app-platform restore FILE'
+  const code = sqliteCode(error) ?? ''
+  if (isDamage(error)) return new DatabaseUnusable('damaged', `${file} is damaged: ${restore}.`, options)
+  if (code.startsWith('SQLITE_NOTADB')) {
+    const sentence = `${file} cannot be read as an SQLite database: correct the path, or ${restore}.`
+    return new DatabaseUnusable('damaged', sentence, options)
+  }
+  if (code.startsWith('SQLITE_IOERR')) {
+    return new DatabaseUnusable('out_of_reach', systemSentence('EIO', file) ?? code, options)
+  }
+  const sentence = `SQLite could not open ${file} (${code}), although its folder can be written: run app-platform check, and look at dmesg.`
+  return new DatabaseUnusable('out_of_reach', sentence, options)
+}
+
+/** The same for any error of work on a file: no room or no readable file become a sentence, everything else stays what it is. */
+export const withPlace = (file: string, error: unknown): unknown => {
+  if (error instanceof DatabaseUnusable) return error
+  if (lacksRoom(error)) return new DatabaseUnusable('full', noRoomSentence(file), { cause: error })
+  return faultKind(error) === 'state_unknown' ? unreadable(file, error) : error
+}
