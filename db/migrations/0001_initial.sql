@@ -42,6 +42,10 @@ CREATE TABLE apps (
   slug TEXT NOT NULL UNIQUE,
   status TEXT NOT NULL CHECK (status IN ('active', 'suspended')),
   scopes TEXT NOT NULL,
+  token_scopes TEXT NOT NULL,
+  given_scopes TEXT NOT NULL,
+  held_scopes TEXT NOT NULL,
+  lost_scopes TEXT,
   development_version_id TEXT REFERENCES versions (id),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
@@ -49,6 +53,15 @@ CREATE TABLE apps (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX apps_by_owner ON apps (owner_id);
 CREATE INDEX apps_deleted ON apps (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE scopes (
+  id TEXT PRIMARY KEY NOT NULL,
+  usable_by TEXT NOT NULL CHECK (usable_by IN ('app', 'user', 'both')),
+  words TEXT NOT NULL,
+  is_restricted INTEGER NOT NULL CHECK (is_restricted IN (0, 1)),
+  created_at INTEGER NOT NULL,
+  retired_at INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE clients (
   id TEXT PRIMARY KEY NOT NULL,

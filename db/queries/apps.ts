@@ -36,7 +36,7 @@ import type { SecretHash } from '../../src/domain/secret.ts'
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
 
-type Changeable = Pick<App, 'name' | 'scopes' | 'status' | 'ownerId' | 'developmentVersionId'>
+type Changeable = Omit<App, 'id' | 'slug' | 'createdAt' | 'updatedAt' | 'deletedAt'>
 
 /** Which apps are asked for. A deleted app is neither active nor suspended. */
 export type AppQuestion = {

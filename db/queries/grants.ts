@@ -27,6 +27,9 @@ type PurgedFamily =
 /** The rows that every family has besides its token pairs. They are removed last. */
 const codeAndGrant = 2
 
+/** What closes the window in which the last step of a grant may be repeated. */
+export const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
+
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
   const findById = lazyReader(
@@ -87,6 +90,7 @@ export const grantQueries = (db: DrizzleConnection) => {
           clientId: grants.clientId,
           appId: grants.appId,
           appStatus: apps.status,
+          lostScopes: apps.lostScopes,
           userId: grants.userId,
           userStatus: users.status,
           userName: users.name,
@@ -142,8 +146,6 @@ export const grantQueries = (db: DrizzleConnection) => {
   )
   const removeCode = lazyWriter(db, () => db.delete(authorizationCodes).where(eq(authorizationCodes.key, given('key'))))
   const remove = lazyWriter(db, () => db.delete(grants).where(eq(grants.key, given('key'))))
-  const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
-
   return {
     /** This and the next two: @throws KeyTaken */
     insert: freshInserter<Grant>(db, grants),

@@ -24,6 +24,7 @@ import { grantQueries } from './grants.ts'
 import { keyQueries } from './rows.ts'
 import { nameQueries } from './names.ts'
 import { resourceQueries, stagedResourceQueries } from './resources.ts'
+import { scopeQueries } from './scopes.ts'
 import { webhookAttemptQueries, webhookEventQueries, webhookEndpointQueries } from './webhooks.ts'
 
 export type * from './access.ts'
@@ -36,6 +37,7 @@ export type * from './lists.ts'
 export type * from './mails.ts'
 export type * from './places.ts'
 export type * from './resources.ts'
+export type * from './scopes.ts'
 export type * from './secrets.ts'
 export type * from './server.ts'
 export type * from './sessions.ts'
@@ -79,6 +81,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),
   rollbacks: rollbackQueries(db),
+  scopes: scopeQueries(db),
   serverKeys: serverKeyQueries(db),
   serviceKeys: serviceKeyQueries(db),
   sessions: sessionQueries(db),

@@ -68,7 +68,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .select({
           credential: getTableColumns(credentials),
           environment: clients.environment,
-          app: { id: apps.id, status: apps.status, scopes: apps.scopes },
+          app: { id: apps.id, status: apps.status, tokenScopes: apps.tokenScopes },
         })
         .from(credentials)
         .innerJoin(clients, eq(clients.id, credentials.clientId))
@@ -154,6 +154,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
           appName: apps.name,
           appSlug: apps.slug,
           appStatus: apps.status,
+          lostScopes: apps.lostScopes,
           appCreatedAt: apps.createdAt,
         })
         .from(appTokens)

@@ -114,16 +114,50 @@ const common = (one: string, other: string) => `(
     SELECT value FROM json_each('["' || replace(${one}, ' ', '","') || '"]')
     WHERE instr(' ' || ${other} || ' ', ' ' || value || ' ') > 0 ORDER BY key))`
 
-/** Scopes of an app or an install that were withdrawn. Those that were added since are not given. */
-const endsScopes = (kind: string, of: 'apps' | 'installs'): End =>
+/**
+ * Scopes of an app or an install that were withdrawn. Those that were added since are not given. `column` has them, and `others` some
+ * of them.
+ */
+const endsScopes = (kind: string, of: 'apps' | 'installs', column = 'scopes', others: readonly string[] = []): End =>
   endsState({
     kind,
     counts: 'scopes',
     of,
-    told: changed(of, 'scopes'),
-    set: `scopes = ${common('m.scopes', 'c.value')}`,
-    where: `m.scopes <> ${common('m.scopes', 'c.value')}`,
+    told: changed(of, column),
+    set: [column, ...others].map((each) => `${each} = ${common(`m.${each}`, 'c.value')}`).join(', '),
+    where: `m.${column} <> ${common(`m.${column}`, 'c.value')}`,
   })
+
+/** The names of a list without those of retired scopes. */
+const withoutRetired = (list: string) => `(
+  SELECT coalesce(group_concat(value, ' '), '') FROM (
+    SELECT value FROM json_each('["' || replace(${list}, ' ', '","') || '"]')
+    WHERE value NOT IN (SELECT id FROM main.scopes WHERE retired_at IS NOT NULL) ORDER BY key))`
+
+/** Retired scopes of the operator, also those that the backup does not know: their names are never used again. */
+const retiredScopes: End = {
+  kind: 'scope_retired',
+  counts: 'scopes',
+  of: 'scopes',
+  told: `SELECT id, retired_at, json_object('usable_by', usable_by, 'words', words, 'is_restricted', is_restricted,
+      'created_at', created_at) FROM predecessor.scopes WHERE retired_at IS NOT NULL`,
+  first: [
+    `INSERT OR IGNORE INTO main.scopes (id, usable_by, words, is_restricted, created_at, retired_at)
+    SELECT target, value ->> 'usable_by', value ->> 'words', value ->> 'is_restricted', value ->> 'created_at', at
+    FROM main.carried_ends WHERE kind = 'scope_retired'`,
+  ],
+  done: [
+    `UPDATE main.scopes AS m SET retired_at = c.at FROM main.carried_ends AS c
+    WHERE c.kind = 'scope_retired' AND c.target = m.id AND m.retired_at IS NULL`,
+  ],
+  last: [
+    ...['scopes', 'token_scopes', 'given_scopes'].map((column) => ['apps', column] as const),
+    ...['installs', 'versions'].map((table) => [table, 'scopes'] as const),
+  ].map(
+    ([table, column]) => `UPDATE main.${table} AS m SET ${column} = ${withoutRetired(`m.${column}`)}
+    WHERE m.${column} <> ${withoutRetired(`m.${column}`)}`,
+  ),
+}
 
 const owner = { kind: 'app_owner', of: 'apps' } as const
 const email = { kind: 'user_email', of: 'users' } as const
@@ -355,7 +389,9 @@ export const ends: readonly End[] = [
   }),
   endsOnce({ kind: 'member', counts: 'members', of: 'app_members', column: 'ended_at', set: 'updated_at = c.at' }),
   rolledBack,
-  endsScopes('app_scopes', 'apps'),
+  endsScopes('app_scopes', 'apps', 'scopes', ['token_scopes']),
+  endsScopes('app_given_scopes', 'apps', 'given_scopes'),
+  retiredScopes,
   // If a client got several in the same millisecond and one of them has ended, all count as ended: doubt is a refusal.
   {
     kind: 'redirect_uri',

@@ -10,6 +10,7 @@ import { installApprovals, installStates } from '../../src/domain/install.ts'
 import { mailFaults, mailKinds, mailStates } from '../../src/domain/mail.ts'
 import { memberRoles, offeredRoles } from '../../src/domain/member.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
+import { ownScopeUses } from '../../src/domain/scope.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { userStatuses } from '../../src/domain/user.ts'
@@ -194,11 +195,30 @@ export const apps = sqliteTable('apps', {
   name: text().notNull(),
   slug: text().notNull(),
   status: text({ enum: appStatuses }).notNull(),
+  /** What it may ask for: its registered scopes. */
   scopes: text().notNull(),
+  /** Those of them that its own tokens can have. */
+  tokenScopes: text('token_scopes').notNull(),
+  /** Restricted scopes that an operator gave it, so that it may register them. */
+  givenScopes: text('given_scopes').notNull(),
+  /** Scopes of the operator that it has ever registered: its grants and tokens may still have them. */
+  heldScopes: text('held_scopes').notNull(),
+  /** Those of them that were retired or taken from it. Tokens that were issued before have them no more. Null: none. */
+  lostScopes: text('lost_scopes'),
   developmentVersionId: text('development_version_id'),
   deletedAt: integer('deleted_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+})
+
+/** The operator's own scopes. Name and words never change; a retired one stays, so that its name is not used again. */
+export const scopes = sqliteTable('scopes', {
+  name: text('id').primaryKey(),
+  usableBy: text('usable_by', { enum: ownScopeUses }).notNull(),
+  words: text().notNull(),
+  isRestricted: integer('is_restricted', { mode: 'boolean' }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  retiredAt: integer('retired_at'),
 })
 
 /** Members of an app besides the account that it belongs to. A row ends when the person leaves, is removed or gets the app. */

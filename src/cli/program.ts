@@ -58,6 +58,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       resource: async () => (await import('./commands/resource.ts')).addResourceCommands,
       review: async () => (await import('./commands/review.ts')).addReviewCommands,
       webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+      scope: async () => (await import('./commands/scope.ts')).addScopeCommands,
       'service-key': async () => (await import('./commands/service-key.ts')).addServiceKeyCommands,
       mail: async () => (await import('./commands/mail.ts')).addMailCommands,
       audit: async () => (await import('./commands/audit.ts')).addAuditCommands,

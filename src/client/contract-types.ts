@@ -1,6 +1,7 @@
 /** The requests and answers of the contract. The types are derived from the schemas that the server checks with. */
 import type { Static } from '@sinclair/typebox'
 import type * as management from '../http/contract/management.ts'
+import type * as scopes from '../http/contract/management-scopes.ts'
 import type * as oauth from '../http/contract/oauth.ts'
 import type * as resources from '../http/contract/resources.ts'
 import type * as sessions from '../http/contract/sessions.ts'
@@ -72,6 +73,10 @@ export type InstallQuery = Paging & {
   readonly approval?: ManagedInstall['approval']
   readonly userExternalId?: string
 }
+export type ScopeStatement = Static<typeof scopes.scopeStatement>
+export type ManagedScope = Static<typeof scopes.managedScope>
+export type RetiredScope = Static<typeof scopes.retiredScope>
+export type GivenScopes = Static<typeof scopes.givenScopes>
 export type AuditPage = Static<typeof management.auditEventList>
 export type AuditEvent = AuditPage['data'][number]
 

@@ -4,17 +4,21 @@ import type {
   AuditEvent,
   EndedAccess,
   ErasedUser,
+  GivenScopes,
   ImportedResources,
   InstallQuery,
   Page,
   Paging,
   ManagedInstall,
   ManagedResource,
+  ManagedScope,
   ManagedUser,
   PersonalData,
   RemovedResource,
   ResourceLine,
   ResourceStatement,
+  RetiredScope,
+  ScopeStatement,
   UserQuery,
   UserStatement,
 } from './contract-types.ts'
@@ -44,6 +48,7 @@ export const createManagementClient = ({ serviceKey: bearer, ...options }: Manag
     users: usersOf(send),
     resources: resourcesOf(send),
     installs: installsOf(send),
+    scopes: scopesOf(send),
     signIn: signInOf(send),
     audit: auditOf(send),
     /** What the platform says of a token of any app, in the names of RFC 7662; `active` is false for a dead one. */
@@ -149,6 +154,34 @@ const installsOf = (send: Send) => {
     approve: step('approve'),
     reject: step('reject'),
     deactivate: step('deactivate'),
+  }
+}
+
+const scopePath = (name: string, rest = '') => `/scopes/${segment('name', name)}${rest}`
+
+const scopeOfAppPath = (name: string, app: string) => scopePath(name, `/apps/${segment('app', app)}`)
+
+const scopesOf = (send: Send) => {
+  const list = async (query: Paging = {}, call: CallOptions = {}): Promise<Page<ManagedScope>> =>
+    await send(isPage<Page<ManagedScope>>, { ...call, method: 'GET', path: '/scopes', query })
+  return {
+    /** Adds a scope of your own (status 201). What is said of it never changes; the same again changes nothing (200). */
+    put: async (name: string, body: ScopeStatement, call: CallOptions = {}) =>
+      await send(isAnswer<ManagedScope>, { ...call, method: 'PUT', path: scopePath(name), body }),
+    get: async (name: string, call: CallOptions = {}) =>
+      await send(isAnswer<ManagedScope>, { ...call, method: 'GET', path: scopePath(name) }),
+    list,
+    /** Your own scopes of all pages, by name. A page is requested when the loop reaches it. */
+    all: (call?: CallOptions) => everyItem(async (paging) => await list(paging, call)),
+    /** Retires the scope for good: apps, grants and live tokens lose it at once. */
+    retire: async (name: string, call: CallOptions = {}) =>
+      await send(isAnswer<RetiredScope>, { ...call, method: 'DELETE', path: scopePath(name) }),
+    /** Lets the app with this slug register a restricted scope. */
+    give: async (name: string, app: string, call: CallOptions = {}) =>
+      await send(isAnswer<GivenScopes>, { ...call, method: 'PUT', path: scopeOfAppPath(name, app) }),
+    /** Takes it back: the app, its grants and its live tokens lose it at once. */
+    take: async (name: string, app: string, call: CallOptions = {}) =>
+      await send(isAnswer<GivenScopes>, { ...call, method: 'DELETE', path: scopeOfAppPath(name, app) }),
   }
 }
 

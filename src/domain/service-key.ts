@@ -8,6 +8,8 @@ export const serviceRights = [
   'resources:write',
   'installs:read',
   'installs:write',
+  'scopes:read',
+  'scopes:write',
   'sign-in',
   'tokens:introspect',
   'audit:read',

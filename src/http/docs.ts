@@ -3,7 +3,7 @@ import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import redirectScript from 'swagger-ui-dist/oauth2-redirect.js' with { type: 'file' }
 import { currentApiVersion } from '../domain/api-version.ts'
-import { scopeCatalogue, scopesFor } from '../domain/scope.ts'
+import { builtInScopes, scopesFor } from '../domain/scope.ts'
 import { cookieName } from './cookies.ts'
 import { staticFile } from './packed.ts'
 import { authorizationPath, tokenPath } from './paths.ts'
@@ -12,7 +12,7 @@ import type { DocumentInfo } from './openapi-document.ts'
 const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
 
 const scopesOf = (caller: 'app' | 'user') =>
-  Object.fromEntries(scopesFor(caller).map((name) => [name, scopeCatalogue[name].words]))
+  Object.fromEntries(scopesFor(caller).map((name) => [name, builtInScopes.get(name)?.words ?? name]))
 
 /** Swagger UI receives the authorization code here. */
 const redirectPath = '/docs/oauth2-redirect.html'

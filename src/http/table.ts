@@ -18,6 +18,14 @@ import {
   readUser,
   readUsers,
 } from './endpoints/management-users.ts'
+import {
+  deleteScope,
+  giveScopeToApp,
+  putScope,
+  readScope,
+  readScopes,
+  takeScopeFromApp,
+} from './endpoints/management-scopes.ts'
 import { acceptSignIn, rejectSignIn } from './endpoints/management-sign-in.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
@@ -91,6 +99,12 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   approveInstall,
   rejectInstall,
   deactivateInstall,
+  readScopes,
+  putScope,
+  readScope,
+  deleteScope,
+  giveScopeToApp,
+  takeScopeFromApp,
   exportAudit,
   acceptSignIn,
   rejectSignIn,

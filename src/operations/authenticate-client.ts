@@ -44,7 +44,8 @@ export const authenticateClient = (q: Queries, presented: PresentedClient, now: 
       environment,
       appId: app.id,
       appStatus: app.status,
-      appScopes: app.scopes,
+      /** What its own tokens can have. */
+      tokenScopes: app.tokenScopes,
       lastUsedAt: credential.lastUsedAt,
     }
   })

@@ -16,6 +16,7 @@ import {
   type TimeKeyedKind,
   type UuidKeyedKind,
 } from '../domain/secret.ts'
+import { withoutScopes } from '../domain/scope.ts'
 import type { TimeKey } from '../domain/time-key.ts'
 
 type Keyed<Key> = { readonly key: Key; readonly hash: SecretHash }
@@ -45,11 +46,26 @@ export const findBySecret = <Key extends number | string, Row>(
 
 /** An app token in whatever state, with its credential, client and app. */
 export const findAppToken = (q: Queries, secret: Keyed<TimeKey>) =>
-  findBySecret(secret, q.appTokens.find, q.appTokens.oldestKey, (row) => row.hash)
+  andThen(
+    findBySecret(secret, q.appTokens.find, q.appTokens.oldestKey, (row) => row.hash),
+    withoutLost,
+  )
 
 /** A user access token in whatever state, with its grant, app and user. */
 export const findAccessToken = (q: Queries, secret: Keyed<TimeKey>) =>
-  findBySecret(secret, q.grants.findAccess, q.grants.oldestPairKey, (row) => row.hash)
+  andThen(
+    findBySecret(secret, q.grants.findAccess, q.grants.oldestPairKey, (row) => row.hash),
+    withoutLost,
+  )
+
+/**
+ * A token with the scopes that it still has. A scope that was retired or taken from the app is lost to all of its tokens at once: the
+ * row that they are checked by says so, also for a token that was being issued at that moment, and on every server.
+ */
+const withoutLost = <Row extends { readonly scopes: string; readonly lostScopes: string | null }>(
+  row: Row | null,
+): Row | null =>
+  row === null || row.lostScopes === null ? row : { ...row, scopes: withoutScopes(row.scopes, row.lostScopes) }
 
 /** A refresh token, spent or not, with its grant and the state of its user. */
 export const findRefreshToken = (q: Queries, secret: Keyed<TimeKey>) =>

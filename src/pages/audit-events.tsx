@@ -42,6 +42,7 @@ const operatorGroups = {
   device: 'Known browsers',
   factor: 'Second factors',
   page: 'Refused forms',
+  scope: 'Scopes',
   service_key: 'Service keys',
   resource: 'Websites and stores',
   resources: 'Imports of websites and stores',

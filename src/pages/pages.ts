@@ -55,6 +55,7 @@ import { newUserRoutes } from './desk/new-user.tsx'
 import { quotaRoutes } from './desk/quotas.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
+import { scopeRoutes } from './desk/scopes.tsx'
 import { serviceKeyRoutes } from './desk/service-keys.tsx'
 import { serviceKeySteps } from './desk/service-key-steps.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
@@ -156,6 +157,7 @@ const desk = (door: Door) =>
     .use(newUserRoutes(door))
     .use(deskUserRoutes(door))
     .use(userSteps(door))
+    .use(scopeRoutes(door))
     .use(serviceKeyRoutes(door))
     .use(serviceKeySteps(door))
     .use(auditRoutes(door))

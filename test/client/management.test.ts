@@ -69,6 +69,32 @@ test('websites are created, read, listed and removed', async () => {
   expect(await codeOf(builder.resources.get('site', 's/1'))).toBe('record_not_found')
 })
 
+test('scopes are added, read, listed, given, taken back and retired', async () => {
+  const statuses: number[] = []
+  const onAnswer = ({ status }: { readonly status: number }) => void statuses.push(status)
+  const stated = { for: 'both', text: 'List your orders' } as const
+  const created = await builder.scopes.put('orders:read', stated, { onAnswer })
+  expect(created).toMatchObject({ name: 'orders:read', ...stated, restricted: true, retiredAt: null })
+  expect(await builder.scopes.put('orders:read', stated, { onAnswer })).toEqual(created)
+  expect(statuses).toEqual([201, 200])
+  expect(await codeOf(builder.scopes.put('orders:read', { ...stated, for: 'user' }))).toBe('invalid_request')
+  expect(await codeOf(builder.scopes.put('site:write', stated))).toBe('invalid_request')
+  expect(await builder.scopes.get('orders:read')).toEqual(created)
+  expect(await Array.fromAsync(builder.scopes.all())).toEqual([created])
+  expect(await builder.scopes.give('orders:read', app.slug)).toMatchObject({ app: app.slug, given: ['orders:read'] })
+  expect((await builder.scopes.take('orders:read', app.slug)).given).toEqual([])
+  for (const unknown of [
+    builder.scopes.get('no:such'),
+    builder.scopes.give('orders:read', 'nobody'),
+    builder.scopes.retire('no:such'),
+  ])
+    expect(await codeOf(unknown)).toBe('record_not_found')
+  const retired = await builder.scopes.retire('orders:read')
+  expect(retired).toMatchObject({ apps: 0, installs: 0, grants: 0, endedGrants: 0 })
+  expect(retired.scope.retiredAt).toBeString()
+  expect(await codeOf(builder.scopes.put('orders:read', stated))).toBe('invalid_request')
+})
+
 const pages = () => proxy.passed.filter(({ path }) => path.startsWith('/api/management/resources/site?')).length
 
 test('a list of several pages is read page by page, only as far as the loop goes', async () => {

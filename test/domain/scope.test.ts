@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import {
+  catalogueWith,
   commonTo,
   formatScope,
   isSubset,
+  ownScopeFault,
   parseScope,
   parseStoredScope,
-  scopeCatalogue,
+  builtInScopes,
   scopesFor,
+  usableBy,
+  withoutScopes,
 } from '../../src/domain/scope.ts'
 
 const issuable = ['profile.email:read', 'profile:read', 'site.content:write', 'site:read', 'store:read'] as const
@@ -87,7 +91,7 @@ describe('stored scopes', () => {
   })
 
   test('allow nothing for a name that does not exist', () => {
-    expect(parseStoredScope('site:read admin:all')).toEqual(['site:read'])
+    expect(parseStoredScope('site:read site:all admin')).toEqual(['site:read'])
   })
 })
 
@@ -109,11 +113,61 @@ describe('the result for a text', () => {
     expect(readFrom(parseStoredScope(first))).toBe(255)
   })
 
-  test('is read again when the text is longer than a scope may be', () => {
-    for (const length of [1000, 1001]) {
+  test('is read again when the text is longer than all scopes of a server', () => {
+    for (const length of [13_520, 13_521]) {
       const text = next().padEnd(length)
-      expect(parseStoredScope(text) === parseStoredScope(text)).toBe(length === 1000)
+      expect(parseStoredScope(text) === parseStoredScope(text)).toBe(length === 13_520)
     }
+  })
+})
+
+const own = (name: string) => ({ name, usableBy: 'both', words: name, isRestricted: false }) as const
+
+describe("the operator's own scopes", () => {
+  test('have names of area and verb, outside the areas of built-in scopes', () => {
+    for (const name of ['orders:read', 'a:b', 'order.items:write', 'pages-v2:read-all', `${'a'.repeat(62)}:b`]) {
+      expect(ownScopeFault(name)).toBeNull()
+    }
+    const malformed = ['orders', 'orders:', ':read', 'Orders:read', 'orders:read:all', 'orders read', 'orders.:read']
+    const others = [
+      '1:read',
+      'orders:read\n',
+      'orders:\u202eread',
+      'ordérs:read',
+      '',
+      `${'a'.repeat(63)}:b`,
+      'a..b:c',
+      'a_b:c',
+    ]
+    for (const name of [...malformed, ...others]) expect(ownScopeFault(name)).toContain('area:verb')
+    for (const name of builtInScopes.keys()) {
+      const [area = '', verb = ''] = name.split(':')
+      for (const taken of [name, `${area}:other`, `${area}.part:${verb}`])
+        expect(ownScopeFault(taken)).toContain('reserved')
+    }
+  })
+
+  test('can be read from any text, and are ordered with the built-in ones', () => {
+    const scopes = ['orders:read', 'profile:read', 'zebra:write'] as const
+    expect(parseScope('zebra:write profile:read orders:read zebra:write')).toEqual({
+      kind: 'scopes',
+      scopes: [...scopes],
+    })
+    expect(parseStoredScope(formatScope(scopes.toReversed()))).toEqual([...scopes])
+  })
+
+  test('are taken out of a list whole', () => {
+    expect(withoutScopes('orders:read orders:read-all site:read', 'orders:read gone:read')).toBe(
+      'orders:read-all site:read',
+    )
+    expect(withoutScopes('orders:read', 'orders:read')).toBe('')
+  })
+
+  test('follow the built-in ones in the catalogue, with the callers that can have them', () => {
+    const catalogue = catalogueWith([own('orders:read'), { ...own('mail:send'), usableBy: 'app', isRestricted: true }])
+    expect([...catalogue.keys()]).toEqual([...builtInScopes.keys(), 'orders:read', 'mail:send'])
+    expect(catalogue.get('mail:send')).toEqual({ callers: ['app'], availability: 'restricted', words: 'mail:send' })
+    expect(usableBy('user', ['mail:send', 'orders:read', 'other:read'], catalogue)).toEqual(['orders:read'])
   })
 })
 
@@ -126,12 +180,12 @@ describe('the catalogue', () => {
   test('never issues a planned or restricted scope', () => {
     for (const name of unavailable) {
       expect([...scopesFor('app'), ...scopesFor('user')]).not.toContain(name)
-      expect(['planned', 'restricted']).toContain(scopeCatalogue[name].availability)
+      expect(['planned', 'restricted']).toContain(String(builtInScopes.get(name)?.availability))
     }
   })
 
   test('describes in plain words what each scope allows', () => {
-    const words = Object.values(scopeCatalogue).map((entry) => entry.words)
+    const words = [...builtInScopes.values()].map((entry) => entry.words)
     expect(new Set(words).size).toBe(words.length)
     for (const text of words) expect(text).toMatch(/^[A-Z][a-z ]+$/)
   })

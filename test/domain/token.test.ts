@@ -14,6 +14,8 @@ const appToken = {
   credentialRevokedAt: null,
   credentialExpiresAt: null,
   appStatus: 'active',
+  scopes: 'orders:read site:read',
+  lostScopes: null,
 } as const
 const userToken = {
   ...span,
@@ -21,6 +23,8 @@ const userToken = {
   grantRevokedAt: null,
   appStatus: 'active',
   userStatus: 'active',
+  scopes: 'orders:read site:read',
+  lostScopes: null,
 } as const
 
 test('a session, an app token and a user token work while everything that they depend on is live', () => {
@@ -47,6 +51,7 @@ test.each([
   { credentialRevokedAt: now },
   { credentialExpiresAt: now },
   { appStatus: 'suspended' },
+  { lostScopes: 'site:read orders:read' },
 ] as const)('an app token does not work with %p', (change) => {
   expect(isAppTokenLive({ ...appToken, ...change }, now)).toBe(false)
 })
@@ -57,9 +62,15 @@ test.each([
   { grantCurrentKey: next },
   { grantRevokedAt: now },
   { appStatus: 'suspended' },
+  { lostScopes: 'site:read orders:read' },
   { userStatus: 'disabled' },
 ] as const)('an access or refresh token of a user does not work with %p', (change) => {
   expect(isUserTokenLive(key, { ...userToken, ...change }, now)).toBe(false)
+})
+
+test('a token that has lost some of its scopes works with the others', () => {
+  expect(isAppTokenLive({ ...appToken, lostScopes: 'orders:read' }, now)).toBe(true)
+  expect(isUserTokenLive(key, { ...userToken, lostScopes: 'orders:read old:read' }, now)).toBe(true)
 })
 
 const isLiveAt = (nowMs: number) => isUserTokenLive(key, userToken, nowMs)

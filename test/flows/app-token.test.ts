@@ -114,7 +114,8 @@ describe('POST /token', () => {
     const told = async (scope: string) => (await issue({ ...app.development, scope })).body.error.message
     expect(await told('site:read store:read')).toBe('The app may not ask for the scope store:read.')
     expect(await told('customers:read')).toBe('The scope customers:read is planned or restricted and cannot be issued.')
-    for (const odd of ['sites:read', '<script>', app.development.clientSecret])
+    expect(await told('site:read sites:read')).toBe('A scope in the list does not exist, or was retired.')
+    for (const odd of ['site:list', '<script>', app.development.clientSecret])
       expect(await told(`site:read ${odd}`)).toBe(
         'Scope 2 in the list does not exist. There are: profile.email:read, profile:read, site.content:write, site:read, store:read.',
       )

@@ -241,6 +241,7 @@ const impersonal = new Set([
   'mails.fault', // the name of a kind of fault
   'apps.name',
   'apps.slug',
+  'scopes.words',
   'audit_events.address', // for the retention of the audit log, with an ID that names nobody
   'audit_events.detail', // names of fields, states and counts
   'audit_events.reason',

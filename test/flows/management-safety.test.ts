@@ -83,6 +83,13 @@ const leave = async () => {
   return new URL(headers.get('location') ?? '').searchParams.get('request') ?? ''
 }
 
+/** The name of a new restricted scope. */
+const newScope = async (): Promise<string> => {
+  const name = `${fresh('area')}:read`
+  await ask('PUT', { path: `/scopes/${name}`, body: { for: 'both', text: 'List your orders' } }, full.secret)
+  return name
+}
+
 /** A call that succeeds and, unless it reads, changes something of the member. */
 type Call = { readonly right: ServiceRight; readonly sent: (member: Member) => Sent | Promise<Sent> }
 const installStep = (step: string): Call => ({
@@ -135,6 +142,28 @@ const calls: Readonly<Record<string, Call>> = {
     sent: async ({ install }) => {
       await ask('POST', { path: `/installs/${install}/approve` }, full.secret)
       return { path: `/installs/${install}/deactivate` }
+    },
+  },
+  'GET /scopes': reading('scopes:read', () => '/scopes'),
+  'GET /scopes/:name': {
+    right: 'scopes:read',
+    sent: async () => ({ path: `/scopes/${await newScope()}` }),
+  },
+  'PUT /scopes/:name': {
+    right: 'scopes:write',
+    sent: () => ({ path: `/scopes/${fresh('area')}:read`, body: { for: 'both', text: 'List your orders' } }),
+  },
+  'DELETE /scopes/:name': { right: 'scopes:write', sent: async () => ({ path: `/scopes/${await newScope()}` }) },
+  'PUT /scopes/:name/apps/:app': {
+    right: 'scopes:write',
+    sent: async () => ({ path: `/scopes/${await newScope()}/apps/${app.slug}` }),
+  },
+  'DELETE /scopes/:name/apps/:app': {
+    right: 'scopes:write',
+    sent: async () => {
+      const path = `/scopes/${await newScope()}/apps/${app.slug}`
+      await ask('PUT', { path }, full.secret)
+      return { path }
     },
   },
   'GET /audit': reading('audit:read', () => '/audit?limit=1000'),
@@ -240,7 +269,7 @@ const askTooLate = async (method: string, { path, body, type }: Sent) => {
 }
 
 describe('with a key that is revoked while its body arrives, is refused, changes nothing and is audited:', () => {
-  const withBody = writes.filter(({ name, method }) => method !== 'DELETE' && !name.includes('/installs/'))
+  const withBody = writes.filter(({ name, method }) => method !== 'DELETE' && !/\/(?:installs|apps)\//.test(name))
   for (const { name, method, sent } of withBody) {
     test(name, async () => {
       const member = await addMember()

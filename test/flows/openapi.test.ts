@@ -163,6 +163,12 @@ describe('the two documents', () => {
       'POST /api/management/installs/{id}/approve',
       'POST /api/management/installs/{id}/reject',
       'POST /api/management/installs/{id}/deactivate',
+      'GET /api/management/scopes',
+      'PUT /api/management/scopes/{name}',
+      'GET /api/management/scopes/{name}',
+      'DELETE /api/management/scopes/{name}',
+      'PUT /api/management/scopes/{name}/apps/{app}',
+      'DELETE /api/management/scopes/{name}/apps/{app}',
       'GET /api/app-platform/webhooks',
       'POST /api/app-platform/webhooks/{id}/ping',
       'GET /api/app-platform/webhooks/{id}/attempts',
@@ -442,6 +448,17 @@ test('every answer of a long walk matches the documents', async () => {
     for (const bearer of [builder, weak, 'x']) await management('GET', path, undefined, bearer)
   for (const path of ['/resources/site', '/resources/x', '/resources/site/7', '/resources/site/8'])
     await management('GET', path)
+  const scopes = { path: '/scopes/orders:read', sent: { for: 'both', text: 'List your orders' } }
+  for (const sent of [scopes.sent, scopes.sent, { for: 'user', text: 'Other' }, {}])
+    await management('PUT', scopes.path, sent)
+  for (const path of ['/scopes', scopes.path, '/scopes/other:read']) await management('GET', path)
+  for (const path of [
+    `${scopes.path}/apps/${world.app.slug}`,
+    `${scopes.path}/apps/none`,
+    '/scopes/other:read/apps/none',
+  ])
+    for (const method of ['PUT', 'DELETE']) await management(method, path)
+  for (const path of [scopes.path, '/scopes/other:read']) await management('DELETE', path)
   for (const { id } of (await management('GET', '/installs')).body.data)
     for (const step of ['approve', 'reject', 'deactivate']) await management('POST', `/installs/${id}/${step}`)
   await management('POST', `/installs/ins_${'0'.repeat(32)}/approve`)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { builtInScopes } from '../../src/domain/scope.ts'
 import { join } from 'node:path'
 import {
   authorizationQueryOf,
@@ -128,6 +129,7 @@ describe('the consent page', () => {
       publisher: 'Grace Publisher',
       environment: 'development',
       facts: null,
+      catalogue: builtInScopes,
       scopes: [
         { name: 'profile:read', isNew: false },
         { name: 'site:read', isNew: false },

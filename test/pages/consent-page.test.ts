@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { callFrom, doorOf } from '../http/support/door.ts'
+import { builtInScopes } from '../../src/domain/scope.ts'
 import type { Consent } from '../../src/operations/oauth/authorize.ts'
 import { ConsentPage } from '../../src/pages/front-door/consent.tsx'
 import { page } from '../../src/pages/page.ts'
@@ -22,6 +23,7 @@ const plain: Consent = {
   publisher: 'Dora Developer',
   environment: 'production',
   facts: { description: null, websiteUrl: null, supportUrl: null, privacyUrl: null },
+  catalogue: builtInScopes,
   scopes: [{ name: 'site:read', isNew: false }],
   isKnown: false,
 }

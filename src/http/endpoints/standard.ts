@@ -4,7 +4,8 @@
  */
 import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
-import { scopesFor, unionOf } from '../../domain/scope.ts'
+import { isIssuable } from '../../domain/scope.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import { introspect, introspectForBuilder, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
@@ -203,11 +204,10 @@ const tokenTypes = {
 
 const wholeSeconds = (epochMs: number): number => Math.floor(epochMs / 1000)
 
-const scopes = unionOf([scopesFor('app'), scopesFor('user')])
 const clientMethods = ['client_secret_basic', 'client_secret_post'] as const
 
 /** RFC 8414 section 2, with RFC 9207 section 3 and RFC 9728 section 4. Only what works is listed. */
-const serverMetadata = (issuer: string) => ({
+const serverMetadata = (issuer: string, scopes: readonly string[]) => ({
   issuer,
   authorization_endpoint: issuer + authorizationPath,
   token_endpoint: issuer + tokenPath,
@@ -228,7 +228,7 @@ const serverMetadata = (issuer: string) => ({
 })
 
 /** RFC 9728 section 2: the endpoints of the contract, as one resource. */
-const resourceMetadata = (issuer: string) => ({
+const resourceMetadata = (issuer: string, scopes: readonly string[]) => ({
   resource: issuer + contractPath,
   authorization_servers: [issuer],
   scopes_supported: scopes,
@@ -236,16 +236,23 @@ const resourceMetadata = (issuer: string) => ({
   resource_documentation: `${issuer}/docs/guides/first-app`,
 })
 
-const metadata = (path: string, details: Pick<Details, 'id' | 'summary'>, contentFor: (issuer: string) => object) =>
+const metadata = (
+  path: string,
+  details: Pick<Details, 'id' | 'summary'>,
+  contentFor: (issuer: string, scopes: readonly string[]) => object,
+) =>
   endpoint({
     method: 'GET',
     path,
     answers: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'The metadata.' }) },
     details: { ...details, description: 'For discovery by client libraries.', tag: 'Standard OAuth' },
-    run: ({ platform }) =>
-      new Response(JSON.stringify(contentFor(platform.publicUrl)), {
+    run: async ({ platform }) => {
+      const issuableOnes = [...(await readCatalogue(platform))].filter(([, entry]) => isIssuable(entry))
+      const scopes = issuableOnes.map(([name]) => name).toSorted()
+      return new Response(JSON.stringify(contentFor(platform.publicUrl, scopes)), {
         headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' },
-      }),
+      })
+    },
   })
 
 /** How clients discover the endpoints. */

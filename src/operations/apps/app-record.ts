@@ -18,6 +18,8 @@ export const appRecord = async (q: Queries, app: App) => {
   return {
     ...pick(app, 'id', 'slug', 'name', 'status'),
     scopes: parseStoredScope(app.scopes),
+    /** Restricted scopes that it may register. */
+    givenScopes: parseStoredScope(app.givenScopes),
     ownerId: app.ownerId,
     clientIds: {
       development: clientIn(clients, 'development').id,

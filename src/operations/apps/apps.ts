@@ -4,11 +4,12 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { isSlug, typedAppName } from '../../domain/name.ts'
-import { formatScope, parseScope, type ScopeName, parseStoredScope } from '../../domain/scope.ts'
+import { readScopeNames, type ScopeName, parseStoredScope, scopeWords } from '../../domain/scope.ts'
 import { badInput, decide, type Operation, refusalOfFaults, type OpenChange, refuseFault } from '../decide.ts'
 import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp, findAnyApp } from './app-record.ts'
 import { type AppWithoutAccess, endIssued } from '../end-access.ts'
+import { registration } from '../scopes/scopes.ts'
 
 type NewApp = {
   readonly ownerEmail: string
@@ -19,7 +20,7 @@ type NewApp = {
 
 /**
  * Registers an app for an active user. It has a client ID in each environment and no secret yet.
- * @throws invalid_request, quota_exceeded
+ * @throws invalid_request, quota_exceeded, scope_not_available
  */
 export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, actor, input) => {
   const { name, fault } = typedAppName(input.name, platform.platformName)
@@ -46,13 +47,17 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)
     if (overQuota !== null) return overQuota
     if ((await q.apps.bySlug(input.slug)) !== null) return badInput('slug', slugTaken)
+    const registered = await registration(q, null, asked.scopes)
+    if (registered instanceof PlatformError) return registered
     const app: App = {
       id,
       ownerId: owner.id,
       name,
       slug: input.slug,
       status: 'active',
-      scopes: formatScope(asked.scopes),
+      ...registered,
+      givenScopes: '',
+      lostScopes: null,
       developmentVersionId: null,
       deletedAt: null,
       createdAt: now,
@@ -99,7 +104,7 @@ const refusalIfQuotaFull = async (
 /** The scopes that an app asks to register, or why they cannot be registered. */
 const readScopes = (text: string): { readonly scopes: readonly ScopeName[]; readonly fault: string | null } => {
   if (text.trim() === '') return { scopes: [], fault: 'Choose at least one scope.' }
-  const parsed = parseScope(text)
+  const parsed = readScopeNames(scopeWords(text))
   return parsed.kind === 'scopes' ? { scopes: parsed.scopes, fault: null } : { scopes: [], fault: parsed.message }
 }
 
@@ -127,23 +132,24 @@ type NewAppScopes = { readonly slug: string; readonly scopes: string }
 /**
  * Sets the scopes that an app may ask for. Issued tokens and existing grants keep their scopes: a withdrawn scope is only
  * refused in new token requests, consents and versions.
- * @throws invalid_request for scopes that cannot be registered, or an unknown slug
+ * @throws invalid_request for scopes that do not exist, or an unknown slug; scope_not_available for a restricted one that the app was not given
  */
 export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platform, trace, actor, input) => {
   const asked = readScopes(input.scopes)
   refuseFault('scopes', asked.fault)
-  const scopes = formatScope(asked.scopes)
   return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
-    if (app.scopes === scopes) return await appRecord(q, app)
+    const registered = await registration(q, app, asked.scopes)
+    if (registered instanceof PlatformError) return registered
+    if (app.scopes === registered.scopes) return await appRecord(q, app)
     const before = parseStoredScope(app.scopes)
     const detail = {
       added: asked.scopes.filter((name) => !before.includes(name)),
       withdrawn: before.filter((name) => !asked.scopes.includes(name)),
     }
-    await q.apps.change(app.id, { scopes }, now)
+    await q.apps.change(app.id, registered, now)
     await record({ action: 'app.scopes_changed', appId: app.id, target: app.id, detail })
-    return await appRecord(q, { ...app, scopes, updatedAt: now })
+    return await appRecord(q, { ...app, ...registered, updatedAt: now })
   })
 }
 

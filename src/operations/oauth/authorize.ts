@@ -14,15 +14,7 @@ import {
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isCodeChallenge } from '../../domain/pkce.ts'
 import { redirectTarget } from '../../domain/registered-url.ts'
-import {
-  commonTo,
-  formatScope,
-  parseScope,
-  parseStoredScope,
-  refuseBeyond,
-  type ScopeName,
-  scopesFor,
-} from '../../domain/scope.ts'
+import { formatScope, ownAmong, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded, actingAs } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
@@ -32,6 +24,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { contractPath } from '../../domain/api-version.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { reviewedFacts } from '../versions/version-record.ts'
+import { ownForUsers, readCatalogue, refusalBeyond } from '../scopes/scopes.ts'
 
 /** An authorization code and where the browser takes it. */
 type IssuedCode = {
@@ -153,7 +146,11 @@ const verifyRedirection = async (
 }
 
 /** The scopes of a request whose redirect URI has been verified, or the first fault in the rest of it. */
-const checkAsked = (app: App, request: AuthorizationRequest): readonly ScopeName[] | PlatformError => {
+const checkAsked = async (
+  q: Queries,
+  app: App,
+  request: AuthorizationRequest,
+): Promise<readonly ScopeName[] | PlatformError> => {
   if (request.codeChallengeMethod !== 'S256') {
     return refuse('unsupported_code_challenge_method', { param: 'codeChallengeMethod' })
   }
@@ -161,8 +158,10 @@ const checkAsked = (app: App, request: AuthorizationRequest): readonly ScopeName
   const asked = parseScope(request.scope)
   if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope', message: asked.message })
   if (app.status !== 'active') return refuse('app_inactive')
-  const possible = commonTo(parseStoredScope(app.scopes), scopesFor('user'))
-  return refuseBeyond(asked.scopes, possible, 'scope') ?? asked.scopes
+  const registered = parseStoredScope(app.scopes)
+  const forUsers = new Set([...scopesFor('user'), ...(await ownForUsers(q, ownAmong(asked.scopes)))])
+  const possible = registered.filter((name) => forUsers.has(name))
+  return (await refusalBeyond(q, app.id, asked.scopes, possible, 'scope')) ?? asked.scopes
 }
 
 /** Checks an authorization request: the user's session, the client, the redirect URI, the form, then the scopes. */
@@ -176,7 +175,7 @@ const checkAuthorizationRequest = async (
   if (ended !== null) return ended
   const asking = await verifyRedirection(change.q, request)
   if (asking instanceof PlatformError) return asking
-  const scopes = checkAsked(asking.app, request)
+  const scopes = await checkAsked(change.q, asking.app, request)
   return scopes instanceof PlatformError ? scopes : { ...asking, scopes }
 }
 
@@ -234,7 +233,7 @@ export const prepareConsent = async (
   const fault = authorizationRequestFault(parameters, platform.publicUrl + contractPath)
   if (fault !== null) return await answer(fault)
   const asked = authorizationRequestOf(parameters)
-  const scopes = checkAsked(asking.app, asked)
+  const scopes = await checkAsked(q, asking.app, asked)
   if (scopes instanceof PlatformError) {
     const error = authorizationErrorOf(scopes)
     if (error === null) throw scopes
@@ -276,6 +275,7 @@ const consentFor = async (
     /** What the reviewed version says about the app; null without one, and for a client that tests what was not reviewed. */
     facts: client.environment === 'production' ? await reviewedFacts(q, app) : null,
     // A scope is new if this client has access to the account, but not with this scope.
+    catalogue: await readCatalogue(platform),
     scopes: scopes.map((name) => ({ name, isNew: isKnown && !granted.includes(name) })),
     isKnown,
   }

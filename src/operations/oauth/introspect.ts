@@ -7,6 +7,7 @@ import { grantEndsAt } from '../../domain/grant.ts'
 import { authenticateClient, type ClientCredentials, presentClient, refuseClient } from '../authenticate-client.ts'
 import { settle } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { refusalOfUnknown } from '../scopes/scopes.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -149,10 +150,11 @@ const findLive = (
         const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
         const { currentKey: grantCurrentKey, revokedAt: grantRevokedAt } = grant
         const appStatus = 'active' // `introspect` checks the status, once it is known that the app is the caller's
-        const state = { createdAt, expiresAt, grantCurrentKey, grantRevokedAt, appStatus, userStatus } as const
-        if (!isUserTokenLive(pair.key, state, now)) return null
         // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
         const { clientId, userId, scopes } = grant
+        const lostScopes = null // what its grant has lost is not in the grant any more
+        const state = { createdAt, expiresAt, grantCurrentKey, grantRevokedAt, userStatus, scopes, lostScopes }
+        if (!isUserTokenLive(pair.key, { ...state, appStatus }, now)) return null
         return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
       })
     default:
@@ -179,9 +181,7 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
   const environment = caller.kind === 'app' ? caller.environment : environmentOfClientId(caller.clientId)
   if (environment !== asked.environment) throw refuse('token_type_not_allowed', { message: otherEnvironment })
   const scopes = caller.kind === 'app' ? parseStoredScope(caller.scope) : caller.scopes
-  if (!isSubset(asked.scopes, scopes)) {
-    throw refuse('insufficient_scope', { details: { scope: formatScope(asked.scopes) } })
-  }
+  if (!isSubset(asked.scopes, scopes)) return refuseLacking(platform, asked.scopes)
   const access = {
     appId: caller.kind === 'app' ? caller.app.id : caller.appId,
     userExternalId: caller.kind === 'app' ? '' : (caller.user.externalId ?? ''),
@@ -197,6 +197,14 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
       if (!isInstalled) throw refuse('install_required')
       return access
     },
+  )
+}
+
+/** @throws insufficient_scope, invalid_scope for one that does not exist */
+const refuseLacking = async ({ database }: Platform, scopes: readonly ScopeName[]): Promise<never> => {
+  throw (
+    (await refusalOfUnknown(database.queries, scopes, 'scope')) ??
+    refuse('insufficient_scope', { details: { scope: formatScope(scopes) } })
   )
 }
 

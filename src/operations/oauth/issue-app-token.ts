@@ -1,14 +1,8 @@
+import type { Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import {
-  formatScope,
-  type ParsedScope,
-  ownScopes,
-  parseScope,
-  refuseBeyond,
-  type ScopeName,
-} from '../../domain/scope.ts'
+import { formatScope, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import {
   type AuthenticatedClient,
   authenticateClient,
@@ -21,6 +15,7 @@ import {
 import { type CountedRefusal, decide, ifKeyTaken } from '../decide.ts'
 import { newToken } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { refusalBeyond } from '../scopes/scopes.ts'
 
 type AppTokenRequest = ClientCredentials & {
   /** Null asks for all scopes that the app may have for itself (RFC 6749 section 3.3). */
@@ -54,25 +49,25 @@ export const issueAppToken = async (
   const issued = decide(platform, trace, { actor, now, kind: 'conditional' }, ({ q }) =>
     andThen(authenticateClient(q, presented, now), (client): Awaitable<IssuedAppToken | CountedRefusal> => {
       if (client === null) return refuseClient(q, presented, action)
-      const scopes = tokenScopes(client, asked)
-      if (scopes instanceof PlatformError) return refuseKnownClient(client, action, scopes)
-      const scope = formatScope(scopes)
-      const inserted = q.appTokens.insert({
-        key,
-        hash,
-        credentialId: client.credentialId,
-        scopes: scope,
-        createdAt: now,
-        expiresAt: now + expiresInSeconds * 1000,
-        revokedAt: null,
-        requestId: trace.requestId,
-        address: trace.address,
+      return andThen(tokenScope(q, client, asked), (scope): Awaitable<IssuedAppToken | CountedRefusal> => {
+        if (scope instanceof PlatformError) return refuseKnownClient(client, action, scope)
+        const inserted = q.appTokens.insert({
+          key,
+          hash,
+          credentialId: client.credentialId,
+          scopes: scope,
+          createdAt: now,
+          expiresAt: now + expiresInSeconds * 1000,
+          revokedAt: null,
+          requestId: trace.requestId,
+          address: trace.address,
+        })
+        const { environment, appId } = client
+        return andThen(
+          andThen(inserted, () => touchSecret(q, client, now)),
+          () => ({ accessToken, expiresInSeconds, scope, environment, appId }),
+        )
       })
-      const { environment, appId } = client
-      return andThen(
-        andThen(inserted, () => touchSecret(q, client, now)),
-        () => ({ accessToken, expiresInSeconds, scope, environment, appId }),
-      )
     }),
   )
   return await issued.catch(ifKeyTaken(() => issueAppToken(platform, trace, request)))
@@ -81,11 +76,16 @@ export const issueAppToken = async (
 const action = 'app_token.issue'
 
 /** The scopes of the token: those that were asked for, or all that the app may have for itself. */
-const tokenScopes = (client: AuthenticatedClient, asked: ParsedScope | null): readonly ScopeName[] | PlatformError => {
+const tokenScope = (
+  q: Queries,
+  { appId, appStatus, tokenScopes }: AuthenticatedClient,
+  asked: ParsedScope | null,
+): Awaitable<string | PlatformError> => {
   if (asked?.kind === 'refused') return refuse(asked.code, { param: 'scope', message: asked.message })
-  if (client.appStatus !== 'active') return refuse('app_inactive')
-  const possible = ownScopes(client.appScopes)
-  const scopes = asked?.scopes ?? possible
-  if (scopes.length === 0) return refuse('scope_not_allowed', { param: 'scope' })
-  return refuseBeyond(scopes, possible, 'scope') ?? scopes
+  if (appStatus !== 'active') return refuse('app_inactive')
+  if (asked === null) return tokenScopes === '' ? refuse('scope_not_allowed', { param: 'scope' }) : tokenScopes
+  return andThen(
+    refusalBeyond(q, appId, asked.scopes, parseStoredScope(tokenScopes), 'scope'),
+    (refusal) => refusal ?? formatScope(asked.scopes),
+  )
 }

@@ -5,7 +5,7 @@ import { type ManifestContent, manifestFault, placedInAppJson, scopesInManifest 
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { formatScope, type ParsedScope, parseScope, parseStoredScope, refuseBeyond } from '../../domain/scope.ts'
+import { formatScope, type ParsedScope, parseStoredScope, readScopeNames } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { keepingIfUsed, type ReceivedArtifact, refusalIfOverQuota, type StoreArtifact } from '../artifacts/artifacts.ts'
@@ -15,6 +15,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type AppCaller } from '../authenticate.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'
+import { refusalBeyond } from '../scopes/scopes.ts'
 
 export type VersionUpload = {
   readonly version: string
@@ -177,7 +178,7 @@ const placeOf = async (
 ): Promise<Version | PlatformError | null> => {
   const app = await q.apps.byId(appId)
   if (app === null) return refuse('invalid_token')
-  const beyond = refuseBeyond(scopes, parseStoredScope(app.scopes), 'scopes')
+  const beyond = await refusalBeyond(q, appId, scopes, parseStoredScope(app.scopes), 'scopes')
   if (beyond !== null) return beyond
   const existing = await q.versions.byName(appId, version)
   if (existing !== null && existing.status !== 'draft') return locked(existing)
@@ -243,7 +244,7 @@ const scopesOf = (scopes: readonly string[]): ParsedScope => {
   if (scopes.length === 0) return { kind: 'scopes', scopes: [] }
   return scopes.some((name) => name.includes(' '))
     ? { kind: 'refused', code: 'invalid_scope', message: 'A scope cannot contain a space.' }
-    : parseScope(scopes.join(' '))
+    : readScopeNames(scopes)
 }
 
 /** The refusal of what no upload may ask for, whatever scopes the app has registered. */

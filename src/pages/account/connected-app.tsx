@@ -1,4 +1,5 @@
 import { refuse } from '../../domain/errors.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { type ConnectedGrant, listAuthorizations } from '../../operations/connected-apps.ts'
 import type { ParamsOf } from '../change.tsx'
@@ -11,6 +12,7 @@ import { list, listRoutes } from '../list.ts'
 import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
 import { ConnectedAppBadges, ConnectedAppFacts, findConnectedApp, lastFetched } from './connected-apps.tsx'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const notices = { 'revoked-one': 'This authorization is revoked. All its tokens have stopped working.' } as const
 
@@ -22,6 +24,7 @@ const authorizationList = list('authorizations', connectedAppPath(':clientId'), 
 const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationList.path>): Promise<Response> => {
   const app = await findConnectedApp(visit, clientId)
   if (app === null) throw refuse('route_not_found')
+  const catalogue = await readCatalogue(visit.door.platform)
   const authorizations = await authorizationList
     .read(visit, { clientId })
     .rows((part) => listAuthorizations(visit.door.platform, visit.session, clientId, part))
@@ -46,12 +49,12 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
     >
       <ConnectedAppFacts app={app} />
       <h2>Permissions</h2>
-      <ScopeList scopes={app.scopes} />
+      <ScopeList catalogue={catalogue} scopes={app.scopes} />
       <h2>Authorizations</h2>
       <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
       <RowList
         rows={authorizations.rows}
-        row={(one) => <AuthorizationRow clientId={app.clientId} authorization={one} />}
+        row={(one) => <AuthorizationRow catalogue={catalogue} clientId={app.clientId} authorization={one} />}
       />
       <Pager of={authorizations} />
       <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
@@ -60,11 +63,12 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
 }
 
 type AuthorizationRowProps = {
+  readonly catalogue: ScopeCatalogue
   readonly clientId: string
   readonly authorization: ConnectedGrant
 }
 
-const AuthorizationRow = ({ clientId, authorization }: AuthorizationRowProps) => (
+const AuthorizationRow = ({ catalogue, clientId, authorization }: AuthorizationRowProps) => (
   <Row
     title={
       <>
@@ -86,6 +90,6 @@ const AuthorizationRow = ({ clientId, authorization }: AuthorizationRowProps) =>
       </a>
     }
   >
-    <ScopeList class="inline" scopes={authorization.scopes} />
+    <ScopeList catalogue={catalogue} class="inline" scopes={authorization.scopes} />
   </Row>
 )

@@ -13,6 +13,8 @@ import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const notices = {
   revoked: 'Access revoked. All tokens of this app have stopped working.',
@@ -34,6 +36,7 @@ const show = async (visit: Visit): Promise<Response> => {
   const part = soughtPart(asked.values.q)
   const apps = await listConnectedApps(platform, visit.session)
   const installs = await listOpenInstalls(platform, visit.userId)
+  const catalogue = await readCatalogue(platform)
   const data = apps
     .filter(({ name, publisher }) => `${name}\n${publisher}`.toLowerCase().includes(part.toLowerCase()))
     .toSorted(comparisons[asked.values.sort])
@@ -56,7 +59,7 @@ const show = async (visit: Visit): Promise<Response> => {
       <FilterBar of={asked} isShown={isLong({ rows: apps })} />
       <RowList
         rows={found.rows}
-        row={(app) => <ConnectedAppRow app={app} isInstalled={installs.some(isOf(app))} />}
+        row={(app) => <ConnectedAppRow catalogue={catalogue} app={app} isInstalled={installs.some(isOf(app))} />}
         empty={noMatch(
           found,
           <EmptyState title="No app can act for you">
@@ -88,9 +91,13 @@ const comparisons = {
   oldest: (a: ConnectedApp, b: ConnectedApp) => a.since - b.since,
 } as const
 
-type ConnectedAppRowProps = { readonly app: ConnectedApp; readonly isInstalled: boolean }
+type ConnectedAppRowProps = {
+  readonly catalogue: ScopeCatalogue
+  readonly app: ConnectedApp
+  readonly isInstalled: boolean
+}
 
-const ConnectedAppRow = ({ app, isInstalled }: ConnectedAppRowProps) => (
+const ConnectedAppRow = ({ catalogue, app, isInstalled }: ConnectedAppRowProps) => (
   <Row
     href={connectedAppPath(app.clientId)}
     avatar={<Avatar id={app.appId} name={app.name} />}
@@ -114,7 +121,7 @@ const ConnectedAppRow = ({ app, isInstalled }: ConnectedAppRowProps) => (
       </a>
     }
   >
-    <ScopeList class="inline" scopes={app.scopes} />
+    <ScopeList catalogue={catalogue} class="inline" scopes={app.scopes} />
   </Row>
 )
 

@@ -22,6 +22,7 @@ import { always, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { installLivePath, installPath, installTestPath, isApprovedAtOnce } from '../../domain/install.ts'
 import { accountPaths } from './account-page.tsx'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 /** The ticket binds the agreement to the scopes that the page showed. */
 const installForm = formOf({ scopes: text, place: text }, ['scopes'])
@@ -82,7 +83,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
         </div>
       </div>
       <h2>It may</h2>
-      <ScopeList scopes={app.scopes} />
+      <ScopeList catalogue={await readCatalogue(platform)} scopes={app.scopes} />
       <h2>Good to know</h2>
       <ul>
         <li>

@@ -1,5 +1,5 @@
 import { endingStep } from '../../domain/install.ts'
-import { formatScope, isSubset } from '../../domain/scope.ts'
+import { formatScope, isSubset, type ScopeCatalogue } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
 import { confirmPath } from '../confirmation.tsx'
 import { Avatar } from '../design/avatar.tsx'
@@ -14,13 +14,14 @@ import { agreePath, connectedAppPath, endInstallPath, openInstallPath } from './
 
 type InstallRowProps = {
   readonly visit: Visit
+  readonly catalogue: ScopeCatalogue
   readonly install: OwnInstall
   /** The client ID with which the app can act for the person; null if it cannot. */
   readonly connectedAs?: string | null
 }
 
 /** One install: its place, its permissions, its status, and what its owner can do with it. */
-export const InstallRow = ({ visit, install, connectedAs = null }: InstallRowProps) => (
+export const InstallRow = ({ visit, catalogue, install, connectedAs = null }: InstallRowProps) => (
   <Row
     avatar={<Avatar id={install.appId} name={install.appName} />}
     title={<bdi>{install.appName}</bdi>}
@@ -39,8 +40,8 @@ export const InstallRow = ({ visit, install, connectedAs = null }: InstallRowPro
     ]}
     actions={<Actions visit={visit} install={install} />}
   >
-    <ScopeList class="inline" scopes={install.scopes} />
-    <NewScopes visit={visit} install={install} />
+    <ScopeList catalogue={catalogue} class="inline" scopes={install.scopes} />
+    <NewScopes visit={visit} catalogue={catalogue} install={install} />
   </Row>
 )
 
@@ -53,7 +54,7 @@ const States = ({ install }: { readonly install: OwnInstall }) => (
 )
 
 /** A newer version asks for more scopes. Until the owner agrees, the install keeps the scopes it has. */
-const NewScopes = ({ visit, install }: InstallRowProps) => {
+const NewScopes = ({ visit, catalogue, install }: InstallRowProps) => {
   const { asked, scopes } = install
   if (asked === null || isSubset(asked, scopes) || endingStep(install) === null) return null
   return (
@@ -65,7 +66,7 @@ const NewScopes = ({ visit, install }: InstallRowProps) => {
         <strong>This app asks for more.</strong> It keeps its current permissions, and gets the new ones only if you
         agree:
       </p>
-      <ScopeList scopes={asked} agreed={scopes} />
+      <ScopeList catalogue={catalogue} scopes={asked} agreed={scopes} />
       <Form action={agreePath(install.id)} visit={visit} bound={[formatScope(asked)]}>
         <input type="hidden" name="scopes" value={formatScope(asked)} />
         <button type="submit" class="small">
@@ -80,7 +81,7 @@ const NewScopes = ({ visit, install }: InstallRowProps) => {
   )
 }
 
-const Actions = ({ visit, install }: InstallRowProps) => {
+const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>) => {
   const step = endingStep(install)
   if (step === null) return null
   const named = (

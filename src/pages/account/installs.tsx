@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { parseStoredScope } from '../../domain/scope.ts'
+import { parseStoredScope, type ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { ownsInstall, agreeToScopes } from '../../operations/installs/installs.ts'
@@ -17,6 +17,7 @@ import { installLivePath } from '../../domain/install.ts'
 import { AccountPage, accountPaths, agreePath } from './account-page.tsx'
 import { isOf } from './connected-apps.tsx'
 import { InstallRow } from './install-row.tsx'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const notices = {
   pending: 'You agreed. The install now waits for an operator’s approval.',
@@ -73,6 +74,7 @@ const show = async (visit: Visit): Promise<Response> => {
   )
   const connected = await listConnectedApps(platform, visit.session)
   const apps = await asked.rows((window) => listOfferedApps(platform, window, q), 'apps')
+  const catalogue = await readCatalogue(platform)
   return page(
     <AccountPage title="Installs" visit={visit} tab={accountPaths.installs} notices={notices}>
       <h2>Your installs</h2>
@@ -80,20 +82,29 @@ const show = async (visit: Visit): Promise<Response> => {
       <RowList
         rows={installs.rows}
         row={(install) => (
-          <InstallRow visit={visit} install={install} connectedAs={connected.find(isOf(install))?.clientId ?? null} />
+          <InstallRow
+            visit={visit}
+            catalogue={catalogue}
+            install={install}
+            connectedAs={connected.find(isOf(install))?.clientId ?? null}
+          />
         )}
         empty={noMatch(installs, 'You have no installs. Choose an app below.')}
       />
       <Pager of={installs} label="Pages of your installs" />
       <h2>Apps you can install</h2>
       <FilterBar of={asked} part="apps" label="Apps you can install" isShown={apps.rows.length > 0} />
-      <RowList rows={apps.rows} row={(app) => <OfferedAppRow app={app} />} empty={noMatch(apps, nothingOffered)} />
+      <RowList
+        rows={apps.rows}
+        row={(app) => <OfferedAppRow catalogue={catalogue} app={app} />}
+        empty={noMatch(apps, nothingOffered)}
+      />
       <Pager of={apps} label="Pages of apps" />
     </AccountPage>,
   )
 }
 
-const OfferedAppRow = ({ app }: { readonly app: OfferedApp }) => (
+const OfferedAppRow = ({ catalogue, app }: { readonly catalogue: ScopeCatalogue; readonly app: OfferedApp }) => (
   <Row
     avatar={<Avatar id={app.id} name={app.name} />}
     title={<bdi>{app.name}</bdi>}
@@ -112,6 +123,6 @@ const OfferedAppRow = ({ app }: { readonly app: OfferedApp }) => (
       </a>
     }
   >
-    <ScopeList class="inline" scopes={app.scopes} />
+    <ScopeList catalogue={catalogue} class="inline" scopes={app.scopes} />
   </Row>
 )

@@ -11,6 +11,7 @@ import { page, seeOther } from '../page.ts'
 import { slugHint } from '../words.ts'
 import { consoleAppPath, newAppPath, yourApps } from './own-app.tsx'
 import { always } from '../visit.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })
 
@@ -20,7 +21,7 @@ export const newAppRoutes = (door: Door) =>
     by: 'user',
     proof: 'none',
     form: newAppForm,
-    show: (visit) =>
+    show: async (visit) =>
       page(
         <Layout title="Create an app" belongsTo="Console" visit={visit} section="console" crumbs={[yourApps]}>
           <div class="console">
@@ -38,7 +39,7 @@ export const newAppRoutes = (door: Door) =>
                 input={{ required: true, maxLength: 63, spellcheck: false }}
               />
               {/* Nearly every app that people sign in to asks who they are. */}
-              <ScopeChoice chosen={['profile:read']} />
+              <ScopeChoice catalogue={await readCatalogue(door.platform)} chosen={['profile:read']} />
               <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
               <button type="submit" class="primary">
                 Create the app

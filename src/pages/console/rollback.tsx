@@ -24,6 +24,8 @@ import { parameterOf, parametersOf } from '../query.ts'
 import { consoleAppPath, environmentField, type OwnApp, ownAppOf, OwnAppPage } from './own-app.tsx'
 import { livePath, LiveVersions } from './versions.tsx'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
 
 /** `seen` has the IDs of the current version and of the target that the preview showed. */
 const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
@@ -85,6 +87,7 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
   const found = await outcomeOf(previewRollback(platform, app.id, { environment, target }))
   const changes =
     status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
+  const catalogue = await readCatalogue(platform)
   const error = found.kind === 'refused' && to !== '' && visit.refused === undefined ? found.error : null
   return page(
     <OwnAppPage
@@ -106,7 +109,7 @@ const show = async ({ visit, app }: OwnApp, asked: Asked): Promise<Response> => 
           {to === '' && targets.length > 0 ? 'Choose another version above.' : nothing[environment]}
         </EmptyState>
       ) : (
-        <Preview visit={visit} app={app} asked={asked} preview={found.value} />
+        <Preview visit={visit} app={app} catalogue={catalogue} asked={asked} preview={found.value} />
       )}
       {changes === null || changes.data.length === 0 ? null : (
         <section>
@@ -163,11 +166,12 @@ const TargetForm = ({ app, environment, versions, to }: TargetFormProps) =>
   )
 
 type PreviewProps = OwnApp & {
+  readonly catalogue: ScopeCatalogue
   readonly asked: Asked
   readonly preview: Awaited<ReturnType<typeof previewRollback>>
 }
 
-const Preview = ({ visit, app, asked: { environment }, preview }: PreviewProps) => {
+const Preview = ({ visit, app, catalogue, asked: { environment }, preview }: PreviewProps) => {
   const { from, to, activeInstalls, newScopes, droppedScopes } = preview
   return (
     <>
@@ -199,7 +203,7 @@ const Preview = ({ visit, app, asked: { environment }, preview }: PreviewProps) 
         {to.scopes.length === 0 && droppedScopes.length === 0 ? (
           <p class="muted">Neither version asks for a scope.</p>
         ) : (
-          <ScopeChanges scopes={to.scopes} added={newScopes} dropped={droppedScopes} />
+          <ScopeChanges catalogue={catalogue} scopes={to.scopes} added={newScopes} dropped={droppedScopes} />
         )}
       </section>
       <section aria-labelledby="manifest">

@@ -9,6 +9,7 @@ import { proveFirst } from '../proof.ts'
 import { page, seeOther } from '../page.ts'
 import { Allowed, consoleAppPath, ownAppOf, OwnAppPage } from './own-app.tsx'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const notices = { scopes: 'The scopes are saved.' } as const
 
@@ -26,7 +27,7 @@ export const appScopeRoutes = (door: Door) =>
       return page(
         <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notices={notices}>
           <Form action={consoleAppPath(slug, 'scopes')} visit={visit} asks={proveFirst(visit)}>
-            <ScopeChoice chosen={app.scopes} />
+            <ScopeChoice catalogue={await readCatalogue(door.platform)} chosen={app.scopes} given={app.givenScopes} />
             <Allowed app={app} right="settings">
               <button type="submit" class="primary">
                 Save the scopes

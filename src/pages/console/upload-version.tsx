@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { scopeCatalogue } from '../../domain/scope.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { visibleText } from '../../domain/text.ts'
 import { artifactLimits, versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
@@ -23,6 +23,8 @@ import { page, seeOther } from '../page.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 import { emptyVersion, readVersionForm, valuesOf, type VersionValues } from './upload-form.ts'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { wordsOf } from '../design/scopes.tsx'
 
 /** `draft` is the draft that the form shows, with its revision; a new version has none. */
 const versionForm = formOf({ version: text, notes: text, manifest: text, scopes: texts, draft: optionalText })
@@ -33,13 +35,15 @@ export const editVersionPattern = '/console/:slug/versions/:version/edit'
 /** The forms that upload a version and replace the content of a draft. They follow the rules of the API and the command line. */
 export const uploadVersionRoutes = (door: Door) =>
   new Elysia()
-    .get(`${newVersionPattern}/new`, async ({ request, params: { slug } }) =>
-      ask(await requireOwnApp(door, request, slug), { values: emptyVersion, draft: null, errors: [] }),
+    .get(
+      `${newVersionPattern}/new`,
+      async ({ request, params: { slug } }) =>
+        await ask(await requireOwnApp(door, request, slug), { values: emptyVersion, draft: null, errors: [] }),
     )
     .get(editVersionPattern, async ({ request, params: { slug, version } }) => {
       const own = await requireOwnApp(door, request, slug)
       const draft = await draftOf(own, version)
-      return ask(own, { values: valuesOf(draft), draft, errors: [] })
+      return await ask(own, { values: valuesOf(draft), draft, errors: [] })
     })
     .post(newVersionPattern, async ({ request, params: { slug } }) => {
       const own = await orLost(door, request, requireOwnApp(door, request, slug))
@@ -126,7 +130,8 @@ type Asked = {
   readonly errors: readonly PlatformError[]
 }
 
-const ask = ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Response => {
+const ask = async ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Promise<Response> => {
+  const catalogue = await readCatalogue(visit.door.platform)
   const list = consoleAppPath(app.slug, 'versions')
   const action = draft === null ? list : consoleAppPath(app.slug, 'versions', draft.version, 'edit')
   const back = draft === null ? list : consoleAppPath(app.slug, 'versions', draft.version)
@@ -187,7 +192,7 @@ const ask = ({ visit, app }: OwnApp, { values, draft, errors }: Asked): Response
             rows={12}
             input={{ value: values.manifest, spellcheck: false }}
           />
-          <Scopes own={{ visit, app }} chosen={values.scopes} errors={errors} />
+          <Scopes catalogue={catalogue} own={{ visit, app }} chosen={values.scopes} errors={errors} />
         </Details>
         <SendOrCancel button={draft === null ? 'Upload' : 'Replace the content'} back={back} />
       </Form>
@@ -205,12 +210,13 @@ const keptHint = (draft: VersionRecord | null): string =>
   draft === null || draft.artifact === null ? '' : ` Without a new file, ${visibleText(draft.artifact.filename)} stays.`
 
 type ScopesProps = {
+  readonly catalogue: ScopeCatalogue
   readonly own: OwnApp
   readonly chosen: readonly string[]
   readonly errors: readonly PlatformError[]
 }
 
-const Scopes = ({ own: { app }, chosen, errors }: ScopesProps) => (
+const Scopes = ({ catalogue, own: { app }, chosen, errors }: ScopesProps) => (
   <ChoiceSet legend="Scopes, if the manifest does not list them" name="scopes" error={errors}>
     {app.scopes.length === 0 ? <p class="muted">This app has registered no scopes.</p> : null}
     {app.scopes.map((scope) => (
@@ -220,7 +226,11 @@ const Scopes = ({ own: { app }, chosen, errors }: ScopesProps) => (
         name="scopes"
         value={scope}
         checked={chosen.includes(scope)}
-        about={`${scopeCatalogue[scope].words}.`}
+        about={
+          <>
+            <bdi>{wordsOf(catalogue, scope)}</bdi>.
+          </>
+        }
       >
         <code>{scope}</code>
       </Choice>

@@ -23,6 +23,8 @@ export const deskPaths = {
   newUser: '/desk/users/new',
   serviceKeys: '/desk/service-keys',
   newServiceKey: '/desk/service-keys/new',
+  scopes: '/desk/scopes',
+  newScope: '/desk/scopes/new',
   audit: '/desk/audit',
   health: '/desk/health',
   backups: '/desk/backups',
@@ -35,6 +37,8 @@ export const reviewPath = (slug: string, version: string, ...rest: readonly stri
 export const deskAppPath = (slug: string, ...rest: readonly string[]): string =>
   [deskPaths.apps, slug, ...rest].join('/')
 export const userPath = (id: string, ...rest: readonly string[]): string => [deskPaths.users, id, ...rest].join('/')
+export const scopePath = (name: string, ...rest: readonly string[]): string =>
+  [deskPaths.scopes, encodeURIComponent(name), ...rest].join('/')
 export const serviceKeyPath = (id: string, ...rest: readonly string[]): string =>
   [deskPaths.serviceKeys, id, ...rest].join('/')
 
@@ -44,6 +48,7 @@ const tabs = [
   { path: deskPaths.apps, name: 'Apps', icon: 'apps', group: 'Records' },
   { path: deskPaths.users, name: 'Users', icon: 'users', group: 'Records' },
   { path: deskPaths.serviceKeys, name: 'Service keys', icon: 'key', group: 'Records' },
+  { path: deskPaths.scopes, name: 'Scopes', icon: 'lock', group: 'Records' },
   { path: deskPaths.audit, name: 'Audit log', icon: 'list', group: 'Server' },
   { path: deskPaths.health, name: 'Health', icon: 'pulse', group: 'Server' },
   { path: deskPaths.backups, name: 'Backups', icon: 'backup', group: 'Server' },
@@ -136,7 +141,7 @@ type DeskForm<Path extends string, T extends TProperties> = Pick<
     /** What its fields show at first. */
     readonly values?: (visit: Visit) => Readonly<Record<string, string>>
     /** What stands below the fields. */
-    readonly more?: (visit: Visit) => ComponentChildren
+    readonly more?: (visit: Visit) => ComponentChildren | Promise<ComponentChildren>
   }
 
 /** A page of the desk that is one form. */
@@ -151,12 +156,12 @@ export const deskForm = <const Path extends string, T extends TProperties>(
     form,
     act,
     ...(again && { again }),
-    show: (visit) =>
+    show: async (visit) =>
       page(
         <DeskPage {...frame} visit={visit}>
           <Form action={path} visit={visit} class="measure">
             <Fields of={form} {...(values && { values: values(visit) })} />
-            {more?.(visit)}
+            {await more?.(visit)}
             <button type="submit" class="primary">
               {button}
             </button>

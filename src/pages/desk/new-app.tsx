@@ -1,4 +1,4 @@
-import { scopeCatalogue } from '../../domain/scope.ts'
+import type { ScopeName } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { createApp } from '../../operations/apps/apps.ts'
 import { email, line } from '../design/field.tsx'
@@ -8,9 +8,10 @@ import { seeOther } from '../page.ts'
 import { parameterOf } from '../query.ts'
 import { slugHint } from '../words.ts'
 import { deskForm, deskAppPath, deskPaths } from './desk-page.tsx'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 /** The scope that nearly every app needs. */
-const firstScope = 'profile:read' satisfies keyof typeof scopeCatalogue
+const firstScope = 'profile:read' satisfies ScopeName
 
 /** The form that registers an app for a user. */
 export const deskNewAppRoutes = (door: Door) =>
@@ -25,7 +26,7 @@ export const deskNewAppRoutes = (door: Door) =>
       scopes: texts,
     }),
     values: (visit) => ({ owner: parameterOf(visit, 'owner') }),
-    more: () => <ScopeChoice chosen={[firstScope]} />,
+    more: async () => <ScopeChoice catalogue={await readCatalogue(door.platform)} chosen={[firstScope]} />,
     button: 'Create the app',
     act: async ({ visit, fields: { owner, name, slug, scopes }, ticket }) => {
       const input = { ownerEmail: owner, name, slug, scopes: scopes.join(' ') }

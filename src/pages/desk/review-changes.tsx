@@ -1,4 +1,5 @@
 import type { ManifestChange } from '../../domain/manifest-difference.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Review } from '../../operations/versions/lists.ts'
 import { type BadgeWords, StateBadge } from '../design/badge.tsx'
@@ -6,14 +7,21 @@ import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
 import { reviewPath } from './desk-page.tsx'
 
+type ReviewedScopesProps = { readonly catalogue: ScopeCatalogue; readonly review: Review }
+
 /** The scopes of a version, compared with those of the live one. */
-export const ReviewedScopes = ({ review }: { readonly review: Review }) => {
+export const ReviewedScopes = ({ catalogue, review }: ReviewedScopesProps) => {
   const { version, live, newScopes, droppedScopes } = review
   return (
     <section aria-labelledby="scopes">
       <h2 id="scopes">Scopes</h2>
       <p class="muted">{scopeSentence(review)}</p>
-      <ScopeChanges scopes={version.scopes} added={live === null ? [] : newScopes} dropped={droppedScopes} />
+      <ScopeChanges
+        catalogue={catalogue}
+        scopes={version.scopes}
+        added={live === null ? [] : newScopes}
+        dropped={droppedScopes}
+      />
     </section>
   )
 }

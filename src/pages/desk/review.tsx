@@ -14,6 +14,7 @@ import { requireOperator, type Visit } from '../visit.ts'
 import { Decisions } from './decisions.tsx'
 import { AppLink, DeskPage, deskPaths, mixedScriptsFact, notAsShown, Owner, reviewPath } from './desk-page.tsx'
 import { ManifestChanges, ReviewedScopes } from './review-changes.tsx'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const notices = {
   approved: 'The version is approved. It is not live yet.',
@@ -66,7 +67,9 @@ const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: ke
   })
 
 const show = async (visit: Visit, { slug, version }: Named): Promise<Response> => {
-  const review = await readReview(visit.door.platform, slug, version)
+  const { platform } = visit.door
+  const review = await readReview(platform, slug, version)
+  const catalogue = await readCatalogue(platform)
   return page(
     <DeskPage
       title={`${review.app.name} ${review.version.version}`}
@@ -81,7 +84,7 @@ const show = async (visit: Visit, { slug, version }: Named): Promise<Response> =
       {review.owner.id === visit.userId ? <OwnAppNotice /> : null}
       <ReviewFacts review={review} />
       <Rejection review={review} />
-      <ReviewedScopes review={review} />
+      <ReviewedScopes catalogue={catalogue} review={review} />
       <ManifestChanges review={review} />
       <Decisions visit={visit} review={review} />
     </DeskPage>,

@@ -149,6 +149,8 @@ const rightWords: Readonly<Record<ServiceRight, string>> = {
   'resources:write': 'Create, change, import and remove websites and stores',
   'installs:read': 'Read installs',
   'installs:write': 'Approve, reject and deactivate installs',
+  'scopes:read': 'Read your own scopes',
+  'scopes:write': 'Add and retire your own scopes, and give restricted ones to apps',
   'sign-in': 'Sign in users who come from the builder',
   'tokens:introspect': 'Check the tokens of every app',
   'audit:read': 'Read the audit log',

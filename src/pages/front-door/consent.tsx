@@ -5,7 +5,7 @@ import {
   readAuthorizationParameters,
 } from '../../domain/authorization-request.ts'
 import type { Lifetimes } from '../../domain/lifetimes.ts'
-import type { ScopeName } from '../../domain/scope.ts'
+import { ownAmong, type ScopeName } from '../../domain/scope.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { authorizationPath } from '../../http/paths.ts'
@@ -117,7 +117,7 @@ const SignedInAs = ({ request, visit }: Asked) => (
 )
 
 /** Each requested scope in plain words, and no other. */
-const AskedScopes = ({ consent: { scopes, isKnown } }: { readonly consent: Consent }) => (
+const AskedScopes = ({ consent: { catalogue, scopes, isKnown } }: { readonly consent: Consent }) => (
   <>
     {isKnown ? (
       <p>
@@ -127,6 +127,7 @@ const AskedScopes = ({ consent: { scopes, isKnown } }: { readonly consent: Conse
       </p>
     ) : null}
     <ScopeList
+      catalogue={catalogue}
       class="asked"
       scopes={scopes.map(({ name }) => name)}
       agreed={scopes.filter(({ isNew }) => !isNew).map(({ name }) => name)}
@@ -142,7 +143,8 @@ const withheldFrom = ({ scopes }: Consent): readonly string[] => {
     'Your password',
     ...(asks('profile.email:read') ? [] : ['Your email address']),
     ...(asks('profile:read') ? [] : ['Your name and picture']),
-    'Your orders, customers and payment data',
+    // The operator's own scopes may well be about these.
+    ...(ownAmong(scopes.map(({ name }) => name)).length === 0 ? ['Your orders, customers and payment data'] : []),
   ]
 }
 
