@@ -5,11 +5,12 @@ import {
   type ConfigFlags,
   type EnvironmentVariables,
   nameOf,
+  type Read,
   settingReader,
   wholeNumber,
 } from './config/setting.ts'
-import { readMail } from './config/mail.ts'
-import { readIdentityProvider, readSignIn } from './config/sign-in.ts'
+import { mailSettings, readMail } from './config/mail.ts'
+import { readIdentityProvider, readIssuer, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
@@ -35,51 +36,86 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Flags over environment over defaults.
- * @throws ConfigError with all faults at once
- */
-export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env) => {
+/** What everything that opens the platform needs. */
+const readPlatform = (read: Read, faults: string[]) => ({
+  /** The origin that clients see, without a trailing slash. Null: `http://localhost` with the port of the server. */
+  publicUrl: read('PUBLIC_URL', null, originOf, 'publicUrl'),
+  /** 0 takes a free one. */
+  port: read('PORT', 3000, wholeNumber(0, 65_535), 'port'),
+  database: readPlace(read),
+  /** Private networks that webhooks may call. */
+  webhookNetworks: read('WEBHOOK_ALLOWED_NETWORKS', [], networksOf),
+  lifetimes: readLifetimes(read),
+  signIn: readSignIn(read, faults),
+  installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
+  platformName: readPlatformName(read),
+  quotas: readQuotas(read),
+  auditRetention: readAuditRetention(read),
+})
+
+const readPlace = (read: Read): DatabasePlace => read('DATABASE_URL', defaultDatabase, databaseOf, 'database')
+/** The name that people see on the pages. */
+const readPlatformName = (read: Read): string => read('PLATFORM_NAME', 'App Platform', nameOf)
+
+/** Flags over environment over defaults. @throws ConfigError with all faults at once */
+const readSettings = <T>(
+  flags: ConfigFlags,
+  env: EnvironmentVariables,
+  take: (read: Read, faults: string[], names: readonly string[]) => T,
+): T => {
   const faults: string[] = []
   const names: string[] = [] // of all settings; recorded as they are read, so that no second list can differ
-  const read = settingReader(flags, env, faults, names)
-  const signIn = readSignIn(read, faults)
-  const config = {
-    host: read('HOST', '127.0.0.1', hostOf, 'host'),
-    /** The origin that clients see, without a trailing slash. Null: `http://localhost` with the port of the server. */
-    publicUrl: read('PUBLIC_URL', null, originOf, 'publicUrl'),
-    /** 0 takes a free one. */
-    port: read('PORT', 3000, wholeNumber(0, 65_535), 'port'),
-    database: read('DATABASE_URL', defaultDatabase, databaseOf, 'database'),
-    trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
-    mail: readMail(read, faults),
-    /** Private networks that webhooks may call. */
-    webhookNetworks: read('WEBHOOK_ALLOWED_NETWORKS', [], networksOf),
-    rateLimits: readRateLimits(read),
-    longestWaitMs: readLongestWait(read),
-    lifetimes: readLifetimes(read),
-    signIn,
-    identityProvider: readIdentityProvider(read, signIn, faults),
-    installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
-    /** The name that people see on the pages. */
-    platformName: read('PLATFORM_NAME', 'App Platform', nameOf),
-    quotas: readQuotas(read),
-    auditRetention: readAuditRetention(read),
-    /** Where the metrics are served on a port of their own. Null: on the port of the API. */
-    metricsListen: read('METRICS_LISTEN', null, addressAndPortOf),
-    logLevel: read('LOG_LEVEL', 'info', choiceOf(logLevels)),
-    /** Which requests are logged: all, those answered with 4xx or 5xx, or none. */
-    logRequests: read('LOG_REQUESTS', 'all', choiceOf(requestLogs)),
-  }
-  const { port, metricsListen } = config
-  if (metricsListen !== null && metricsListen.port === port && port !== 0) {
-    faults.push('METRICS_LISTEN must name another port than PORT.')
-  }
+  const taken = take(settingReader(flags, env, faults, names), faults, names)
   if (faults.length > 0) throw new ConfigError(faults)
-  /** Sentences for the operator about settings that are allowed but probably a mistake. */
-  const warnings = [...warningsAbout(config), ...misspeltSettings(env, names)]
-  return Object.freeze({ ...config, warnings })
+  return taken
 }
+
+/** The settings of the server. @throws ConfigError with all faults at once */
+export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env) =>
+  readSettings(flags, env, (read, faults, names) => {
+    const platform = readPlatform(read, faults)
+    const config = {
+      ...platform,
+      host: read('HOST', '127.0.0.1', hostOf, 'host'),
+      trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
+      mail: readMail(read, faults),
+      rateLimits: readRateLimits(read),
+      longestWaitMs: readLongestWait(read),
+      identityProvider: readIdentityProvider(read, platform.signIn, faults),
+      /** Where the metrics are served on a port of their own. Null: on the port of the API. */
+      metricsListen: read('METRICS_LISTEN', null, addressAndPortOf),
+      logLevel: read('LOG_LEVEL', 'info', choiceOf(logLevels)),
+      /** Which requests are logged: all, those answered with 4xx or 5xx, or none. */
+      logRequests: read('LOG_REQUESTS', 'all', choiceOf(requestLogs)),
+    }
+    const { port, metricsListen } = config
+    if (metricsListen !== null && metricsListen.port === port && port !== 0) {
+      faults.push('METRICS_LISTEN must name another port than PORT.')
+    }
+    /** Sentences for the operator about settings that are allowed but probably a mistake. */
+    const warnings = [...warningsAbout(config), ...misspeltSettings(env, names)]
+    return Object.freeze({ ...config, warnings })
+  })
+
+/**
+ * The settings of a command on the platform. It needs only those that it uses: the secrets of the mail server and of the identity
+ * provider are often readable for the service alone. @throws ConfigError with all faults at once
+ */
+export const readCommandConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env) =>
+  readSettings(flags, env, (read, faults) => ({
+    ...readPlatform(read, faults),
+    /** Whether the server sends mails: a command only writes them down. */
+    sendsMails: mailSettings.some((name) => env[name] !== undefined),
+    issuer: readIssuer(read),
+  }))
+
+/** Of a command that only needs to know where the data is. @throws ConfigError */
+export const readDatabasePlace = (flags: ConfigFlags, env: EnvironmentVariables = process.env): DatabasePlace =>
+  readSettings(flags, env, readPlace)
+
+/** Of a command that sends a mail itself. @throws ConfigError */
+export const readMailConfig = (env: EnvironmentVariables = process.env) =>
+  readSettings({}, env, (read, faults) => ({ mail: readMail(read, faults), platformName: readPlatformName(read) }))
 
 const hostOf = (text: string): string | Broken =>
   /^[A-Za-z0-9._-]{1,253}$/.test(text) || parseIpAddress(text) !== null

@@ -1,9 +1,12 @@
-import { passwordOnly } from './support/operator.ts'
 import { describe, expect, test } from 'bun:test'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError, readCommandConfig, readConfig, readDatabasePlace, readMailConfig } from '../src/config.ts'
 import { sharedSettings } from '../src/config/shared.ts'
 import { defaultLifetimes } from '../src/domain/lifetimes.ts'
 import { defaultRateLimits } from '../src/domain/limits.ts'
+import { passwordOnly } from './support/operator.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConfig>[0] = {}): readonly string[] => {
   try {
@@ -50,6 +53,7 @@ describe('settings', () => {
       'LOG_LEVEL',
       'OIDC_CLIENT_SECRET',
       'SMTP_URL',
+      ...['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SMTP_URL'].map((name) => `${name}_FILE`),
     ]
     const names = new Set<string>()
     readConfig({}, new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
@@ -215,7 +219,7 @@ describe('settings', () => {
       'LIFETIME_CODE',
       'INSTALL_APPROVAL',
     ]
-    expect(faults.map((fault) => fault.split(' ')[0] ?? '')).toEqual(names)
+    expect(faults.map((fault) => fault.split(' ')[0] ?? '').toSorted()).toEqual(names.toSorted())
     expect(faults.join('\n')).not.toContain('canary')
   })
 
@@ -226,11 +230,70 @@ describe('settings', () => {
   test('an empty setting is a fault, not a default', () => {
     const faults = faultsOf({ PORT: '', PUBLIC_URL: ' ', RATE_LIMIT: '' }, { host: '' })
     expect(faults.map((fault) => fault.replace(' is empty. Leave it out to use the default.', ''))).toEqual([
-      '--host',
       'PUBLIC_URL',
       'PORT',
+      '--host',
       'RATE_LIMIT',
     ])
+  })
+
+  test('a secret setting may be in a file, and what is wrong with the file is said without its name or content', () => {
+    const folder = temporaryFolder()
+    const written = (text: string): string => {
+      const file = join(folder, crypto.randomUUID())
+      writeFileSync(file, text)
+      return file
+    }
+    const from = { MAIL_FROM: 'apps@example.com' }
+    for (const end of ['', '\n', '\r\n']) {
+      const env = { ...from, SMTP_URL_FILE: written(`smtps://apps:canary@mail.example${end}`) }
+      expect(readConfig({}, env).mail?.login).toEqual({ user: 'apps', password: 'canary' })
+    }
+    const place = { DATABASE_URL_FILE: written('postgres://app:canary@db.example/apps\n') }
+    expect(readConfig({}, place).database).toEqual({ kind: 'postgres', url: 'postgres://app:canary@db.example/apps' })
+    expect(readConfig({ database: 'file:./other.db' }, place).database).toEqual({ kind: 'sqlite', path: './other.db' })
+    const wrong: readonly (readonly [file: string, rule: RegExp])[] = [
+      [join(folder, 'canary'), /^SMTP_URL_FILE names a file that is not there\.$/],
+      [folder, /^SMTP_URL_FILE must name a text file/],
+      [written('x'.repeat(65 * 1024)), /^SMTP_URL_FILE must name a text file/],
+      [written('\n'), /^SMTP_URL_FILE is empty/],
+      [written('http://canary'), /^SMTP_URL_FILE must be smtp:/],
+      [written('smtp://localhost\nsmtp://canary'), /^SMTP_URL_FILE must be smtp:/],
+    ]
+    for (const [file, rule] of wrong) {
+      const [fault = '', ...others] = faultsOf({ ...from, SMTP_URL_FILE: file })
+      expect(fault).toMatch(rule)
+      expect([fault, ...others].join()).not.toContain('canary')
+    }
+    const both = { ...from, SMTP_URL: 'smtp://localhost', SMTP_URL_FILE: written('smtp://localhost') }
+    expect(faultsOf(both)[0]).toBe('SMTP_URL and SMTP_URL_FILE are both set: leave one out.')
+    expect(readConfig({}, { SMTP_URL_FIL: 'x' }).warnings).toEqual([expect.stringContaining('SMTP_URL_FILE')])
+  })
+
+  test('a wrong setting is named alone: what needs it is not blamed, too', () => {
+    expect(faultsOf({ SMTP_URL: 'nonsense', MAIL_FROM: 'apps@example.com' })).toHaveLength(1)
+    expect(faultsOf({ SMTP_URL: 'smtp://localhost', MAIL_FROM: 'nonsense' })).toHaveLength(1)
+    const oidc = { SIGN_IN: 'oidc', OIDC_ISSUER: 'nonsense', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' }
+    expect(faultsOf(oidc)).toHaveLength(1)
+    expect(faultsOf({ SIGN_IN: 'handover', SIGN_IN_URL: 'nonsense' })).toHaveLength(1)
+  })
+
+  test('a command needs only the settings that it uses', () => {
+    const ofServer = { SIGN_IN: 'oidc', OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'a' }
+    const broken = {
+      HOST: '?',
+      METRICS_LISTEN: '?',
+      RATE_LIMIT: '?',
+      LOG_LEVEL: '?',
+      TRUSTED_PROXIES: '?',
+      SMTP_URL: '?',
+    }
+    const config = readCommandConfig({}, { ...ofServer, ...broken, MAIL_FROM: 'apps@example.com' })
+    expect(config).toMatchObject({ sendsMails: true, issuer: 'https://id.example/' })
+    expect(readCommandConfig({}, {}).sendsMails).toBe(false)
+    expect(() => readCommandConfig({}, { PUBLIC_URL: '?' })).toThrow(ConfigError)
+    expect(readDatabasePlace({}, { ...broken, PUBLIC_URL: '?', PORT: '?' }).kind).toBe('sqlite')
+    expect(readMailConfig({ ...ofServer, PORT: '?' }).mail).toBeNull()
   })
 
   test.each(['manual', 'automatic'] as const)('new installs are decided on as %p says', (rule) => {

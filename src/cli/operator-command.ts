@@ -5,13 +5,12 @@ import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { systemUser } from '../../db/sqlite/system-fault.ts'
-import { type DatabasePlace, defaultDatabasePath, readConfig } from '../config.ts'
+import { type DatabasePlace, defaultDatabasePath, readCommandConfig, readDatabasePlace } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
 import { localTrace, type Platform, type Trace } from '../operations/platform.ts'
-import { createMailer } from '../runtime/mailer.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
@@ -95,7 +94,7 @@ export const nameOfPlace = (place: DatabasePlace): string =>
   place.kind === 'sqlite' ? place.path : 'the PostgreSQL database'
 
 /** @throws ConfigError */
-export const databaseOf = ({ database }: CommonFlags): DatabasePlace => readConfig({ database }).database
+export const databaseOf = ({ database }: CommonFlags): DatabasePlace => readDatabasePlace({ database })
 
 /** The database file, for a command that works on the file itself. @throws ConfigError, and UsageError for PostgreSQL */
 export const databasePathOf = (flags: CommonFlags): string => {
@@ -117,7 +116,7 @@ export const asOperator = async <T>(
   work: (session: OperatorSession) => Promise<T>,
   { migrate }: { readonly migrate: boolean } = { migrate: false },
 ): Promise<T> => {
-  const config = readConfig({ database: flags.database })
+  const config = readCommandConfig({ database: flags.database })
   const database = await openDatabase(config.database, { role: 'operator', migrate })
   try {
     const clock = await openClock(database)
@@ -134,7 +133,7 @@ export const asOperator = async <T>(
       quotas: config.quotas,
       auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks),
-      mailer: config.mail === null ? null : createMailer(config.mail, config),
+      mailer: config.sendsMails ? { trouble: () => null } : null, // the server sends them
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       refusals: createRefusalLog(),
       running: new Set(),

@@ -1,12 +1,16 @@
 import type { MailSettings } from '../domain/mail.ts'
 import { normalizeEmail } from '../domain/user.ts'
-import { Broken, nameOf, type Read } from './setting.ts'
+import { Broken, fileSetting, nameOf, type Read } from './setting.ts'
+
+/** Any of these says that the server sends mails. */
+export const mailSettings = ['MAIL_FROM', 'SMTP_URL', fileSetting('SMTP_URL')]
 
 /** The mail server; null without one, and then nothing is mailed. */
 export const readMail = (read: Read, faults: string[]): MailSettings | null => {
+  const faultsBefore = faults.length
   const server = read('SMTP_URL', null, serverOf)
   const from = read('MAIL_FROM', null, senderOf)
-  if (server === null && from === null) return null
+  if (faults.length > faultsBefore || (server === null && from === null)) return null
   if (server === null || from === null) {
     faults.push('SMTP_URL and MAIL_FROM need each other: set both, or neither to send no mail.')
     return null

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs'
 import { typedName } from '../domain/entered-name.ts'
 
 /** Flags of the command line as they were typed; they win over the environment. */
@@ -23,20 +24,54 @@ export type Read = <T>(
   flag?: keyof ConfigFlags,
 ) => T
 
+/** Settings with a password or another secret. Each may be in a file, which a variable with `_FILE` at its end names. */
+export const secretSettings: readonly string[] = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SMTP_URL']
+export const fileSetting = (variable: string): string => `${variable}_FILE`
+
 /** Flags win over the environment. Sentences about broken settings are added to the faults, the names of all to `names`. */
 export const settingReader =
   (flags: ConfigFlags, env: EnvironmentVariables, faults: string[], names: string[]): Read =>
   (variable, fallback, parse, flag) => {
     names.push(variable)
     const flagged = flag === undefined ? undefined : flags[flag]
-    const name = flag === undefined || flagged === undefined ? variable : flagNames[flag]
-    const text = flagged ?? env[variable]
+    const inFile = secretSettings.includes(variable) ? fileSetting(variable) : null
+    if (inFile !== null) names.push(inFile)
+    const file = inFile === null || flagged !== undefined ? undefined : env[inFile]
+    if (file !== undefined && env[variable] !== undefined) {
+      faults.push(`${variable} and ${inFile} are both set: leave one out.`)
+      return fallback
+    }
+    const ofVariable = file === undefined ? variable : inFile
+    const name = flag === undefined || flagged === undefined ? ofVariable : flagNames[flag]
+    const text = flagged ?? (file === undefined ? env[variable] : textIn(file))
     if (text === undefined) return fallback
-    const value = text.trim() === '' ? new Broken('is empty. Leave it out to use the default.') : parse(text)
+    const value =
+      text instanceof Broken
+        ? text
+        : text.trim() === ''
+          ? new Broken('is empty. Leave it out to use the default.')
+          : parse(text)
     if (!(value instanceof Broken)) return value
     faults.push(`${name} ${value.rule}`)
     return fallback
   }
+
+/** No secret is longer. */
+const longestFile = 64 * 1024
+
+/** What a file of a secret setting holds, without the line break at its end. */
+const textIn = (file: string): string | Broken => {
+  try {
+    const found = statSync(file)
+    if (!found.isFile() || found.size > longestFile) return new Broken('must name a text file with the value alone.')
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const why =
+      code === 'ENOENT' ? 'is not there' : code === 'EACCES' ? 'this user may not read' : `cannot be read (${code})`
+    return new Broken(`names a file that ${why}.`)
+  }
+}
 
 const flagNames: Readonly<Record<keyof ConfigFlags, string>> = {
   port: '--port',

@@ -10,6 +10,7 @@ import { Broken, choiceOf, nameOf, type Read } from './setting.ts'
 
 /** How people sign in. Contradictions between the settings are faults. */
 export const readSignIn = (read: Read, faults: string[]): SignInRules => {
+  const faultsBefore = faults.length
   const rules: SignInRules = {
     ways: read('SIGN_IN', ['password'], waysOf),
     handoverUrl: read('SIGN_IN_URL', null, httpUrlOf),
@@ -23,6 +24,7 @@ export const readSignIn = (read: Read, faults: string[]): SignInRules => {
     strongWays: read('STRONG_SIGN_IN', [], strongWaysOf),
     strongAcr: read('OIDC_STRONG_ACR', [], acrValuesOf),
   }
+  if (faults.length > faultsBefore) return rules // what follows would blame a setting for another one
   if (rules.ways.includes('handover') && rules.handoverUrl === null) {
     faults.push('SIGN_IN names handover, which needs SIGN_IN_URL: the page of the builder that signs people in.')
   }
@@ -32,14 +34,17 @@ export const readSignIn = (read: Read, faults: string[]): SignInRules => {
   return rules
 }
 
+export const readIssuer = (read: Read) => read('OIDC_ISSUER', null, issuerOf)
+
 /** The identity provider; null without one. Contradictions between the settings are faults. */
 export const readIdentityProvider = (read: Read, { ways }: SignInRules, faults: string[]) => {
-  const issuer = read('OIDC_ISSUER', null, issuerOf)
+  const faultsBefore = faults.length
+  const issuer = readIssuer(read)
   const clientId = read('OIDC_CLIENT_ID', '', textOf)
   const clientSecret = read('OIDC_CLIENT_SECRET', '', textOf)
   const clientAuth = read('OIDC_CLIENT_AUTH', null, choiceOf(['basic', 'post'] as const))
   const trustsEmail = read('OIDC_TRUST_EMAIL', false, onOrOff)
-  if (!ways.includes('oidc')) return null
+  if (!ways.includes('oidc') || faults.length > faultsBefore) return null
   if (issuer === null || clientId === '' || clientSecret === '') {
     faults.push('SIGN_IN names oidc, which needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET.')
     return null

@@ -25,6 +25,25 @@ const statusOf = async (slug: string) => {
   return data.find((app: { slug: string }) => app.slug === slug)?.status
 }
 
+test('a command runs with the settings of the service without its secrets, and leaves its mail to the server', async () => {
+  const ofService = {
+    PUBLIC_URL: 'https://apps.example',
+    SIGN_IN: 'password,oidc',
+    OIDC_ISSUER: 'https://id.example',
+    OIDC_CLIENT_ID: 'apps',
+    MAIL_FROM: 'apps@example.com',
+    METRICS_LISTEN: 'unfinished',
+  }
+  const words = ['user', 'invite', 'invited@example.com', '--name', 'Ada', '--json']
+  const { exitCode, stdout, stderr } = await desk.run(words, { env: ofService })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  const { link, advice } = JSON.parse(stdout)
+  expect(link).toStartWith('https://apps.example/')
+  expect(advice).toEqual([expect.stringContaining('mails a link of its own to invited@example.com')])
+  expect((await desk.run(['check'], { env: ofService })).exitCode).toBe(0)
+  expect((await desk.run(['serve'], { env: ofService })).exitCode).toBe(2)
+})
+
 test('user disable suspends the apps of the user and names the command to activate one', async () => {
   const { email } = await fresh('owner')
   await desk.json(['app', 'create', '--owner', email, '--name', 'One', '--slug', 'one', '--scopes', 'site:read'])

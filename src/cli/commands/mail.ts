@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readConfig } from '../../config.ts'
+import { readMailConfig } from '../../config.ts'
 import { writtenLetter } from '../../domain/mail.ts'
 import { emailFault, normalizeEmail } from '../../domain/user.ts'
 import { createMailer } from '../../runtime/mailer.ts'
@@ -20,7 +20,7 @@ export const addMailCommands = (program: Command): void => {
 }
 
 const sendTest = async (address: string, flags: { readonly json?: boolean }): Promise<void> => {
-  const { mail, platformName } = readConfig({})
+  const { mail, platformName } = readMailConfig()
   if (mail === null)
     throw new UsageError('No mail server is set: set SMTP_URL and MAIL_FROM, as app-platform help settings shows.')
   const to = normalizeEmail(address)

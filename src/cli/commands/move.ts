@@ -3,7 +3,7 @@ import { moveToPostgres } from '../../../db/engine.ts'
 import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { moveSqlite } from '../../../db/move.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
-import { readConfig } from '../../config.ts'
+import { readDatabasePlace } from '../../config.ts'
 import { stoppedCommand } from '../operator-command.ts'
 import { UsageError, wireRecord } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
@@ -44,7 +44,7 @@ const progressOfRows = () => {
 
 /** The PostgreSQL database of the environment, which only the operator can see. */
 const targetInEnvironment = (): string => {
-  const { database } = readConfig({})
+  const database = readDatabasePlace({})
   if (database.kind === 'postgres') return database.url
   throw new UsageError(
     'Name the place: --to PATH for a sealed copy, or DATABASE_URL with the URL of a PostgreSQL database, and --database FILE.',

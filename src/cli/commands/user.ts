@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { User } from '../../../db/database.ts'
-import { readConfig } from '../../config.ts'
+import { readCommandConfig } from '../../config.ts'
 import { issuerKey } from '../../domain/identity-claims.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { eraseUser, exportUser, personalDataText } from '../../operations/users/personal-data.ts'
@@ -178,8 +178,8 @@ const link = async (session: OperatorSession, email: string, { externalId, issue
     throw new UsageError('Give --external-id, or --issuer and --subject.')
   }
   const { user, issuer, replaced } = await linkIdentity(...session, { email, issuer: place, subject })
-  const { signIn, identityProvider } = readConfig({})
-  const isOther = identityProvider !== null && issuerKey(identityProvider.issuer) !== issuer
+  const { signIn, issuer: ofSettings } = readCommandConfig({})
+  const isOther = ofSettings !== null && issuerKey(ofSettings) !== issuer
   return recordAnswer({ ...userRecord(user), issuer, subject, replaced }, [
     ...(replaced === 0
       ? []
@@ -200,7 +200,7 @@ const invite = async (session: OperatorSession, email: string, { name, operator:
 const linkAnswer = ([{ mailer, publicUrl }]: OperatorSession, { user, link, expiresAt }: MadeLink) => {
   const advice = [
     ...(mailer === null ? [] : [`The server also mails a link of its own to ${user.email}.`]),
-    ...(readConfig({}).publicUrl === null ? [`PUBLIC_URL is not set: the link leads to ${publicUrl}.`] : []),
+    ...(readCommandConfig({}).publicUrl === null ? [`PUBLIC_URL is not set: the link leads to ${publicUrl}.`] : []),
   ]
   return recordAnswer({ ...userRecord(user), link, expiresAt }, advice.length === 0 ? undefined : advice)
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
-import type { ConfigFlags, EnvironmentVariables } from '../../config/setting.ts'
+import { type ConfigFlags, type EnvironmentVariables, fileSetting, secretSettings } from '../../config/setting.ts'
 import { UsageError } from '../output.ts'
 
 /** Settings by the names of their environment variables. */
@@ -73,12 +73,9 @@ const readAndNote = (flags: ConfigFlags, env: EnvironmentVariables) => {
   return { config, used }
 }
 
-/** Settings that have a password or another secret. What is printed may be read by everybody, so their values are not. */
-const secretSettings = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SMTP_URL']
-
 const isUsed = (used: Settings, name: string): boolean => used.some(([each]) => each === name)
 
-/** Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
+/** What is printed may be read by everybody, so no secret is. Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
 const settingsOf = (config: Config, file: string | null, used: Settings): Settings => [
   ...(file === null
     ? []
@@ -86,5 +83,14 @@ const settingsOf = (config: Config, file: string | null, used: Settings): Settin
   ['HOST', config.host],
   ['PORT', String(config.port)],
   ...(config.publicUrl === null ? [] : [['PUBLIC_URL', config.publicUrl] as const]),
-  ...used.filter(([name]) => ![...secretSettings, 'HOST', 'PORT', 'PUBLIC_URL'].includes(name)),
+  ...used.filter(
+    ([name]) =>
+      ![
+        ...secretSettings,
+        ...(file === null ? [] : [fileSetting('DATABASE_URL')]),
+        'HOST',
+        'PORT',
+        'PUBLIC_URL',
+      ].includes(name),
+  ),
 ]
