@@ -1,4 +1,4 @@
-import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
+import type { App, Database, Queries, TransactionOptions } from '../../db/database.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
@@ -14,8 +14,14 @@ import { type ServiceCaller, whyRefused } from './service-keys/authenticate.ts'
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Condition = (q: Queries) => Promise<PlatformError | null>
 
-/** The same for what a user does. It is asked about the user whose session acts, so that no caller can name another one. */
-export type Rule = (q: Queries, userId: string) => Promise<PlatformError | null>
+/**
+ * The same for what a user does. It is asked about the user whose session acts, so that no caller can name another one, and about
+ * what they act as: a rule about an app asks members for a right in it. Operators have every right in every app that is not deleted.
+ */
+export type Rule = (q: Queries, userId: string, as?: AppStanding) => Promise<PlatformError | null>
+
+/** What somebody acts as in an app. */
+export type AppStanding = 'member' | 'operator'
 
 type Authority = {
   readonly may?: Rule
@@ -154,34 +160,48 @@ const spend = async ({ q, now }: OpenChange, ticket: RowKey): Promise<PlatformEr
 
 const sentTwice = 'This form was sent before; nothing was done a second time.'
 
-/** Refuses unless the user is a member of the app with this slug and their role has the right. To others it does not exist. */
+/** The app with this slug, and the role in it, as far as it exists for this user. An operator may do what an owner may. */
+export const accessTo = async (
+  q: Queries,
+  slug: string,
+  userId: string,
+  as: AppStanding = 'member',
+): Promise<{ readonly app: App; readonly role: MemberRole } | null> => {
+  if (as === 'member') return await q.appMembers.access(userId, slug)
+  const app = await q.apps.bySlug(slug)
+  return app === null || app.deletedAt !== null ? null : { app, role: 'owner' }
+}
+
+/** Refuses unless the app with this slug exists for the user and their role in it has the right. */
 export const mayInApp =
   (slug: string, right: AppRight): Rule =>
-  async (q, userId) => {
-    const found = await q.appMembers.access(userId, slug)
+  async (q, userId, as) => {
+    const found = await accessTo(q, slug, userId, as)
     return found === null ? refuse('route_not_found') : refusalOfRole(found.role, right)
   }
 
 /**
- * The same, and the app is not suspended. A change that gives an app something new needs this rule; a change that only takes
- * something away (a secret, a redirect URI, a member) needs `mayInApp`.
+ * The same, and for members the app is not suspended. A change that gives an app something new needs this rule; a change that only
+ * takes something away (a secret, a redirect URI, a member) needs `mayInApp`.
  */
 export const mayInActiveApp =
   (slug: string, right: AppRight): Rule =>
-  async (q, userId) => {
-    const found = await q.appMembers.access(userId, slug)
+  async (q, userId, as) => {
+    const found = await accessTo(q, slug, userId, as)
     if (found === null) return refuse('route_not_found')
-    return refusalOfRole(found.role, right) ?? (found.app.status === 'active' ? null : refuse('app_inactive'))
+    const isUsable = as === 'operator' || found.app.status === 'active'
+    return refusalOfRole(found.role, right) ?? (isUsable ? null : refuse('app_inactive'))
   }
 
-/** Changing the name of an app: until a version of it is live. From then on users know it by the name that was reviewed. */
+/** Changing the name of an app: members may until a version of it is live. From then on users know it by the name that was reviewed. */
 export const mayRename =
   (slug: string): Rule =>
-  async (q, userId) => {
-    const refused = await mayInActiveApp(slug, 'settings')(q, userId)
-    const found = refused === null ? await q.appMembers.access(userId, slug) : null
+  async (q, userId, as) => {
+    const refused = await mayInActiveApp(slug, 'settings')(q, userId, as)
+    if (refused !== null || as === 'operator') return refused
+    const found = await accessTo(q, slug, userId, as)
     const isKnown = found !== null && (await q.versions.active(found.app.id)) !== null
-    return isKnown ? refuse('version_not_eligible', { message: nameIsReviewed }) : refused
+    return isKnown ? refuse('version_not_eligible', { message: nameIsReviewed }) : null
   }
 
 /** Why members cannot rename an app that has a live version. */
@@ -199,6 +219,12 @@ export const refusalNow = async ({ database }: Platform, userId: string, may: Ru
 /** Refuses unless the user is an operator. To others the desk does not exist. */
 export const isOperator: Rule = async (q, userId) =>
   (await q.users.byId(userId))?.isOperator === true ? null : refuse('route_not_found')
+
+/** The rule for somebody who acts as an operator, which they must still be. */
+export const ruleOfOperator =
+  (may: Rule): Rule =>
+  async (q, userId) =>
+    (await isOperator(q, userId)) ?? (await may(q, userId, 'operator'))
 
 /**
  * Reads the caller's state again inside the transaction that writes, so that a revocation which has been answered stops a

@@ -17,7 +17,7 @@ import {
 } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { page, withRefusal } from './page.ts'
-import { askFirst, type Proof } from './proof.ts'
+import { askFirst, doing, type Effect } from './proof.ts'
 import { requireOperator, requireVisit, type ShareOf, type Visit, type Visitor, visitorOf } from './visit.ts'
 
 /** The parameters of a route by its pattern. */
@@ -30,8 +30,8 @@ export type ParamsOf<Path extends string> = Path extends `${string}/:${infer Nam
 /** A form that changes something: the page that it is on, and what it does. */
 export type FormChange<Path extends string, T extends TProperties> = {
   readonly by: 'user' | 'operator'
-  /** Whether the person must prove again that it is them. */
-  readonly proof: Proof
+  /** What it does at most, which says whether the person must prove again that it is them. */
+  readonly effect: Effect
   /** Whose share it takes from; the account's if omitted. */
   readonly shareOf?: ShareOf
   /** The page has more than this form: it is shown without the proof, and the form on it says what is missing (`proveFirst`). */
@@ -61,12 +61,12 @@ export const formPage = <const Path extends string, T extends TProperties>(
 const shown = <const Path extends string>(
   door: Door,
   path: Path,
-  { by, proof, isPartOfPage, show }: Pick<FormChange<Path, TProperties>, 'by' | 'proof' | 'isPartOfPage' | 'show'>,
+  { by, effect, isPartOfPage, show }: Pick<FormChange<Path, TProperties>, 'by' | 'effect' | 'isPartOfPage' | 'show'>,
 ) =>
   new Elysia().get(path as string, async ({ request, params }) => {
     const visit = await (by === 'operator' ? requireOperator : requireVisit)(door, request)
-    const shown = await show(visit, paramsOf(path, params), {}) // first, because a page that does not exist asks for nothing
-    if (isPartOfPage === undefined) await askFirst(visit, proof)
+    const shown = await show(visit, paramsOf<Path>(path, params), {}) // first, because a page that does not exist asks for nothing
+    if (isPartOfPage === undefined) await askFirst(visit, effect)
     return shown
   })
 
@@ -74,21 +74,29 @@ const shown = <const Path extends string>(
 export const changed = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path | string,
-  { by, proof, shareOf, form, show, act, again }: FormChange<Path, T>,
+  { by, effect, shareOf, form, show, act, again }: FormChange<Path, T>,
 ) =>
-  new Elysia().post(path as string, async ({ request, params: found }) => {
-    const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
-    const submission = await receive(door, request, form, proof, shareOf)
-    const params = paramsOf<Path>(path, found)
-    const { visit, sent } = submission
-    const showAgain = async (error: PlatformError | null) =>
-      await show({ ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } }, params, sent)
-    return await answerForm(act(submission, params), {
-      done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
-      refused: async (error) => withRefusal(await showAgain(error), error),
-      ...(again && { sentBefore: async () => sentBefore(visit, await again(submission, params)) }),
-    })
-  })
+  new Elysia().post(
+    path as string,
+    async ({ request, params: found }) => {
+      const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
+      const submission = await receive(door, request, form, effect, shareOf)
+      const params = paramsOf<Path>(path, found)
+      const { visit, sent } = submission
+      const showAgain = async (error: PlatformError | null) =>
+        await show(
+          { ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } },
+          params,
+          sent,
+        )
+      return await answerForm(act(submission, params), {
+        done: async (answer) => (answer === 'again' ? await showAgain(null) : answer),
+        refused: async (error) => withRefusal(await showAgain(error), error),
+        ...(again && { sentBefore: async () => sentBefore(visit, await again(submission, params)) }),
+      })
+    },
+    doing(effect),
+  )
 
 /** A form of somebody who is not signed in, checked. */
 export type VisitorSubmission<Form> =
@@ -132,16 +140,22 @@ export const changedByVisitor = <T extends TProperties>(
   })
 
 /** What a request has for the parameters of its route. */
-export const paramsOf = <Path extends string>(path: string, found: object): ParamsOf<Path> => {
+export const paramsOf = <Path extends string>(path: string, found: unknown): ParamsOf<Path> => {
   if (!hasParams<Path>(path, found)) throw new Error(`The route ${path} has other parameters.`)
   return found
 }
 
-const hasParams = <Path extends string>(path: string, found: object): found is ParamsOf<Path> & object =>
+const hasParams = <Path extends string>(path: string, found: unknown): found is ParamsOf<Path> =>
   path
     .split('/')
     .filter((part) => part.startsWith(':'))
-    .every((part) => Object.hasOwn(found, part.slice(1)))
+    .every((part) => typeof found === 'object' && found !== null && Object.hasOwn(found, part.slice(1)))
+
+/** The address of a pattern with these parameters. A version can contain `+`, so every part is escaped. */
+export const filledPath = (pattern: string, params: unknown): string => {
+  const given: Readonly<Record<string, unknown>> = { ...(typeof params === 'object' ? params : {}) }
+  return pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])))
+}
 
 export type Again = {
   readonly href: string

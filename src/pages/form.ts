@@ -14,15 +14,15 @@ import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-body.ts'
 import { forgetKeptForm, keptFormCookie, type Values } from './kept-form.ts'
 import { logCodeOf, requestedPage, SendTo } from './page.ts'
-import { lacksProof, type Proof } from './proof.ts'
+import { type Effect, lacksProof } from './proof.ts'
 import { requireOperator, requireVisit, type ShareOf, type TicketBook, type Visit } from './visit.ts'
 
 /**
- * Every form takes the same steps. `readValues` reads the body strictly. `ticketKey` checks that the form comes from a page
- * of ours, with a ticket for this path and this session. `fieldsOf` checks the fields against one schema. The screen then
- * runs an operation `visit.as` somebody, and `answerForm` answers with a redirect or with the page and the reason.
- * `receiveFromUser` and `receiveFromOperator` take the first three steps; signing in and the consent decision take them in
- * their own order.
+ * How a form is received; `change.tsx` and `step.tsx` declare forms, and call this. The body is read strictly. The form must come from
+ * a page of this server that this session was lately shown, which its ticket proves. If it needs the proof (`proof.ts`), the
+ * person has given it; otherwise they are sent there. Its fields follow one schema. Signing in and the consent decision take these
+ * steps in their own order. What a person can correct is an outcome, which the page of the form shows again; every other error is
+ * thrown.
  */
 
 /** The fields of a form. A field with an array as its type may come any number of times. */
@@ -77,18 +77,18 @@ export const receiveFromUser = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-  proof: Proof,
+  effect: Effect,
   shareOf?: ShareOf,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit, shareOf), form, proof)
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireVisit, shareOf), form, effect)
 
 /** The same for operators. @throws also route_not_found for everybody else */
 export const receiveFromOperator = async <T extends TProperties>(
   door: Door,
   request: Request,
   form: FormShape<T>,
-  proof: Proof,
+  effect: Effect,
   shareOf?: ShareOf,
-): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator, shareOf), form, proof)
+): Promise<Submission<T>> => await receive(await visitOr(door, request, form, requireOperator, shareOf), form, effect)
 
 /** The signed-in person. Without a live session the form is kept, to be shown again after the sign-in. */
 const visitOr = async (
@@ -133,8 +133,11 @@ const keepForm = async (door: Door, call: Call, form: KeptShape): Promise<'kept'
   return 'kept'
 }
 
-const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>, proof: Proof): Promise<Submission<T>> =>
-  await check(visit, form, await readValues(visit.call, form), proof)
+const receive = async <T extends TProperties>(
+  visit: Visit,
+  form: FormShape<T>,
+  effect: Effect,
+): Promise<Submission<T>> => await check(visit, form, await readValues(visit.call, form), effect)
 
 /**
  * Receives a form with a file, which is read like an upload of a program and counts as one of the app. The visit must be that
@@ -145,7 +148,7 @@ export const receiveUpload = async <T extends TProperties>(
   visit: Visit,
   appId: string,
   form: FormShape<T>,
-  proof: Proof,
+  effect: Effect,
 ): Promise<Submission<T> & Pick<MultipartForm, 'files'>> => {
   const { door, call, sessionToken } = visit
   const foreign = originFault(door, call.request)
@@ -153,19 +156,19 @@ export const receiveUpload = async <T extends TProperties>(
   call.notes.appId = appId
   takeShare(door, call, 'write', appId)
   const { fields, files } = await readMultipart(door, call)
-  return { ...(await check(visit, form, valuesOf(fields, form), proof)), files }
+  return { ...(await check(visit, form, valuesOf(fields, form), effect)), files }
 }
 
 const check = async <T extends TProperties>(
   visit: Visit,
   form: FormShape<T>,
   values: Values,
-  proof: Proof,
+  effect: Effect,
 ): Promise<Submission<T>> => {
   const { door, call, tickets } = visit
   const ticket = ticketKey(door, call, tickets, form, values)
   if (ticket instanceof PlatformError) throw await refuseForm(door, call, visit.sessionToken, ticket)
-  if (await lacksProof(visit, proof)) throw askForProof(visit, form, values)
+  if (await lacksProof(visit, effect)) throw askForProof(visit, form, values)
   const isKept = visit.kept?.action === new URL(call.request.url).pathname
   if (isKept) call.cookies = [forgetKeptForm(door)]
   // From here on it is not kept but sent: a page that shows it again must not say otherwise.

@@ -15,7 +15,7 @@ import { formPage } from './change.tsx'
 export const invitationRoutes = (door: Door) =>
   formPage(door, invitationPath, {
     by: 'user',
-    proof: 'none',
+    effect: 'decides for oneself',
     form: emptyForm,
     show,
     act: async ({ visit }) => {

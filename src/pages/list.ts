@@ -5,9 +5,10 @@ import type { Door } from '../http/door.ts'
 import { refuseRepeated, wireCursor } from '../http/page-request.ts'
 import type { Rule } from '../operations/acting-as.ts'
 import type { Page, PageRequest } from '../operations/page.ts'
-import { type ParamsOf, paramsOf } from './change.tsx'
+import { filledPath, type ParamsOf, paramsOf } from './change.tsx'
 import { type CsvColumns, csvDownload } from './csv-download.ts'
 import { type FormShape, formOf, optionalText, outcomeOf, receiveFromOperator, receiveFromUser } from './form.ts'
+import { doing } from './proof.ts'
 import { backMark, listPart, listPath } from './query.ts'
 import { requireOperator, requireVisit, type Visit } from './visit.ts'
 
@@ -179,7 +180,7 @@ export const list = <const Path extends string, const F extends ListFields, cons
 ): List<Path, F, Part> => {
   const names = Object.keys(fields)
   const parts: ShownList['parts'] = rules.parts ?? { cursor: names }
-  const pathOf = ([params]: readonly unknown[]): string => filled(path, params)
+  const pathOf = ([params]: readonly unknown[]): string => filledPath(path, params)
   return {
     name,
     path,
@@ -279,12 +280,6 @@ const readPart = async <Row>(
   return { rows: data, newerHref: back ?? (isBeyond ? listPath(path, texts) : null), olderHref: hrefOf(nextCursor) }
 }
 
-/** The address of a pattern with these parameters. */
-const filled = (pattern: string, params: unknown): string => {
-  const given: Readonly<Record<string, unknown>> = { ...(typeof params === 'object' ? params : {}) }
-  return pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])))
-}
-
 type ListRoutesOf<Path extends string, F extends ListFields, Row> = {
   readonly by: 'user' | 'operator'
   readonly show: (visit: Visit, params: ParamsOf<Path>) => Promise<Response>
@@ -313,17 +308,24 @@ export const listRoutes = <const Path extends string, F extends ListFields, Part
   const shown = new Elysia().get(
     path,
     async ({ request, params }) =>
-      await show(await (by === 'operator' ? requireOperator : requireVisit)(door, request), paramsOf(of.path, params)),
+      await show(
+        await (by === 'operator' ? requireOperator : requireVisit)(door, request),
+        paramsOf<Path>(of.path, params),
+      ),
     describes(of),
   )
   if (csv === undefined) return shown
-  return shown.post(`${path}/export`, async ({ request, params: found }) => {
-    const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
-    const { visit, fields } = await receive(door, request, of.form, 'none')
-    const params = paramsOf<Path>(of.path, found)
-    const rows = await csv.rows(visit, of.ofForm(fields), params)
-    return csvDownload(visit, csv.name(params), csv.columns, rows, csv.may(params))
-  })
+  return shown.post(
+    `${path}/export`,
+    async ({ request, params: found }) => {
+      const receive = by === 'operator' ? receiveFromOperator : receiveFromUser
+      const { visit, fields } = await receive(door, request, of.form, 'reads')
+      const params = paramsOf<Path>(of.path, found)
+      const rows = await csv.rows(visit, of.ofForm(fields), params)
+      return csvDownload(visit, csv.name(params), csv.columns, rows, csv.may(params))
+    },
+    doing('reads'),
+  )
 }
 
 /** What a route says of the list that its page shows. */

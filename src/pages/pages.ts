@@ -3,7 +3,9 @@ import { type BodyRule, fileFormBodies } from '../http/admission.ts'
 import { baseApp, type RouteRule } from '../http/app.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { accountConfirmations } from './account/confirmations.tsx'
+import { accountSteps } from './account/steps.tsx'
+import { appPages } from './app/app-pages.ts'
+import { editVersionPattern, newVersionPattern } from './app/upload-version.tsx'
 import { connectedAppRoutes } from './account/connected-app.tsx'
 import { connectedAppsRoutes } from './account/connected-apps.tsx'
 import { installQuestionRoutes } from './account/install-question.tsx'
@@ -17,36 +19,10 @@ import { proveRoutes } from './account/prove.tsx'
 import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
 import { assetRoutes } from './assets.ts'
-import { ownAppsRoutes } from './console/apps.tsx'
-import { consoleConfirmations } from './console/confirmations.tsx'
-import { credentialRoutes } from './console/credentials.tsx'
-import { endedSecretRoutes } from './console/ended-secrets.tsx'
-import { webhookEndpointRoutes } from './console/endpoint.tsx'
-import { firstCallRoutes } from './console/first-call.tsx'
-import { appInstallRoutes } from './console/installs.tsx'
-import { memberRoutes } from './console/members.tsx'
-import { memberSteps } from './console/member-steps.tsx'
-import { newAppRoutes } from './console/new-app.tsx'
-import { newRollbackRoutes } from './console/rollback.tsx'
-import { newEndpointRoutes } from './console/new-endpoint.tsx'
-import { appOverviewRoutes } from './console/overview.tsx'
-import { redirectUriRoutes } from './console/redirect-uris.tsx'
-import { appScopeRoutes } from './console/scopes.tsx'
-import { appTrailRoutes } from './console/trail.tsx'
-import { appVersionRoutes } from './console/version.tsx'
-import { appVersionsRoutes, liveVersionsRoutes, rollbackRoutes } from './console/versions.tsx'
-import { editVersionPattern, newVersionPattern, uploadVersionRoutes } from './console/upload-version.tsx'
-import { webhooksRoutes } from './console/webhooks.tsx'
 import { demoCallbackRoutes } from './demo-callback.tsx'
-import { webhookAttemptRoutes } from './console/attempts.tsx'
-import { deskAppRoutes } from './desk/app.tsx'
-import { deskSecretRoutes } from './desk/app-secrets.tsx'
-import { deskAppSettingRoutes } from './desk/app-settings.tsx'
-import { appSteps } from './desk/app-steps.tsx'
 import { deskAppsRoutes } from './desk/apps.tsx'
 import { auditRoutes } from './desk/audit.tsx'
 import { backupRoutes } from './desk/backups.tsx'
-import { deskConfirmations } from './desk/confirmations.tsx'
 import { healthRoutes } from './desk/health.tsx'
 import { deskInstallRoutes } from './desk/installs.tsx'
 import { deskNewAppRoutes } from './desk/new-app.tsx'
@@ -57,9 +33,7 @@ import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
 import { scopeRoutes } from './desk/scopes.tsx'
 import { serviceKeyRoutes } from './desk/service-keys.tsx'
-import { serviceKeySteps } from './desk/service-key-steps.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
-import { userSteps } from './desk/user-steps.tsx'
 import { deskUsersRoutes } from './desk/users.tsx'
 import { forgotPasswordRoutes } from './forgot-password.tsx'
 import { consentRoutes } from './front-door/consent.tsx'
@@ -73,6 +47,7 @@ import { isPageRoute, refusalPage } from './refusal-page.tsx'
 import { secondStepRoutes } from './second-step.tsx'
 import { setPasswordRoutes } from './set-password.tsx'
 import { signInRoutes } from './sign-in.tsx'
+import { stepRoutes } from './step.tsx'
 
 /** Every page for people, by area. */
 export const pages = (door: Door) =>
@@ -92,8 +67,8 @@ export const pages = (door: Door) =>
     .use(consentRoutes(door))
     .use(decisionRoutes(door))
     .use(account(door))
-    .use(developerConsole(door))
     .use(desk(door))
+    .use(appPages(door))
     .use(door.servesDemo ? demoCallbackRoutes(door) : new Elysia())
 
 /** What people see and decide about their own account. */
@@ -111,34 +86,7 @@ const account = (door: Door) =>
     .use(ownInstallRoutes(door))
     .use(installQuestionRoutes(door))
     .use(openAppRoutes(door))
-    .use(accountConfirmations(door))
-
-/** A developer's own apps. */
-const developerConsole = (door: Door) =>
-  new Elysia()
-    .use(ownAppsRoutes(door))
-    .use(newAppRoutes(door))
-    .use(appOverviewRoutes(door))
-    .use(firstCallRoutes(door))
-    .use(credentialRoutes(door))
-    .use(endedSecretRoutes(door))
-    .use(redirectUriRoutes(door))
-    .use(appScopeRoutes(door))
-    .use(appVersionsRoutes(door))
-    .use(uploadVersionRoutes(door))
-    .use(appVersionRoutes(door))
-    .use(rollbackRoutes(door))
-    .use(liveVersionsRoutes(door))
-    .use(newRollbackRoutes(door))
-    .use(appInstallRoutes(door))
-    .use(webhooksRoutes(door))
-    .use(newEndpointRoutes(door))
-    .use(webhookEndpointRoutes(door))
-    .use(webhookAttemptRoutes(door))
-    .use(appTrailRoutes(door))
-    .use(consoleConfirmations(door))
-    .use(memberRoutes(door))
-    .use(memberSteps(door))
+    .use(stepRoutes(door, accountSteps))
 
 /** What operators see and decide. To everybody else these pages do not exist. */
 const desk = (door: Door) =>
@@ -149,20 +97,13 @@ const desk = (door: Door) =>
     .use(deskNewInstallRoutes(door))
     .use(deskAppsRoutes(door))
     .use(deskNewAppRoutes(door))
-    .use(deskAppRoutes(door))
-    .use(deskAppSettingRoutes(door))
-    .use(deskSecretRoutes(door))
-    .use(appSteps(door))
     .use(deskUsersRoutes(door))
     .use(newUserRoutes(door))
     .use(deskUserRoutes(door))
-    .use(userSteps(door))
     .use(scopeRoutes(door))
     .use(serviceKeyRoutes(door))
-    .use(serviceKeySteps(door))
     .use(auditRoutes(door))
     .use(healthRoutes(door))
-    .use(deskConfirmations(door))
     .use(backupRoutes(door))
     .use(quotaRoutes(door))
 

@@ -11,12 +11,41 @@ import type { Visit } from './visit.ts'
 // The proof is kept in a cookie that only this server can make, for one session.
 
 /**
- * Whether a form needs the proof. Each form says so where it is declared:
- * - `asked`: one of its fields can give a right, a secret, an app or a version to somebody, or destroy copies;
- * - `first_factor`: it sets up a second factor. Somebody who has nothing to prove it with may do so right after a sign-in;
- * - `none`: it takes away, repeats or renames something, asks for the password itself, or affects only the person who sends it.
+ * What a form can do at most, and whether it needs the proof for that: a form asks if one of its fields can give a right, a secret, an
+ * app or a version to somebody, or destroy copies. What takes away, repeats, reads or renames something, or affects only the person
+ * who sends it, does not. Every form says where it is declared what it does.
  */
-export type Proof = 'asked' | 'first_factor' | 'none'
+export const effects = {
+  'gives a secret': 'asked',
+  'gives a right': 'asked',
+  'gives a way to sign in': 'asked',
+  'weakens the sign-in': 'asked',
+  'gives scopes to an app': 'asked',
+  'takes scopes from an app': 'asked',
+  'gives an app to somebody': 'asked',
+  'gives users a version': 'asked',
+  'sends codes elsewhere': 'asked',
+  'sends events elsewhere': 'asked',
+  'destroys an app': 'asked',
+  'destroys backups': 'asked',
+  // Somebody who has nothing to prove it with may do so right after a sign-in.
+  'sets up a second factor': 'first_factor',
+  'takes away': 'none',
+  'repeats something': 'none',
+  reads: 'none',
+  renames: 'none',
+  'makes a draft': 'none',
+  'asks somebody to decide': 'none',
+  'makes an empty app': 'none',
+  'decides for oneself': 'none',
+  'asks for the password itself': 'none',
+  'is the proof': 'none',
+} as const satisfies Readonly<Record<string, 'asked' | 'first_factor' | 'none'>>
+
+export type Effect = keyof typeof effects
+
+/** What the route of a form says of it. */
+export const doing = (effect: Effect) => ({ detail: { hide: true, effect } })
 
 /** Where a person proves it. */
 export const provePath = '/account/prove'
@@ -48,7 +77,8 @@ const isProved = (visit: Visit): boolean => {
 }
 
 /** Whether a form needs a proof that is missing. */
-export const lacksProof = async (visit: Visit, proof: Proof): Promise<boolean> => {
+export const lacksProof = async (visit: Visit, effect: Effect): Promise<boolean> => {
+  const proof = effects[effect]
   if (proof === 'none' || isProved(visit)) return false
   if (proof === 'asked') return true
   const { session, door } = visit
@@ -60,8 +90,8 @@ export const lacksProof = async (visit: Visit, proof: Proof): Promise<boolean> =
  * For a page that is one form: asks for the proof before anybody types into it.
  * @throws SendTo the proof
  */
-export const askFirst = async (visit: Visit, proof: Proof): Promise<void> => {
-  if (await lacksProof(visit, proof)) throw new SendTo({ to: 'proof' })
+export const askFirst = async (visit: Visit, effect: Effect): Promise<void> => {
+  if (await lacksProof(visit, effect)) throw new SendTo({ to: 'proof' })
 }
 
 /** For a form on a page with more than the form: where the person proves it first; null if they have. */

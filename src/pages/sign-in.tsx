@@ -82,7 +82,7 @@ export const signInRoutes = (door: Door) =>
 /** Signs out. If the session has ended before, nothing is left to do: nobody is asked to sign in for that. */
 const endHere = async (door: Door, request: Request): Promise<void> => {
   try {
-    const { visit } = await receiveFromUser(door, request, emptyForm, 'none', 'session')
+    const { visit } = await receiveFromUser(door, request, emptyForm, 'takes away', 'session')
     await signOut(door.platform, visit.call, visit.session)
   } catch (error) {
     const isOver = error instanceof PlatformError && error.code === 'login_required'

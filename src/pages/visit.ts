@@ -7,7 +7,7 @@ import type { Door } from '../http/door.ts'
 import { cookieValues, readCookie, setCookie } from '../http/cookies.ts'
 import { hold, takeShare } from '../http/limits.ts'
 import { presentedSession, presentedToken } from '../http/session-cookie.ts'
-import { actingAs, isOperator, type Rule } from '../operations/acting-as.ts'
+import { actingAs, type Rule, ruleOfOperator } from '../operations/acting-as.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
 import type { Platform } from '../operations/platform.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
@@ -86,10 +86,7 @@ export const visitOf = (door: Door, call: Call, session: SessionCaller, sessionT
     platformName: platform.platformName,
     as: (may, ticket) => acting({ kind: 'user', id }, { may, ...(ticket && { ticket }) }),
     asOperator: ({ may = always, ...once } = {}) =>
-      acting(
-        { kind: 'operator', id },
-        { ...once, may: async (q, userId) => (await isOperator(q, userId)) ?? (await may(q, userId)) },
-      ),
+      acting({ kind: 'operator', id }, { ...once, may: ruleOfOperator(may) }),
     asOwner: () => acting(session, {}),
   }
 }

@@ -263,9 +263,10 @@ describe('a secret', () => {
     const fields = { environment: 'development', graceHours: '168' }
     const rotated = await send(app, '/credentials', '/credentials/rotate', fields)
     expect((await owner.follow(rotated)).text).toContain('The previous secret expires')
-    expect((await owner.get(pathOf(app, '/credentials'))).text).not.toContain(
-      '/credentials/rotate?environment=development',
-    )
+    const shown = await owner.get(pathOf(app, '/credentials'))
+    expect(shown.text).not.toContain('Create a development secret')
+    // An exposed secret does not wait: without a grace period it can be rotated.
+    expect(shown.text).toContain('/credentials/rotate?environment=development')
     expect((await owner.get(pathOf(app, '/credentials'))).text).toContain('Active until ')
     const again = pathOf(app, '/credentials/rotate')
     const third = await owner.submit(again, again, { ...fields, graceHours: '1' })

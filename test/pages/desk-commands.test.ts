@@ -145,13 +145,15 @@ test('a new client secret is shown once on a page of its own, and works', async 
   const hidden = await desk.formOn(form, form)
   const fields = { ...hidden, environment: 'production', label: 'For the vault' }
   const answers = await Promise.all([1, 2].map(async () => await desk.post(form, fields)))
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409])
   expect(await latest()).toMatchObject({ actor: world.operator.id })
-  const { text } = await desk.get(`${form}/new`)
+  const shown = answers.find(({ status }) => status === 303)?.headers.get('location') ?? ''
+  const { text } = await desk.get(shown)
   const clientSecret = shownSecret(text)
   expect(text).toContain(app.production.clientId)
   expect(await tokenStatus({ clientId: app.production.clientId, clientSecret })).toBe(200)
-  expect((await desk.get(`${form}/new`)).text).not.toContain(clientSecret)
+  expect((await desk.get(shown)).text).not.toContain(clientSecret)
+  expect((await desk.get(`${form}/new`)).headers.get('location')).toBe(form)
   expect((await desk.get(form)).text).toContain('For the vault')
   const third = await desk.submit(form, form, { environment: 'production', label: '' })
   expect(third.status).toBe(409)
@@ -164,8 +166,8 @@ test('a rotation without grace ends the older secrets at once, and a revoked sec
   const refused = await desk.submit(rotation, rotation, { environment: 'development', graceHours: '169' })
   expect([refused.status, refused.text.includes('id="graceHours-fault"')]).toEqual([400, true])
   expect((await desk.get(form)).text).toContain(`href="${rotation}?environment=development"`)
-  await desk.submit(rotation, rotation, { environment: 'development', graceHours: '0' })
-  const clientSecret = shownSecret((await desk.get(`${form}/new`)).text)
+  const rotated = await desk.submit(rotation, rotation, { environment: 'development', graceHours: '0' })
+  const clientSecret = shownSecret((await desk.follow(rotated)).text)
   expect(await tokenStatus(app.development)).toBe(401)
   const renewed = { clientId: app.development.clientId, clientSecret }
   const token = await appToken(url, renewed)
@@ -180,20 +182,19 @@ test('a rotation without grace ends the older secrets at once, and a revoked sec
 
 test('the name, the scopes and the redirect URIs of an app are changed', async () => {
   const { app, path } = await scene()
-  const form = `${path}/settings`
-  await desk.submit(form, `${form}/name`, { name: 'Other name' })
-  await desk.submit(form, `${form}/scopes`, { scopes: ['site:read'] })
+  const settings = `${path}/settings`
+  await desk.submit(settings, `${settings}/name`, { name: 'Other name' })
+  await desk.submit(`${settings}/scopes`, `${settings}/scopes`, { scopes: ['site:read'] })
   expect(await queries().apps.byId(app.id)).toMatchObject({ name: 'Other name', scopes: 'site:read' })
   const uri = 'https://other.example/callback'
   const uris = async () => (await queries().redirectUris.listByApp(app.id)).map((row) => row.uri)
-  const refused = await desk.submit(form, `${form}/redirect-uris`, {
-    uri: 'http://other.example/',
-    environment: 'production',
-  })
-  expect([refused.status, refused.text.includes('id="uri-fault"')]).toEqual([400, true])
-  await desk.submit(form, `${form}/redirect-uris`, { uri, environment: 'production' })
+  const form = `${settings}/redirect-uris`
+  for (const part of [form, `${settings}/scopes`]) expect((await desk.get(settings)).text).toContain(`href="${part}"`)
+  const refused = await desk.submit(form, form, { uri: 'http://other.example/', environment: 'production' })
+  expect([refused.status, refused.text.includes('id="uri-production-fault"')]).toEqual([400, true])
+  await desk.submit(form, form, { uri, environment: 'production' })
   expect(await uris()).toContain(uri)
-  const removal = `${form}/redirect-uris/remove`
+  const removal = `${form}/remove`
   const link = `${removal}?${new URLSearchParams({ environment: 'production', uri }).toString()}`
   expect((await desk.get(form)).text).toContain(link.replaceAll('&', '&amp;'))
   await desk.post(removal, await desk.formOn(link, removal))

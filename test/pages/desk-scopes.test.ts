@@ -23,12 +23,12 @@ test('a scope is added, listed, offered to apps, and retired after a question th
   const path = new URL(added.headers.get('location') ?? '', world.server.url).pathname
   expect(path).toBe(`${list}/orders%3Aread`)
   expect(words((await desk.get(list)).text)).toContain('List your orders')
-  expect((await desk.get(`/desk/apps/${world.app.slug}/settings`)).text).toContain('value="orders:read"')
+  expect((await desk.get(`/desk/apps/${world.app.slug}/settings/scopes`)).text).toContain('value="orders:read"')
   const question = words((await desk.get(`${path}/retire`)).text)
   expect(question).toContain('the name is never used again')
   expect((await desk.submit(`${path}/retire`, `${path}/retire`, {})).status).toBe(303)
   expect(words((await desk.get(path)).text)).toContain('Retired')
-  expect((await desk.get(`/desk/apps/${world.app.slug}/settings`)).text).not.toContain('value="orders:read"')
+  expect((await desk.get(`/desk/apps/${world.app.slug}/settings/scopes`)).text).not.toContain('value="orders:read"')
   expect((await desk.get(`${list}/other%3Aread`)).status).toBe(404)
 })
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { mintSession } from '../../src/operations/sessions/sign-in.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
+import { type Effect, effects } from '../../src/pages/proof.ts'
 import { putBuilderUser, setOperator } from '../../src/operations/users/users.ts'
 import { send } from '../flows/support/send.ts'
 import { startHostileProvider } from '../flows/support/hostile-provider.ts'
@@ -16,7 +17,7 @@ import { earlier } from './support/earlier.ts'
 import { genuineTicket } from './support/genuine-ticket.ts'
 import { addOperator } from './support/operator-world.ts'
 import { hiddenFields, leadsTo, plainBrowser, type PlainBrowser, type Seen } from './support/plain-browser.ts'
-import { proofTable } from './support/proof-table.ts'
+import { formTable } from './support/page-table.ts'
 
 // No step may ask for a proof that a person has no means for. People with different means walk all steps that their rights allow: each
 // gets through with what the page offers them, or reads who can help.
@@ -54,7 +55,7 @@ const here = (address: string): string => address.slice(new URL(address).origin.
 type Walk = {
   readonly world: World
   readonly browser: PlainBrowser
-  readonly rows: readonly (readonly [step: string, asks: 'asks' | '-', why: string])[]
+  readonly rows: readonly (readonly [step: string, effect: Effect])[]
   readonly slug: string
   /** Proves on the page at this address who is there, with what that page offers; by default nothing more is needed. */
   readonly prove?: (page: string) => Promise<Seen>
@@ -87,11 +88,11 @@ const walk = async ({ world, browser, rows, slug, prove }: Walk) => {
 /** They end the session of the walk. */
 const isLast = (step: string): boolean => step.startsWith('/account/sessions/')
 
-const rowsOf = (isOperator: boolean): Walk['rows'] => [
-  ...proofTable.account,
-  ...(isOperator ? proofTable.operators : proofTable.developers),
-]
-const askingOf = (rows: Walk['rows']) => rows.filter(([, asks]) => asks === 'asks').map(([step]) => step)
+const rowsOf = (isOperator: boolean): Walk['rows'] =>
+  formTable(local.platform).flatMap(({ pattern, effect }) =>
+    effect === null || pattern.startsWith(isOperator ? '/console/' : '/desk/') ? [] : [[pattern, effect] as const],
+  )
+const askingOf = (rows: Walk['rows']) => rows.filter(([, effect]) => effects[effect] !== 'none').map(([step]) => step)
 
 /** A session that began some minutes ago, in which nobody has proved anything yet. */
 const browserOf = async (world: World, id: string, minutes = 11): Promise<PlainBrowser> => {

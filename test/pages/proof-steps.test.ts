@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { effects } from '../../src/pages/proof.ts'
 import { trace } from '../support/operator.ts'
 import { signIn } from '../support/sign-in.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -6,16 +7,16 @@ import { addUser, type Login } from '../support/world.ts'
 import { earlier } from './support/earlier.ts'
 import { genuineTicket } from './support/genuine-ticket.ts'
 import { addOperator } from './support/operator-world.ts'
-import { pageTable } from './support/page-table.ts'
+import { formTable } from './support/page-table.ts'
 import { plainBrowser, type PlainBrowser, type Seen } from './support/plain-browser.ts'
-import { proofTable } from './support/proof-table.ts'
 
-// The table says which forms ask. Here each is sent by somebody with a password, who proved it too long ago.
-
-const table = Object.values(proofTable).flat()
+// Every form says what it does, and that says whether it asks. Here each is sent by somebody with a password, who proved it too long
+// ago.
 
 const world = await worldOfFile()
 const { platform } = world
+const forms = formTable(platform)
+const table = forms.flatMap(({ pattern, effect }) => (effect === null ? [] : [[pattern, effect] as const]))
 let operator: Login
 beforeAll(async () => {
   operator = await addOperator(platform, 'Olive Operator')
@@ -46,17 +47,38 @@ const send = async (browser: PlainBrowser, step: string, at = world): Promise<Se
   return await browser[isUpload ? 'upload' : 'post'](path, { ticket })
 }
 
-test('the table has every form of the account, the console and the desk', () => {
-  const forms = pageTable(platform).filter(
-    ({ method, pattern }) => method === 'POST' && /^\/(account|console|desk)\//.test(pattern),
-  )
-  expect(table.map(([step]) => step).toSorted()).toEqual(forms.map(({ pattern }) => pattern).toSorted())
+test('every form of the account, the console and the desk says what it does', () => {
+  expect(forms.filter(({ effect }) => effect === null)).toEqual([])
+  expect(forms.length).toBeGreaterThan(80)
+})
+
+test('what gives something to somebody, destroys or weakens it needs a proof', () => {
+  for (const [effect, proof] of Object.entries(effects)) {
+    expect([effect, proof !== 'none']).toEqual([
+      effect,
+      /^(gives|sends|destroys|weakens|sets up|takes scopes)/.test(effect),
+    ])
+  }
+})
+
+/** By its address alone: where a form with such an address can only take away, read or repeat something. */
+const givesNothing =
+  /\/(revoke|end|end-all|end-others|revoke-all|export|check|ping|resend[a-z-]*|reject|suspend|end-access)$/
+const givesSomething =
+  /\/(rotate|role|transfer|credentials|enable|activate|approve|publish|make-operator|reset-link|delete|new)$/
+
+test('no address of a form speaks against what the form says', () => {
+  for (const [pattern, effect] of table.filter(([pattern]) => pattern !== '/console/new')) {
+    if (givesNothing.test(pattern)) expect([pattern, effects[effect]]).toEqual([pattern, 'none'])
+    if (givesSomething.test(pattern)) expect([pattern, effects[effect]]).not.toEqual([pattern, 'none'])
+  }
 })
 
 describe('eleven minutes after the sign-in', () => {
-  for (const [step, asks, why] of table) {
-    test(`${step} ${asks === 'asks' ? 'asks for a proof' : 'asks for nothing'}: ${why}`, async () => {
-      expect((await sendStep(step, 11)).startsWith('/account/prove?')).toBe(asks === 'asks')
+  for (const [step, effect] of table) {
+    const asks = effects[effect] !== 'none'
+    test(`${step}, which ${effect}, asks for ${asks ? 'a proof' : 'nothing'}`, async () => {
+      expect((await sendStep(step, 11)).startsWith('/account/prove?')).toBe(asks)
     })
   }
 })
@@ -94,7 +116,7 @@ describe('somebody with a stolen session who uses up every share that they can',
 
   /** What ends something, also if it asks for a proof because it can give something too. */
   const endings = [
-    ...table.flatMap(([step, , why]) => (why === 'takes away' || why.startsWith('destroys the') ? [step] : [])),
+    ...table.flatMap(([step, effect]) => (effect === 'takes away' || effect === 'destroys an app' ? [step] : [])),
     ...table.flatMap(([step]) => (mayEnd.test(step) ? [step] : [])),
     '/sign-out',
     '/oauth/authorize/switch-account',

@@ -1,4 +1,4 @@
-// An app as members and operators see it, and the ways to find one. findApp is for operators, ownedApp for members.
+// An app as members and operators see it, and the ways to find one.
 
 import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
@@ -6,6 +6,7 @@ import { refuse } from '../../domain/errors.ts'
 import type { MemberRole } from '../../domain/member.ts'
 import { pick } from '../../domain/pick.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
+import { accessTo, type AppStanding } from '../acting-as.ts'
 import { badInput } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 
@@ -59,20 +60,25 @@ export const findAnyApp = async (q: Queries, slugOrId: string): Promise<App> => 
 
 const isDeleted = 'This app is deleted. To bring it back, run: app-platform app undelete <slug>.'
 
-/** An app as the console shows it to a member. */
+/** An app as its pages show it. */
 export type OwnedApp = AppRecord & {
   readonly developmentVersionId: App['developmentVersionId']
-  /** The role of who looks at it. */
+  /** The role of who looks at it. Operators have that of an owner. */
   readonly role: MemberRole
 }
 
 /**
- * The app with this slug, if this user is a member of it.
- * @throws route_not_found for anyone else, as for an app that does not exist
+ * The app with this slug, as far as it exists for this user: for members, and as an operator unless it is deleted.
+ * @throws route_not_found otherwise, as for an app that does not exist
  */
-export const ownedApp = async (platform: Platform, userId: string, slug: string): Promise<OwnedApp> => {
+export const ownedApp = async (
+  platform: Platform,
+  userId: string,
+  slug: string,
+  as: AppStanding = 'member',
+): Promise<OwnedApp> => {
   const q = platform.database.queries
-  const found = await q.appMembers.access(userId, slug)
+  const found = await accessTo(q, slug, userId, as)
   if (found === null) throw refuse('route_not_found')
   const { app, role } = found
   return { ...(await appRecord(q, app)), developmentVersionId: app.developmentVersionId, role }

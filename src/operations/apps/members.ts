@@ -12,7 +12,7 @@ import {
   invitationSeconds,
   type OfferedRole,
 } from '../../domain/member.ts'
-import { refusalOfRole, type Rule } from '../acting-as.ts'
+import { accessTo, refusalOfRole, type Rule } from '../acting-as.ts'
 import { badInput, decide, type OpenChange, type Operation, CountedRefusal, settle } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { knownUser } from '../users/find-user.ts'
@@ -55,8 +55,8 @@ const roleIn = async (q: Queries, app: App, userId: string): Promise<MemberRole 
  */
 export const mayChangeMember =
   (slug: string, memberId: string, role: MemberRole | null): Rule =>
-  async (q, userId) => {
-    const access = await q.appMembers.access(userId, slug)
+  async (q, userId, as) => {
+    const access = await accessTo(q, slug, userId, as)
     if (access === null) return refuse('route_not_found')
     if (memberId === userId && role === null) return null
     const current = await roleIn(q, access.app, memberId)
@@ -253,8 +253,8 @@ export const listInvitations = async ({ database, clock }: Platform, appId: stri
 /** Refuses unless the role of this user has the right over the role that the invitation offers. */
 export const mayRevokeInvitation =
   (slug: string, id: string): Rule =>
-  async (q, userId) => {
-    const access = await q.appMembers.access(userId, slug)
+  async (q, userId, as) => {
+    const access = await accessTo(q, slug, userId, as)
     const found = await q.appInvitations.find(id)
     if (access === null || found?.appId !== access.app.id) return refuse('route_not_found')
     return refusalOfRole(access.role, rightOverRole(found.role))

@@ -10,7 +10,7 @@ import { badInput, decide, type Operation, refuseFault } from '../decide.ts'
 import { endOfGrace, newSecret } from '../new-secret.ts'
 import type { Platform } from '../platform.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
-import { refusalOfRole, type Rule } from '../acting-as.ts'
+import { accessTo, refusalOfRole, type Rule } from '../acting-as.ts'
 import { canBeFound, emptyPage, newestFirst, type PageRequest } from '../page.ts'
 import { pick } from '../../domain/pick.ts'
 
@@ -140,9 +140,9 @@ export const revokeCredential: Operation<string, CredentialRecord> = async (plat
 }
 
 /** A client secret as its owner sees it, without the secret itself. */
-export type CredentialRecord = ReturnType<typeof credentialRecord>
+type CredentialRecord = ReturnType<typeof credentialRecord>
 /** The record of a new secret: the only place where the secret is shown. */
-export type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
+type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
 
 /** The record of a row, with its status at `now` (epoch milliseconds). */
 const credentialRecord = (row: Credential, environment: Environment, now: number) => ({
@@ -208,8 +208,8 @@ export const listEndedCredentials = async (platform: Platform, appId: string, pa
 /** Refuses unless the secret belongs to the app of this slug and the role of the user there may change it. To others it does not exist. */
 export const ownsCredential =
   (slug: string, credentialId: string): Rule =>
-  async (q, userId) => {
-    const access = await q.appMembers.access(userId, slug)
+  async (q, userId, as) => {
+    const access = await accessTo(q, slug, userId, as)
     const found = await q.credentials.find(credentialId)
     if (access === null || found?.app.id !== access.app.id) return refuse('route_not_found')
     return refusalOfRole(access.role, rightOverSecrets(found.environment))

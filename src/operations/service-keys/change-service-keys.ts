@@ -1,4 +1,5 @@
 import type { ServiceKey } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
 import { recordIdOfKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import { pick } from '../../domain/pick.ts'
@@ -149,8 +150,9 @@ export const listServiceKeys = async (platform: Platform, page: PageRequest) => 
 export const countServiceKeys = async ({ database }: Platform): Promise<number> =>
   await database.queries.serviceKeys.count()
 
-/** One service key; null if there is none of this ID. */
-export const findServiceKeyRecord = async (platform: Platform, id: string): Promise<ServiceKeyRecord | null> => {
+/** One service key. @throws route_not_found if there is none of this ID */
+export const serviceKeyOf = async (platform: Platform, id: string): Promise<ServiceKeyRecord> => {
   const row = await platform.database.queries.serviceKeys.find(id)
-  return row === null ? null : serviceKeyRecord(row, platform.clock.now())
+  if (row === null) throw refuse('route_not_found')
+  return serviceKeyRecord(row, platform.clock.now())
 }

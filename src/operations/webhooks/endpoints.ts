@@ -13,7 +13,7 @@ import {
   maximumEndpoints,
   webhookKinds,
 } from '../../domain/webhook-event.ts'
-import { type Condition, refusalOfRole, type Rule } from '../acting-as.ts'
+import { accessTo, type Condition, refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
@@ -50,8 +50,8 @@ export const findEndpoint = async (q: Queries, id: string) => {
 /** The endpoint belongs to the app with this slug, and the role of this user there has the right. To others it does not exist. */
 export const ownsEndpoint =
   ({ slug, id }: { readonly slug: string; readonly id: string }, right: AppRight): Rule =>
-  async (q, userId) => {
-    const access = await q.appMembers.access(userId, slug)
+  async (q, userId, as) => {
+    const access = await accessTo(q, slug, userId, as)
     const found = await q.webhookEndpoints.find(id)
     if (access === null || found?.endpoint.appId !== access.app.id) return refuse('route_not_found')
     return refusalOfRole(access.role, right)

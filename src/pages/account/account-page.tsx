@@ -9,32 +9,18 @@ export const accountPaths = {
   password: '/account/password',
   factors: '/account/factors',
   totp: '/account/factors/totp',
-  passkeys: '/account/factors/passkeys',
   addPasskey: '/account/factors/passkeys/new',
-  removeTotp: '/account/factors/totp/remove',
-  recoveryCodes: '/account/factors/recovery-codes',
   ...afterSignIn,
   sessions: '/account/sessions',
-  endOthers: '/account/sessions/end-others',
-  endEvery: '/account/sessions/end-all',
   apps: '/account/apps',
-  revokeAll: '/account/apps/revoke-all',
   installs: '/installs',
 } as const
 
 // Their types are the paths themselves, from which Elysia infers the parameters of a route.
-export const endSessionPath = <Key extends string>(key: Key) => `${accountPaths.sessions}/${key}/end` as const
 export const connectedAppPath = <ClientId extends string>(clientId: ClientId) =>
   `${accountPaths.apps}/${clientId}` as const
-export const revokeAppPath = <ClientId extends string>(clientId: ClientId) =>
-  `${connectedAppPath(clientId)}/revoke` as const
-export const revokeAuthorizationPath = <ClientId extends string, GrantId extends string>(
-  clientId: ClientId,
-  grantId: GrantId,
-) => `${connectedAppPath(clientId)}/authorizations/${grantId}/revoke` as const
 export const openInstallPath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/open` as const
 export const installCodePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/code` as const
-export const endInstallPath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/end` as const
 export const agreePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/agree` as const
 
 const tabs = [

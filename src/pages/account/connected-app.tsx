@@ -1,7 +1,8 @@
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { type ConnectedGrant, listAuthorizations } from '../../operations/connected-apps.ts'
+import { type ConnectedApp, type ConnectedGrant, listAuthorizations } from '../../operations/connected-apps.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import type { ParamsOf } from '../change.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
@@ -9,12 +10,11 @@ import { Pager } from '../design/list-tools.tsx'
 import { Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
+import { StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
-import { ConnectedAppBadges, ConnectedAppFacts, findConnectedApp, lastFetched } from './connected-apps.tsx'
-import { readCatalogue } from '../../operations/scopes/scopes.ts'
-
-const notices = { 'revoked-one': 'This authorization is revoked. All its tokens have stopped working.' } as const
+import { AccountPage, accountPaths, connectedAppPath } from './account-page.tsx'
+import { ConnectedAppBadges, ConnectedAppFacts, lastFetched } from './connected-apps.tsx'
+import { authorizationEnd, findConnectedApp, revocation } from './steps.tsx'
 
 /** One connected app, and each authorization of it. */
 export const connectedAppRoutes = (door: Door) => listRoutes(door, authorizationList, { by: 'user', show })
@@ -38,14 +38,10 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
           : 'This app can act for you until you revoke its access.'
       }
       badges={<ConnectedAppBadges app={app} />}
-      actions={
-        <a class="button" href={revokeAppPath(app.clientId)}>
-          Revoke all its access
-        </a>
-      }
+      actions={<StepButton visit={visit} step={revocation} of={app} params={{ clientId }} />}
       visit={visit}
       tab={accountPaths.apps}
-      notices={notices}
+      notices={authorizationEnd.done}
     >
       <ConnectedAppFacts app={app} />
       <h2>Permissions</h2>
@@ -54,7 +50,7 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
       <p class="muted">Each time that you allow the app adds one, usually for another device or browser.</p>
       <RowList
         rows={authorizations.rows}
-        row={(one) => <AuthorizationRow catalogue={catalogue} clientId={app.clientId} authorization={one} />}
+        row={(one) => <AuthorizationRow visit={visit} catalogue={catalogue} app={app} authorization={one} />}
       />
       <Pager of={authorizations} />
       <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
@@ -63,12 +59,13 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
 }
 
 type AuthorizationRowProps = {
+  readonly visit: Visit
   readonly catalogue: ScopeCatalogue
-  readonly clientId: string
+  readonly app: ConnectedApp
   readonly authorization: ConnectedGrant
 }
 
-const AuthorizationRow = ({ catalogue, clientId, authorization }: AuthorizationRowProps) => (
+const AuthorizationRow = ({ visit, catalogue, app, authorization }: AuthorizationRowProps) => (
   <Row
     title={
       <>
@@ -82,12 +79,15 @@ const AuthorizationRow = ({ catalogue, clientId, authorization }: AuthorizationR
       </>,
     ]}
     actions={
-      <a class="button small" href={revokeAuthorizationPath(clientId, authorization.grantId)}>
-        Revoke this authorization
-        <span class="unseen">
-          , allowed <Time at={authorization.since} />
-        </span>
-      </a>
+      <StepButton
+        visit={visit}
+        step={authorizationEnd}
+        of={app}
+        params={{ clientId: app.clientId, grantId: authorization.grantId }}
+        look="small"
+      >
+        , allowed <Time at={authorization.since} />
+      </StepButton>
     }
   >
     <ScopeList catalogue={catalogue} class="inline" scopes={authorization.scopes} />

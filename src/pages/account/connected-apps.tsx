@@ -1,7 +1,9 @@
 import { soughtPart } from '../../domain/entered-name.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { type ConnectedApp, listConnectedApps } from '../../operations/connected-apps.ts'
 import { listOpenInstalls } from '../../operations/installs/lists.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
@@ -11,16 +13,10 @@ import { Facts, Time } from '../design/values.tsx'
 import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
+import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
-import type { ScopeCatalogue } from '../../domain/scope.ts'
-import { readCatalogue } from '../../operations/scopes/scopes.ts'
-
-const notices = {
-  revoked: 'Access revoked. All tokens of this app have stopped working.',
-  'revoked-uninstalled': 'Access revoked, and the app is uninstalled.',
-  'revoked-all': 'Access revoked for every app. All their tokens have stopped working.',
-} as const
+import { AccountPage, accountPaths, connectedAppPath } from './account-page.tsx'
+import { isOf, revocation, revocationOfAll } from './steps.tsx'
 
 /** The apps that can act for this person, and the end of their access. */
 export const connectedAppsRoutes = (door: Door) => listRoutes(door, connectedApps, { by: 'user', show })
@@ -45,21 +41,17 @@ const show = async (visit: Visit): Promise<Response> => {
     <AccountPage
       title="Connected apps"
       about="These apps can act for you, within the permissions listed and no more."
-      actions={
-        apps.length > 1 ? (
-          <a class="button" href={accountPaths.revokeAll}>
-            Revoke access of every app
-          </a>
-        ) : null
-      }
+      actions={apps.length > 1 ? <StepButton visit={visit} step={revocationOfAll} of={null} params={{}} /> : null}
       visit={visit}
       tab={accountPaths.apps}
-      notices={notices}
+      notices={noticesOf(revocation, revocationOfAll)}
     >
       <FilterBar of={asked} isShown={isLong({ rows: apps })} />
       <RowList
         rows={found.rows}
-        row={(app) => <ConnectedAppRow catalogue={catalogue} app={app} isInstalled={installs.some(isOf(app))} />}
+        row={(app) => (
+          <ConnectedAppRow visit={visit} catalogue={catalogue} app={app} isInstalled={installs.some(isOf(app))} />
+        )}
         empty={noMatch(
           found,
           <EmptyState title="No app can act for you">
@@ -77,12 +69,6 @@ const show = async (visit: Visit): Promise<Response> => {
   )
 }
 
-/** Whether an install is of the same app, in the same environment. */
-export const isOf =
-  (one: Pick<ConnectedApp, 'appId' | 'environment'>) =>
-  (other: typeof one): boolean =>
-    one.appId === other.appId && one.environment === other.environment
-
 /** The list is never long, so it is sorted in memory. It comes sorted by the last use. */
 const comparisons = {
   used: () => 0,
@@ -92,12 +78,13 @@ const comparisons = {
 } as const
 
 type ConnectedAppRowProps = {
+  readonly visit: Visit
   readonly catalogue: ScopeCatalogue
   readonly app: ConnectedApp
   readonly isInstalled: boolean
 }
 
-const ConnectedAppRow = ({ catalogue, app, isInstalled }: ConnectedAppRowProps) => (
+const ConnectedAppRow = ({ visit, catalogue, app, isInstalled }: ConnectedAppRowProps) => (
   <Row
     href={connectedAppPath(app.clientId)}
     avatar={<Avatar id={app.appId} name={app.name} />}
@@ -112,21 +99,15 @@ const ConnectedAppRow = ({ catalogue, app, isInstalled }: ConnectedAppRowProps) 
       isInstalled ? <a href={accountPaths.installs}>Installed by you</a> : null,
     ]}
     actions={
-      <a class="button small" href={revokeAppPath(app.clientId)}>
-        Revoke access
-        <span class="unseen">
-          {' of '}
-          <bdi>{app.name}</bdi>, {app.environment}
-        </span>
-      </a>
+      <StepButton visit={visit} step={revocation} of={app} params={{ clientId: app.clientId }} look="small">
+        {' of '}
+        <bdi>{app.name}</bdi>, {app.environment}
+      </StepButton>
     }
   >
     <ScopeList catalogue={catalogue} class="inline" scopes={app.scopes} />
   </Row>
 )
-
-export const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
-  (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
 
 export const lastFetched = (at: number | null) =>
   at === null ? (

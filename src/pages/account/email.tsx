@@ -34,7 +34,7 @@ export const emailRoutes = (door: Door) =>
     .use(
       formPage(door, accountPaths.email, {
         by: 'user',
-        proof: 'asked',
+        effect: 'gives a way to sign in',
         isPartOfPage: true,
         form: emailForm,
         show,

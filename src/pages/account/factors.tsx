@@ -3,7 +3,6 @@ import type { Door } from '../../http/door.ts'
 import { addAuthenticatorApp, removeFactor, replaceRecoveryCodes } from '../../operations/factors/change-factors.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { formPage } from '../change.tsx'
-import { confirmed } from '../confirmation.tsx'
 import { Badge } from '../design/badge.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
@@ -14,30 +13,26 @@ import { emptyForm, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import { showOnce, takeShown } from '../shown-once.ts'
+import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
-import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
-import { AddPasskeyRow, PasskeyRow } from './passkeys.tsx'
-import { Elysia } from 'elysia'
+import { AccountPage, accountPaths } from './account-page.tsx'
+import { AddPasskeyRow, ofFactors, passkeyRemoval, PasskeyRow } from './passkeys.tsx'
 
 const notices = {
   added: 'The authenticator app is set up. From now on you need a code from it to sign in.',
-  removed: 'The authenticator app is removed.',
   passkey_added: 'The passkey is added. From now on you need it, or another second factor, to sign in.',
-  passkey_removed: 'The passkey is removed.',
 } as const
-
-const back = () => ({ href: accountPaths.factors, name: 'Second factors' })
 
 /** What a person proves at the sign-in in addition to the password. */
 export const factorRoutes = (door: Door) =>
-  new Elysia()
+  stepRoutes(door, [totpRemoval, newCodes])
     .get(accountPaths.factors, async ({ request }) => await showAll(await requireVisit(door, request)))
     .get(accountPaths.offer, async ({ request }) => await showOffer(await requireVisit(door, request)))
     .use(
       formPage(door, accountPaths.totp, {
         by: 'user',
-        proof: 'first_factor',
+        effect: 'sets up a second factor',
         form: totpForm,
         show: (visit, _, sent) => showSetUp(visit, sent),
         act: async ({ visit, fields }) => {
@@ -50,45 +45,43 @@ export const factorRoutes = (door: Door) =>
       }),
     )
     .get(accountPaths.newCodes, async ({ request }) => showCodes(await requireVisit(door, request)))
-    .use(
-      confirmed(door, accountPaths.removeTotp, {
-        area: accountArea,
-        proof: 'asked',
-        form: emptyForm,
-        back,
-        ask: async () => ({
-          title: 'Remove your authenticator app?',
-          says: (
-            <p>
-              Without a passkey, your password alone is then enough to sign in, and your recovery codes stop working.
-              You stay signed in where you are.
-            </p>
-          ),
-          button: 'Remove it',
-        }),
-        act: async ({ visit }, _, done) => {
-          await visit.asOwner().do(removeFactor, { kind: 'totp' })
-          return done('removed')
-        },
-      }),
-    )
-    .use(
-      confirmed(door, accountPaths.recoveryCodes, {
-        area: accountArea,
-        proof: 'asked',
-        form: emptyForm,
-        back,
-        ask: async () => ({
-          title: 'Create new recovery codes?',
-          says: <p>The old ones stop working. The next page shows the new ones once.</p>,
-          button: 'Create new codes',
-        }),
-        act: async ({ visit }) => {
-          const codes = await visit.asOwner().do(replaceRecoveryCodes)
-          return showOnce(visit, accountPaths.newCodes, codes.join('\n'))
-        },
-      }),
-    )
+
+const totpRemoval = ofFactors('totp/remove', {
+  link: ['Remove'],
+  effect: 'weakens the sign-in',
+  form: emptyForm,
+  ask: () => ({
+    title: 'Remove your authenticator app?',
+    says: (
+      <p>
+        Without a passkey, your password alone is then enough to sign in, and your recovery codes stop working. You stay
+        signed in where you are.
+      </p>
+    ),
+    button: 'Remove it',
+  }),
+  act: async ({ visit }) => {
+    await visit.asOwner().do(removeFactor, { kind: 'totp' })
+    return 'removed'
+  },
+  done: { removed: 'The authenticator app is removed.' },
+})
+
+const newCodes = ofFactors('recovery-codes', {
+  link: ['Create new codes'],
+  effect: 'gives a secret',
+  form: emptyForm,
+  ask: () => ({
+    title: 'Create new recovery codes?',
+    says: <p>The old ones stop working. The next page shows the new ones once.</p>,
+    button: 'Create new codes',
+  }),
+  act: async ({ visit }) => {
+    const codes = await visit.asOwner().do(replaceRecoveryCodes)
+    return showOnce(visit, accountPaths.newCodes, codes.join('\n'))
+  },
+  done: {},
+})
 
 const returnToIn = ({ door, call }: Visit): string =>
   safeReturnTo(new URL(call.request.url).searchParams.get('return_to') ?? accountPaths.factors, door.platform.publicUrl)
@@ -105,15 +98,17 @@ const showAll = async (visit: Visit): Promise<Response> => {
       about="What you need in addition to your password to sign in."
       visit={visit}
       tab={accountPaths.factors}
-      notices={notices}
+      notices={{ ...notices, ...noticesOf(totpRemoval, passkeyRemoval) }}
     >
       <RowList
         label="Your second factors"
         rows={[
-          <TotpRow factors={factors} />,
-          ...factors.passkeys.map((passkey) => <PasskeyRow passkey={passkey} />),
+          <TotpRow visit={visit} factors={factors} />,
+          ...factors.passkeys.map((passkey) => <PasskeyRow visit={visit} passkey={passkey} />),
           <AddPasskeyRow />,
-          ...(factors.totp === null && factors.passkeys.length === 0 ? [] : [<CodesRow factors={factors} />]),
+          ...(factors.totp === null && factors.passkeys.length === 0
+            ? []
+            : [<CodesRow visit={visit} factors={factors} />]),
         ]}
         row={(row) => row}
       />
@@ -125,9 +120,9 @@ const showAll = async (visit: Visit): Promise<Response> => {
   )
 }
 
-type FactorsProps = { readonly factors: Factors }
+type FactorsProps = { readonly visit: Visit; readonly factors: Factors }
 
-const TotpRow = ({ factors: { totp } }: FactorsProps) => (
+const TotpRow = ({ visit, factors: { totp } }: FactorsProps) => (
   <Row
     avatar={<IconTile name="shield" />}
     title="Authenticator app"
@@ -154,25 +149,22 @@ const TotpRow = ({ factors: { totp } }: FactorsProps) => (
           Set up
         </a>
       ) : (
-        <a class="button small" href={accountPaths.removeTotp}>
-          Remove<span class="unseen"> the authenticator app</span>
-        </a>
+        <StepButton visit={visit} step={totpRemoval} of={null} params={{}} look="small">
+          {' '}
+          the authenticator app
+        </StepButton>
       )
     }
   />
 )
 
-const CodesRow = ({ factors: { recoveryCodes } }: FactorsProps) => (
+const CodesRow = ({ visit, factors: { recoveryCodes } }: FactorsProps) => (
   <Row
     avatar={<IconTile name="key" />}
     title="Recovery codes"
     badge={recoveryCodes < 3 ? <Badge tone="waiting">{`${recoveryCodes} left`}</Badge> : undefined}
     facts={[`${recoveryCodes} of ${recoveryCodeCount} left. Each signs you in once without your other factors.`]}
-    actions={
-      <a class="button small" href={accountPaths.recoveryCodes}>
-        Create new codes
-      </a>
-    }
+    actions={<StepButton visit={visit} step={newCodes} of={null} params={{}} look="small" />}
   />
 )
 

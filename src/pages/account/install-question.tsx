@@ -39,7 +39,7 @@ export const installQuestionRoutes = (door: Door) =>
 const installing = (door: Door, path: '/apps/:slug' | '/apps/:slug/test', environment: Environment) =>
   formPage(door, path, {
     by: 'user',
-    proof: 'none',
+    effect: 'decides for oneself',
     form: installForm,
     show: async (visit, { slug }) => await ask(visit, slug, environment),
     act: async ({ visit, fields, ticket }, { slug }) => {

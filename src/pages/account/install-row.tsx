@@ -1,16 +1,17 @@
 import { endingStep } from '../../domain/install.ts'
 import { formatScope, isSubset, type ScopeCatalogue } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
-import { confirmPath } from '../confirmation.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge, InstallStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/form.tsx'
 import { Row } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Time } from '../design/values.tsx'
+import { StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { resourceKindInSentence, resourceKindWords } from '../words.ts'
-import { agreePath, connectedAppPath, endInstallPath, openInstallPath } from './account-page.tsx'
+import { agreePath, connectedAppPath, openInstallPath } from './account-page.tsx'
+import { uninstall } from './steps.tsx'
 
 type InstallRowProps = {
   readonly visit: Visit
@@ -85,22 +86,21 @@ const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>)
   const step = endingStep(install)
   if (step === null) return null
   const named = (
-    <span class="unseen">
+    <>
       {': '}
       <bdi>{install.appName}</bdi> on <code>{install.resource}</code>
-    </span>
+    </>
   )
   return (
     <>
       {step === 'deactivate' && install.appStatus === 'active' && install.isFramed ? (
         <a class="button small" href={openInstallPath(install.id)}>
-          Open{named}
+          Open<span class="unseen">{named}</span>
         </a>
       ) : null}
-      <a class="button small" href={confirmPath(endInstallPath(install.id), visit)}>
-        {step === 'deactivate' ? 'Uninstall' : 'Withdraw'}
+      <StepButton visit={visit} step={uninstall} of={install} params={{ id: install.id }} look="small">
         {named}
-      </a>
+      </StepButton>
     </>
   )
 }

@@ -4,6 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { ownsInstall, agreeToScopes } from '../../operations/installs/installs.ts'
 import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { changed } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
@@ -12,18 +13,16 @@ import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { formOf, text } from '../form.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import type { Visit } from '../visit.ts'
+import { requireVisit, type Visit } from '../visit.ts'
 import { installLivePath } from '../../domain/install.ts'
 import { AccountPage, accountPaths, agreePath } from './account-page.tsx'
-import { isOf } from './connected-apps.tsx'
 import { InstallRow } from './install-row.tsx'
-import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { isOf, uninstall } from './steps.tsx'
 
 const notices = {
   pending: 'You agreed. The install now waits for an operator’s approval.',
   approved: 'The app is installed and can start to work.',
-  withdraw: 'The install is withdrawn.',
-  deactivate: 'The app is uninstalled. It no longer has the access that this install gave it.',
+  ...uninstall.done,
   agree: 'You agreed. The app can now use the new permissions.',
 } as const
 
@@ -32,18 +31,25 @@ const agreeForm = formOf({ scopes: text }, ['scopes'])
 
 /** The installs of the signed-in person, and the apps that they can install. */
 export const ownInstallRoutes = (door: Door) =>
-  new Elysia().use(listRoutes(door, installsAndApps, { by: 'user', show })).use(
-    changed(door, agreePath(':id'), {
-      by: 'user',
-      proof: 'none',
-      form: agreeForm,
-      show,
-      act: async ({ visit, fields, ticket }, { id }) => {
-        await visit.as(ownsInstall(id), ticket).do(agreeToScopes, { id, agreedTo: parseStoredScope(fields.scopes) })
-        return seeOther(`${accountPaths.installs}?done=agree`)
-      },
-    }),
-  )
+  new Elysia()
+    .use(listRoutes(door, installsAndApps, { by: 'user', show }))
+    .use(
+      changed(door, agreePath(':id'), {
+        by: 'user',
+        effect: 'decides for oneself',
+        form: agreeForm,
+        show,
+        act: async ({ visit, fields, ticket }, { id }) => {
+          await visit.as(ownsInstall(id), ticket).do(agreeToScopes, { id, agreedTo: parseStoredScope(fields.scopes) })
+          return seeOther(`${accountPaths.installs}?done=agree`)
+        },
+      }),
+    )
+    // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
+    .get(`${accountPaths.installs}/:id`, async ({ request }) => {
+      await requireVisit(door, request)
+      return seeOther(accountPaths.installs)
+    })
 
 const nothingOffered = 'There are no apps to install yet. An app appears here when its first version goes live.'
 

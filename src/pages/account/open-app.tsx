@@ -5,6 +5,7 @@ import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedd
 import { embedScript } from '../assets.ts'
 import { emptyForm, receiveFromUser } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
+import { doing } from '../proof.ts'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
@@ -54,11 +55,15 @@ export const openAppRoutes = (door: Door) =>
         { framed: opened.embed.origin },
       )
     })
-    .post(installCodePath(':id'), async ({ request, params: { id } }) => {
-      const { visit } = await receiveFromUser(door, request, emptyForm, 'none')
-      const { code, expiresInSeconds } = await open(visit, id)
-      return Response.json({ code, expiresIn: expiresInSeconds })
-    })
+    .post(
+      installCodePath(':id'),
+      async ({ request, params: { id } }) => {
+        const { visit } = await receiveFromUser(door, request, emptyForm, 'decides for oneself')
+        const { code, expiresInSeconds } = await open(visit, id)
+        return Response.json({ code, expiresIn: expiresInSeconds })
+      },
+      doing('decides for oneself'),
+    )
 
 /** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */
 const open = async (visit: Visit, installId: string): Promise<OpenedApp> => {

@@ -6,7 +6,6 @@ import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { removeFactor } from '../../operations/factors/change-factors.ts'
 import { addPasskey, allowsPasskeys, registrationOptions } from '../../operations/factors/passkeys.ts'
 import { formPage } from '../change.tsx'
-import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { SendOrCancel } from '../design/form.tsx'
 import { IconTile } from '../design/icon.tsx'
@@ -16,12 +15,11 @@ import { emptyForm, formOf, secretText, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../passkey.tsx'
 import { showOnce } from '../shown-once.ts'
+import { StepButton, stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
 
 const passkeyForm = formOf({ name: text, passkey: secretText })
-
-const removePath = <Id extends string>(id: Id) => `${accountPaths.passkeys}/${id}/remove` as const
 
 /** Adding and removing the passkeys of the person who is signed in. */
 export const passkeyRoutes = (door: Door) =>
@@ -30,7 +28,7 @@ export const passkeyRoutes = (door: Door) =>
       formPage(door, accountPaths.addPasskey, {
         by: 'user',
         // Before the browser makes a passkey: after it, an answer that is not taken would leave one that works nowhere.
-        proof: 'first_factor',
+        effect: 'sets up a second factor',
         form: passkeyForm,
         show: showAdd,
         act: async ({ visit, fields }) => {
@@ -43,37 +41,45 @@ export const passkeyRoutes = (door: Door) =>
         },
       }),
     )
-    .use(
-      confirmed(door, removePath(':id'), {
-        area: accountArea,
-        proof: 'asked',
-        form: emptyForm,
-        back: () => ({ href: accountPaths.factors, name: 'Second factors' }),
-        ask: async (visit, { id }) => {
-          const { passkeys, totp } = await factorsOf(visit.door.platform, visit.userId)
-          const found = passkeys.find((passkey) => passkey.id === id)
-          if (found === undefined) throw refuse('route_not_found')
-          const isLast = totp === null && passkeys.length === 1
-          return {
-            title: `Remove the passkey ${found.name}?`,
-            says: (
-              <p>
-                It cannot sign you in any more.{' '}
-                {isLast
-                  ? 'It is your last second factor: your password alone is then enough, and your recovery codes stop working. '
-                  : ''}
-                You stay signed in where you are. Delete it from your device or password manager as well.
-              </p>
-            ),
-            button: 'Remove it',
-          }
-        },
-        act: async ({ visit }, { id }, done) => {
-          await visit.asOwner().do(removeFactor, { kind: 'passkey', id })
-          return done('passkey_removed')
-        },
-      }),
-    )
+    .use(passkeyRemoval.routes(door))
+
+/** The steps about second factors lead back to the list of them. */
+export const ofFactors = stepsOf({
+  area: accountArea,
+  root: '/account/factors',
+  find: async () => null,
+  back: () => ({ href: accountPaths.factors, name: 'Second factors' }),
+})
+
+export const passkeyRemoval = ofFactors('passkeys/:id/remove', {
+  link: ['Remove'],
+  effect: 'weakens the sign-in',
+  form: emptyForm,
+  ask: async ({ door, userId }, _, { id }) => {
+    const { passkeys, totp } = await factorsOf(door.platform, userId)
+    const found = passkeys.find((passkey) => passkey.id === id)
+    if (found === undefined) throw refuse('route_not_found')
+    const isLast = totp === null && passkeys.length === 1
+    return {
+      title: `Remove the passkey ${found.name}?`,
+      says: (
+        <p>
+          It cannot sign you in any more.{' '}
+          {isLast
+            ? 'It is your last second factor: your password alone is then enough, and your recovery codes stop working. '
+            : ''}
+          You stay signed in where you are. Delete it from your device or password manager as well.
+        </p>
+      ),
+      button: 'Remove it',
+    }
+  },
+  act: async ({ visit }, { id }) => {
+    await visit.asOwner().do(removeFactor, { kind: 'passkey', id })
+    return 'passkey_removed'
+  },
+  done: { passkey_removed: 'The passkey is removed.' },
+})
 
 const challengeOf = ({ door, sessionToken, userId }: Visit) => ({ door, secret: sessionToken, place: `new ${userId}` })
 
@@ -105,9 +111,9 @@ const showAdd = async (visit: Visit): Promise<Response> => {
   )
 }
 
-type PasskeyRowProps = { readonly passkey: Factors['passkeys'][number] }
+type PasskeyRowProps = { readonly visit: Visit; readonly passkey: Factors['passkeys'][number] }
 
-export const PasskeyRow = ({ passkey: { id, name, createdAt, lastUsedAt } }: PasskeyRowProps) => (
+export const PasskeyRow = ({ visit, passkey: { id, name, createdAt, lastUsedAt } }: PasskeyRowProps) => (
   <Row
     avatar={<IconTile name="key" />}
     title={<bdi>{name}</bdi>}
@@ -125,9 +131,10 @@ export const PasskeyRow = ({ passkey: { id, name, createdAt, lastUsedAt } }: Pas
       ),
     ]}
     actions={
-      <a class="button small" href={removePath(id)}>
-        Remove<span class="unseen"> the passkey {name}</span>
-      </a>
+      <StepButton visit={visit} step={passkeyRemoval} of={null} params={{ id }} look="small">
+        {' '}
+        the passkey {name}
+      </StepButton>
     }
   />
 )

@@ -21,7 +21,7 @@ const passwordForm = formOf({ current: secretText, password: secretText, repeate
 export const passwordRoutes = (door: Door) =>
   formPage(door, accountPaths.password, {
     by: 'user',
-    proof: 'none',
+    effect: 'asks for the password itself',
     shareOf: 'session',
     form: passwordForm,
     show,

@@ -39,7 +39,7 @@ export const proveRoutes = (door: Door) =>
     .use(
       formPage(door, provePath, {
         by: 'user',
-        proof: 'none',
+        effect: 'is the proof',
         shareOf: 'session',
         form: proveForm,
         show: async (visit, _, sent) => await show(visit, waysOf(visit, sent)),

@@ -8,13 +8,10 @@ import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Time } from '../design/values.tsx'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
+import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, endSessionPath } from './account-page.tsx'
-
-const notices = {
-  ended: 'The session has ended. Its browser has to sign in again.',
-  'ended-others': 'Every other session has ended.',
-} as const
+import { AccountPage, accountPaths } from './account-page.tsx'
+import { everySessionEnd, otherSessionsEnd, sessionEnd } from './steps.tsx'
 
 /** The browsers in which this person is signed in. */
 export const ownSessionRoutes = (door: Door) => listRoutes(door, ownSessions, { by: 'user', show })
@@ -33,18 +30,14 @@ const show = async (visit: Visit): Promise<Response> => {
       actions={
         <>
           {rows.length > 1 || olderHref !== null || q !== '' ? (
-            <a class="button" href={accountPaths.endOthers}>
-              End all other sessions
-            </a>
+            <StepButton visit={visit} step={otherSessionsEnd} of={null} params={{}} />
           ) : null}{' '}
-          <a class="button" href={accountPaths.endEvery}>
-            Sign out everywhere
-          </a>
+          <StepButton visit={visit} step={everySessionEnd} of={null} params={{}} />
         </>
       }
       visit={visit}
       tab={accountPaths.sessions}
-      notices={notices}
+      notices={noticesOf(sessionEnd, otherSessionsEnd)}
     >
       <FilterBar of={asked} isShown={isLong(sessions)} />
       <RowList
@@ -84,13 +77,10 @@ const SessionRow = ({ visit, session }: { readonly visit: Visit; readonly sessio
             Sign out here
           </ButtonForm>
         ) : (
-          <a class="button small" href={endSessionPath(session.key)}>
-            End session
-            <span class="unseen">
-              {': '}
-              <bdi>{name}</bdi>, {session.address}
-            </span>
-          </a>
+          <StepButton visit={visit} step={sessionEnd} of={null} params={{ key: session.key }} look="small">
+            {': '}
+            <bdi>{name}</bdi>, {session.address}
+          </StepButton>
         )
       }
     />

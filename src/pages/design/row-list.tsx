@@ -58,16 +58,3 @@ export const Row = ({ href, avatar, title, facts = [], badge, actions, time, chi
     {actions === undefined ? null : <div class="row-actions">{actions}</div>}
   </li>
 )
-
-/** A step with a page of its own: the last part of its address, its name, and what it does. */
-export type StepLink = readonly [path: string, name: string, about: string]
-
-type StepLinksProps = { readonly steps: readonly StepLink[]; readonly pathOf: (path: string) => string }
-
-/** Links to the steps that ask before they do anything. */
-export const StepLinks = ({ steps, pathOf }: StepLinksProps) => (
-  <RowList
-    rows={steps}
-    row={([path, name, about]) => <Row key={path} href={pathOf(path)} title={`${name}…`} facts={[about]} />}
-  />
-)

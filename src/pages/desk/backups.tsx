@@ -33,7 +33,7 @@ export const backupRoutes = (door: Door) =>
     .use(
       formPage(door, deskPaths.backups, {
         by: 'operator',
-        proof: 'asked',
+        effect: 'destroys backups',
         isPartOfPage: true,
         form: backupForm,
         show,
@@ -54,7 +54,7 @@ export const backupRoutes = (door: Door) =>
     .use(
       changed(door, `${deskPaths.backups}/:name/check`, {
         by: 'operator',
-        proof: 'none',
+        effect: 'reads',
         form: emptyForm,
         show,
         act: async ({ visit }, { name }) =>

@@ -1,17 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
-import type { Door } from '../../http/door.ts'
 import { badInput } from '../../operations/decide.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/lists.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
-import { confirmed } from '../confirmation.tsx'
 import { Field } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { Row } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { formOf, valuesIn, optionalText, outcomeOf, text, textOf, texts, typedIn } from '../form.ts'
 import { proveFirst } from '../proof.ts'
+import { StepButton, stepsOf } from '../step.tsx'
 import { readSeen, seenField } from '../version.ts'
 import type { Values } from '../kept-form.ts'
 import type { Visit } from '../visit.ts'
@@ -46,9 +45,13 @@ export const Decisions = ({ visit, review }: DecisionsProps) => {
               title="Reject"
               facts={['The developer reads your reasons and uploads a corrected version. Rejecting is final.']}
               actions={
-                <a class="button" href={rejectPath(review)}>
-                  Reject this version
-                </a>
+                <StepButton
+                  visit={visit}
+                  step={rejection}
+                  of={review}
+                  params={{ slug: review.app.slug, version: review.version.version }}
+                  query={{ seen: seenField(review.seen) }}
+                />
               }
             />
           </>
@@ -57,9 +60,6 @@ export const Decisions = ({ visit, review }: DecisionsProps) => {
     </section>
   )
 }
-
-const rejectPath = ({ app, version, seen }: Review): string =>
-  `${reviewPath(app.slug, version.version, 'reject')}?${new URLSearchParams({ seen: seenField(seen) }).toString()}`
 
 const supersedes = ({ live }: Review): string =>
   live === null ? 'Nothing is live now.' : `It replaces ${live.version}, which is live now.`
@@ -91,56 +91,59 @@ const Step = ({ visit, review, step, title, children }: StepProps) => (
 const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: texts, intent: optionalText })
 
 /** A version is rejected with a message and reasons. "More rows" shows the form again, with what was typed. */
-export const rejectionRoutes = (door: Door) =>
-  confirmed(door, '/desk/reviews/:slug/:version/reject', {
-    area: deskArea,
-    proof: 'none',
-    form: rejectionForm,
-    back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
-    ask: async (visit, { slug, version }, given) => {
-      const { app, seen } = await readReview(door.platform, slug, version)
-      const sent = typedIn(visit)
-      // The version that the operator has looked at, which the page of the review names.
-      const shown = sent === null ? given('seen') : ''
-      return {
-        title: `Reject version ${version}?`,
-        belongsTo: app.name,
-        says: (
-          <p>
-            Rejecting is final. The developer of <ChosenName name={app.name} /> reads the message and every item, and
-            submits corrections as a new version.
-          </p>
-        ),
-        button: 'Reject this version',
-        fields: (
-          <RejectionFields
-            draft={sent === null ? emptyDraft : shownAgain(sent)}
-            seen={shown === '' ? seenField(seen) : shown}
-            error={visit.refused?.error ?? null}
-          />
-        ),
-      }
-    },
-    act: async ({ visit, fields }, { slug, version }, back) => {
-      const { seen, message, path, reason, intent } = fields
-      const review = await readReview(door.platform, slug, version)
-      const { status } = review.version
-      if (status !== 'submitted' || seen !== seenField(review.seen)) throw notAsShown(status)
-      if (intent === 'rows') return 'again'
-      const draft = draftFrom(message, path, reason)
-      const fault = draftFault(draft)
-      if (fault !== null) throw fault
-      const rejection = { message: message.trim(), items: itemsOf(draft) }
-      const move = { slug, version, step: 'reject', rejection, seen: readSeen(seen) } as const
-      const moved = await outcomeOf(visit.asOperator().do(moveVersion, move))
-      // Somebody else has decided since the check above.
-      if (moved.kind === 'refused' && moved.error.code === 'version_not_eligible') {
-        throw notAsShown((await readReview(door.platform, slug, version)).version.status)
-      }
-      if (moved.kind === 'refused') throw moved.error
-      return back('rejected')
-    },
-  })
+export const rejection = stepsOf({
+  area: deskArea,
+  root: '/desk/reviews/:slug/:version',
+  find: async ({ door }, { slug, version }) => await readReview(door.platform, slug, version),
+  belongsTo: ({ app }) => app.name,
+  back: ({ slug, version }) => ({ href: reviewPath(slug, version), name: `Version ${version}` }),
+})('reject', {
+  link: ['Reject this version'],
+  effect: 'takes away',
+  form: rejectionForm,
+  ask: (visit, { app, version, seen }, _, given) => {
+    const sent = typedIn(visit)
+    // The version that the operator has looked at, which the page of the review names.
+    const shown = sent === null ? given('seen') : ''
+    return {
+      title: `Reject version ${version.version}?`,
+      says: (
+        <p>
+          Rejecting is final. The developer of <ChosenName name={app.name} /> reads the message and every item, and
+          submits corrections as a new version.
+        </p>
+      ),
+      button: 'Reject this version',
+      fields: (
+        <RejectionFields
+          draft={sent === null ? emptyDraft : shownAgain(sent)}
+          seen={shown === '' ? seenField(seen) : shown}
+          error={visit.refused?.error ?? null}
+        />
+      ),
+    }
+  },
+  act: async ({ visit, fields }, { slug, version }, find) => {
+    const { seen, message, path, reason, intent } = fields
+    const review = await find()
+    const { status } = review.version
+    if (status !== 'submitted' || seen !== seenField(review.seen)) throw notAsShown(status)
+    if (intent === 'rows') return 'again'
+    const draft = draftFrom(message, path, reason)
+    const fault = draftFault(draft)
+    if (fault !== null) throw fault
+    const given = { message: message.trim(), items: itemsOf(draft) }
+    const move = { slug, version, step: 'reject', rejection: given, seen: readSeen(seen) } as const
+    const moved = await outcomeOf(visit.asOperator().do(moveVersion, move))
+    // Somebody else has decided since the check above.
+    if (moved.kind === 'refused' && moved.error.code === 'version_not_eligible') {
+      throw notAsShown((await find()).version.status)
+    }
+    if (moved.kind === 'refused') throw moved.error
+    return 'rejected'
+  },
+  done: { rejected: 'The version is rejected. Its developer can read the reasons.' },
+})
 
 type RejectionFieldsProps = {
   readonly draft: RejectionDraft

@@ -82,9 +82,6 @@ export const DeskPage = ({ tab, belongsTo = 'Desk', children, ...frame }: DeskPa
   </Layout>
 )
 
-/** The refusal of a decision about an install that is decided already. */
-export const tooLate = 'This install has already been decided, or no longer exists. Nothing has changed.'
-
 /** The slug of an app, which leads to its page. */
 export const AppLink = ({ slug }: { readonly slug: string }) => (
   <a href={deskAppPath(slug)}>
@@ -134,7 +131,7 @@ const changedWords: Readonly<Record<VersionStatus, string>> = {
 
 type DeskForm<Path extends string, T extends TProperties> = Pick<
   FormChange<Path, T>,
-  'proof' | 'form' | 'act' | 'again'
+  'effect' | 'form' | 'act' | 'again'
 > &
   Pick<DeskPageProps, 'title' | 'tab' | 'about'> & {
     readonly button: string
@@ -148,11 +145,11 @@ type DeskForm<Path extends string, T extends TProperties> = Pick<
 export const deskForm = <const Path extends string, T extends TProperties>(
   door: Door,
   path: Path,
-  { proof, form, act, again, button, values, more, ...frame }: DeskForm<Path, T>,
+  { effect, form, act, again, button, values, more, ...frame }: DeskForm<Path, T>,
 ) =>
   formPage(door, path, {
     by: 'operator',
-    proof,
+    effect,
     form,
     act,
     ...(again && { again }),

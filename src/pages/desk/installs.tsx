@@ -1,6 +1,3 @@
-import { Elysia } from 'elysia'
-import { refuse } from '../../domain/errors.ts'
-import type { OperatorStep } from '../../domain/install.ts'
 import { formatScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { isOperator } from '../../operations/acting-as.ts'
@@ -11,16 +8,14 @@ import {
   type InstallSearch,
   searchInstalls,
 } from '../../operations/installs/lists.ts'
-import { moveInstall } from '../../operations/installs/installs.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed } from '../change.tsx'
-import { confirmPath } from '../confirmation.tsx'
 import { Problem } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { formOf, optionalText, outcomeOf } from '../form.ts'
+import { formOf, optionalText } from '../form.ts'
 import {
   countOfSegment,
   type InstallSegment,
@@ -34,17 +29,18 @@ import { choice, entry, list, listRoutes, order, search, tabs, timeOrders, type 
 import { page, seeOther } from '../page.ts'
 import { addressOf, backTo } from '../query.ts'
 import { proveFirst } from '../proof.ts'
-import type { Visit } from '../visit.ts'
+import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
+import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { deskAppPath, DeskPage, deskPaths, tooLate, userPath } from './desk-page.tsx'
+import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { decideInstall, deskInstallSteps } from './install-steps.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
-  reject: 'The install is rejected.',
-  deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
+  ...noticesOf(...deskInstallSteps),
   created: 'The install is created and waits for approval.',
   installed: 'The install is created and active.',
-} as const satisfies Record<OperatorStep | 'created' | 'installed', string>
+} as const
 
 /** Where the list was when its form was sent. */
 const listForm = formOf({ back: optionalText })
@@ -82,7 +78,12 @@ const searchOf = ({ q: part, app, user, kind, status }: InstallFields): InstallS
 
 /** The installs of every app, and the decisions about them. */
 export const deskInstallRoutes = (door: Door) =>
-  new Elysia()
+  stepRoutes(door, deskInstallSteps)
+    // An install has no page of its own. This is what is loaded instead of an address that only takes a form.
+    .get('/desk/installs/:id', async ({ request }) => {
+      await requireOperator(door, request)
+      return seeOther(deskPaths.installs)
+    })
     .use(
       listRoutes(door, deskInstalls, {
         by: 'operator',
@@ -98,12 +99,11 @@ export const deskInstallRoutes = (door: Door) =>
     .use(
       changed(door, '/desk/installs/:id/approve', {
         by: 'operator',
-        proof: 'asked',
+        effect: 'gives a right',
         form: listForm,
         show,
         act: async ({ visit, fields }, { id }) => {
-          const moved = await outcomeOf(visit.asOperator().do(moveInstall, { id, step: 'approve' }))
-          if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
+          await decideInstall(visit, id, 'approve')
           return seeOther(backTo(deskPaths.installs, fields.back, 'approve'))
         },
       }),
@@ -195,7 +195,11 @@ const InstallRow = ({ visit, install }: InstallProps) => (
       install.environment === 'development' ? 'Development head, for its own developer' : null,
     ]}
     time={install.approval === 'pending' ? ['Requested', install.createdAt] : ['Changed', install.updatedAt]}
-    actions={stepsOf(install).length === 0 ? undefined : <StepForms visit={visit} install={install} />}
+    actions={
+      install.approval === 'pending' || install.state === 'active' ? (
+        <Decisions visit={visit} install={install} />
+      ) : undefined
+    }
   >
     {install.approval === 'pending' ? (
       <p class="row-facts">{install.scopes.length === 0 ? 'No scopes' : `Scopes: ${formatScope(install.scopes)}`}</p>
@@ -203,47 +207,34 @@ const InstallRow = ({ visit, install }: InstallProps) => (
   </Row>
 )
 
-/** The decisions that are possible now; none for an install that has ended. */
-const StepForms = ({ visit, install }: InstallProps) => (
-  <div class="beside">
-    {stepsOf(install).map((step) => {
-      const path = `${deskPaths.installs}/${install.id}/${step}`
-      const words = (
-        <>
-          {buttons[step]}
-          <span class="unseen">
-            {' '}
-            <bdi>{install.appName}</bdi> for {install.user}
-          </span>
-        </>
-      )
-      return step === 'approve' ? (
+/** The decisions that are possible now. */
+const Decisions = ({ visit, install }: InstallProps) => {
+  const named = (
+    <>
+      {' '}
+      <bdi>{install.appName}</bdi> for {install.user}
+    </>
+  )
+  return (
+    <div class="beside">
+      {install.approval === 'pending' ? (
         <ButtonForm
-          key={step}
-          action={path}
+          action={`${deskPaths.installs}/${install.id}/approve`}
           visit={visit}
           class="inline"
           hidden={{ back: addressOf(visit) }}
           look="small"
           asks={proveFirst(visit)}
         >
-          {words}
+          Approve
+          <span class="unseen">{named}</span>
         </ButtonForm>
-      ) : (
-        <a key={step} class="button small" href={confirmPath(path, visit)}>
-          {words}
-        </a>
-      )
-    })}
-  </div>
-)
-
-const stepsOf = ({ approval, state }: DescribedInstall): readonly OperatorStep[] => {
-  if (approval === 'pending') return ['approve', 'reject']
-  return state === 'active' ? ['deactivate'] : []
+      ) : null}
+      {deskInstallSteps.map((step) => (
+        <StepButton visit={visit} step={step} of={install} params={{ id: install.id }} look="small">
+          {named}
+        </StepButton>
+      ))}
+    </div>
+  )
 }
-
-const buttons = { approve: 'Approve', reject: 'Reject', deactivate: 'Deactivate' } as const satisfies Record<
-  OperatorStep,
-  string
->

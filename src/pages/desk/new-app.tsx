@@ -18,7 +18,7 @@ export const deskNewAppRoutes = (door: Door) =>
   deskForm(door, deskPaths.newApp, {
     title: 'Create an app',
     tab: deskPaths.apps,
-    proof: 'asked',
+    effect: 'gives an app to somebody',
     form: formOf({
       owner: email('Owner’s email address', { hint: 'An active user. They manage the app in the console.' }),
       name: line('Name', { hint: 'Users see this name when the app asks for their consent.' }),

@@ -17,7 +17,7 @@ export const deskNewInstallRoutes = (door: Door) =>
     title: 'Install an app for a user',
     about: 'The install waits for approval, unless installs are approved automatically. The user is not asked.',
     tab: deskPaths.installs,
-    proof: 'asked',
+    effect: 'gives a right',
     form: formOf({
       app: line('App', {
         hint: 'The slug of the app. It gets the scopes of its live version, or none without a live version.',

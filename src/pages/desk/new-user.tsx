@@ -23,7 +23,7 @@ export const newUserRoutes = (door: Door) =>
       deskForm(door, deskPaths.newUser, {
         title: 'Invite a user',
         tab: deskPaths.users,
-        proof: 'asked',
+        effect: 'gives a way to sign in',
         form: formOf({
           email: email('Email address', { hint: 'The user signs in with it. You can change it later.' }),
           name: line('Name', { hint: 'Other people see this name.' }),

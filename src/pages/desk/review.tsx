@@ -11,7 +11,7 @@ import { formOf, outcomeOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { Decisions } from './decisions.tsx'
+import { Decisions, rejection } from './decisions.tsx'
 import { AppLink, DeskPage, deskPaths, mixedScriptsFact, notAsShown, Owner, reviewPath } from './desk-page.tsx'
 import { ManifestChanges, ReviewedScopes } from './review-changes.tsx'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
@@ -20,7 +20,7 @@ const notices = {
   approved: 'The version is approved. It is not live yet.',
   published: 'The version is approved and live.',
   activated: 'The version is live.',
-  rejected: 'The version is rejected. Its developer can read the reasons.',
+  ...rejection.done,
 } as const
 
 const reviewPattern = '/desk/reviews/:slug/:version'
@@ -31,6 +31,7 @@ const decisionForm = formOf({ seen: text })
 /** The review of one version, and the decisions about it. */
 export const reviewRoutes = (door: Door) =>
   new Elysia()
+    .use(rejection.routes(door))
     .get(reviewPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
     .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
       const { call } = await requireOperator(door, request)
@@ -46,10 +47,10 @@ export const reviewRoutes = (door: Door) =>
     .use(decision(door, 'publish', 'published'))
     .use(decision(door, 'activate', 'activated'))
 
-const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: keyof typeof notices) =>
+const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: 'approved' | 'published' | 'activated') =>
   changed(door, `${reviewPattern}/${step}`, {
     by: 'operator',
-    proof: 'asked',
+    effect: 'gives users a version',
     form: decisionForm,
     show,
     act: async ({ visit, fields }, { slug, version }) => {

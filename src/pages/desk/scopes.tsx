@@ -9,26 +9,22 @@ import {
   findScope,
   listScopes,
   type OwnScopeRecord,
-  readCatalogue,
   retireScope,
   scopeReach,
-  takeScope,
 } from '../../operations/scopes/scopes.ts'
-import { confirmed } from '../confirmation.tsx'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { line, SelectField } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
-import { Row, RowList, StepLinks } from '../design/row-list.tsx'
-import { wordsOf } from '../design/scopes.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, Time } from '../design/values.tsx'
-import { emptyForm, formOf, text } from '../form.ts'
+import { emptyForm, formOf } from '../form.ts'
 import { list, listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
+import { StepLinks, stepsOf } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
-import { undeletedApp } from './app.tsx'
 import { deskAudit } from './audit.tsx'
-import { AppLink, deskAppPath, deskArea, deskForm, DeskPage, deskPaths, scopePath } from './desk-page.tsx'
+import { AppLink, deskArea, deskForm, DeskPage, deskPaths, scopePath } from './desk-page.tsx'
 
 const deskScopes = list('desk-scopes', deskPaths.scopes, {})
 
@@ -51,8 +47,6 @@ const newScopeForm = formOf({
   restricted: Type.Union(restrictions.map(([value]) => Type.Literal(value))),
 })
 
-const notices = { added: 'The scope is added.', retired: 'The scope is retired. Nothing has it any more.' } as const
-
 /** The operator's own scopes. */
 export const scopeRoutes = (door: Door) =>
   new Elysia()
@@ -62,7 +56,7 @@ export const scopeRoutes = (door: Door) =>
         title: 'Add a scope',
         about: 'For the API of the builder. Consent pages show what it allows, and tokens carry its name.',
         tab: deskPaths.scopes,
-        proof: 'asked',
+        effect: 'gives scopes to an app',
         form: newScopeForm,
         more: () => (
           <>
@@ -92,72 +86,43 @@ export const scopeRoutes = (door: Door) =>
     .get('/desk/scopes/:name', async ({ request, params: { name } }) =>
       showScope(await requireOperator(door, request), await scopeOf(door, name)),
     )
-    .use(
-      confirmed(door, '/desk/scopes/:name/retire', {
-        area: deskArea,
-        proof: 'asked',
-        form: emptyForm,
-        back: ({ name }) => ({ href: scopePath(name) }),
-        ask: async (_, { name }) => {
-          const scope = await scopeOf(door, name)
-          const reach = await scopeReach(door.platform, scope.name)
-          return {
-            title: 'Retire this scope?',
-            belongsTo: scope.name,
-            says: (
-              <p>
-                Apps, grants and live tokens do not have <code>{scope.name}</code> any more, at once. Grants without
-                another scope end. This cannot be undone, and the name is never used again.
-              </p>
-            ),
-            counts: [
-              [reach.apps, 'app loses it', 'apps lose it'],
-              [reach.grants, 'grant loses it', 'grants lose it'],
-              [reach.endedGrants, 'of these ends', 'of these end'],
-            ],
-            button: scope.retiredAt === null ? 'Retire the scope' : null,
-          }
-        },
-        act: async ({ visit }, { name }, done) => {
-          await scopeOf(door, name)
-          await visit.asOperator().do(retireScope, name)
-          return done('retired')
-        },
-      }),
-    )
-    .use(
-      confirmed(door, '/desk/apps/:slug/settings/given-scopes/take', {
-        area: deskArea,
-        proof: 'asked',
-        form: takeForm,
-        back: ({ slug }) => ({ href: deskAppPath(slug, 'settings'), name: 'Settings' }),
-        ask: async (_, { slug }, given) => {
-          const app = await undeletedApp(door, slug)
-          const name = app.givenScopes.find((each) => each === given('scope'))
-          if (name === undefined) throw refuse('route_not_found')
-          const words = wordsOf(await readCatalogue(door.platform), name)
-          return {
-            title: 'Take this scope back?',
-            belongsTo: app.name,
-            says: (
-              <p>
-                The app, its grants and its live tokens do not have <code>{name}</code> (<bdi>{words}</bdi>) any more,
-                at once. Grants without another scope end.
-              </p>
-            ),
-            button: 'Take the scope back',
-            fields: <input type="hidden" name="scope" value={name} />,
-          }
-        },
-        act: async ({ visit, fields: { scope: name } }, { slug }, done) => {
-          await undeletedApp(door, slug)
-          await visit.asOperator().do(takeScope, { slug, name })
-          return done('taken')
-        },
-      }),
-    )
+    .use(retirement.routes(door))
 
-const takeForm = formOf({ scope: text })
+const retirement = stepsOf({
+  area: deskArea,
+  root: '/desk/scopes/:name',
+  find: async ({ door }, { name }) => await scopeOf(door, name),
+  belongsTo: ({ name }) => name,
+})('retire', {
+  link: ['Retire the scope', 'Apps, grants and tokens lose it at once, for good.'],
+  when: ({ retiredAt }) => retiredAt === null,
+  effect: 'takes scopes from an app',
+  form: emptyForm,
+  ask: async ({ door }, scope) => {
+    const reach = await scopeReach(door.platform, scope.name)
+    return {
+      title: 'Retire this scope?',
+      says: (
+        <p>
+          Apps, grants and live tokens do not have <code>{scope.name}</code> any more, at once. Grants without another
+          scope end. This cannot be undone, and the name is never used again.
+        </p>
+      ),
+      counts: [
+        [reach.apps, 'app loses it', 'apps lose it'],
+        [reach.grants, 'grant loses it', 'grants lose it'],
+        [reach.endedGrants, 'of these ends', 'of these end'],
+      ],
+      button: scope.retiredAt === null ? 'Retire the scope' : null,
+    }
+  },
+  act: async ({ visit }, { name }, find) => {
+    await find()
+    await visit.asOperator().do(retireScope, name)
+    return 'retired'
+  },
+  done: { retired: 'The scope is retired. Nothing has it any more.' },
+})
 
 /** @throws route_not_found */
 const scopeOf = async ({ platform }: Door, name: string): Promise<OwnScopeRecord> => {
@@ -228,7 +193,7 @@ const showScope = async (visit: Visit, scope: OwnScopeRecord): Promise<Response>
       badges={<ScopeState of={scope} />}
       visit={visit}
       tab={deskPaths.scopes}
-      notices={notices}
+      notices={{ added: 'The scope is added.', ...retirement.done }}
     >
       <Facts
         of={{
@@ -245,10 +210,7 @@ const showScope = async (visit: Visit, scope: OwnScopeRecord): Promise<Response>
       {retiredAt === null ? (
         <>
           <h2>Change</h2>
-          <StepLinks
-            steps={[['retire', 'Retire the scope', 'Apps, grants and tokens lose it at once, for good.']]}
-            pathOf={(step) => scopePath(name, step)}
-          />
+          <StepLinks visit={visit} steps={[retirement]} of={scope} params={{ name }} />
         </>
       ) : null}
     </DeskPage>,

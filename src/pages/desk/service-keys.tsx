@@ -1,27 +1,27 @@
-import { Elysia } from 'elysia'
-import { refuse } from '../../domain/errors.ts'
 import { maximumKeyDays, type ServiceRight, serviceRights } from '../../domain/service-key.ts'
 import type { Door } from '../../http/door.ts'
 import {
   countServiceKeys,
   createServiceKey,
-  findServiceKeyRecord,
   listServiceKeys,
+  serviceKeyOf,
   type ServiceKeyRecord,
 } from '../../operations/service-keys/change-service-keys.ts'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { Choice, ChoiceSet, line } from '../design/field.tsx'
 import { Pager } from '../design/list-tools.tsx'
-import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
 import { formOf, numberIn, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
-import { showOnce, takeShown } from '../shown-once.ts'
+import { takeShown } from '../shown-once.ts'
+import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { deskAudit } from './audit.tsx'
 import { deskForm, DeskPage, deskPaths, serviceKeyPath } from './desk-page.tsx'
+import { serviceKeySteps, showNewKey } from './service-key-steps.tsx'
 
 const pattern = '/desk/service-keys/:id'
 const deskServiceKeys = list('desk-service-keys', deskPaths.serviceKeys, {})
@@ -37,20 +37,15 @@ const createForm = formOf({
   }),
   rights: texts,
 })
-const notices = {
-  revoked: 'The key is revoked. Calls with it are refused from now on.',
-  confirmed: 'The key works again.',
-} as const
-
 /** The keys with which the builder calls the management API. `service-key-steps.tsx` has what asks first. */
 export const serviceKeyRoutes = (door: Door) =>
-  new Elysia()
+  stepRoutes(door, serviceKeySteps)
     .use(listRoutes(door, deskServiceKeys, { by: 'operator', show: showList }))
     .use(
       deskForm(door, deskPaths.newServiceKey, {
         title: 'Create a service key',
         tab: deskPaths.serviceKeys,
-        proof: 'asked',
+        effect: 'gives a secret',
         form: createForm,
         more: () => <Rights />,
         button: 'Create the key',
@@ -67,23 +62,12 @@ export const serviceKeyRoutes = (door: Door) =>
     )
     .get(`${pattern}/new`, async ({ request, params: { id } }) => {
       const visit = await requireOperator(door, request)
-      return showSecretOf(visit, await serviceKeyOf(door, id))
+      return showSecretOf(visit, await serviceKeyOf(door.platform, id))
     })
     .get(pattern, async ({ request, params: { id } }) => {
       const visit = await requireOperator(door, request)
-      return showKey(visit, await serviceKeyOf(door, id))
+      return showKey(visit, await serviceKeyOf(door.platform, id))
     })
-
-/** @throws route_not_found */
-export const serviceKeyOf = async ({ platform }: Door, id: string): Promise<ServiceKeyRecord> => {
-  const found = await findServiceKeyRecord(platform, id)
-  if (found === null) throw refuse('route_not_found')
-  return found
-}
-
-/** Redirects to the page that shows a new key once. */
-export const showNewKey = (visit: Visit, { id, secret }: { readonly id: string; readonly secret: string }): Response =>
-  showOnce(visit, serviceKeyPath(id, 'new'), secret)
 
 const showList = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
@@ -196,15 +180,8 @@ const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response =>
   )
 }
 
-const steps = {
-  confirm: ['confirm', 'Reactivate the key', 'It was suspended because data was lost.'],
-  rotate: ['rotate', 'Rotate the key', 'Creates a new one with the same rights. The old one ends later.'],
-  revoke: ['revoke', 'Revoke the key', 'It stops working at once.'],
-} as const satisfies Record<string, StepLink>
-
 const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
   const { id, name, rights, networks, status, createdAt, expiresAt, revokedAt, lastUsedAt } = key
-  const possible = status === 'ended' ? [] : [steps.rotate, steps.revoke]
   return page(
     <DeskPage
       title={name}
@@ -212,7 +189,7 @@ const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
       badges={<KeyStatus status={status} expiresAt={expiresAt} />}
       visit={visit}
       tab={deskPaths.serviceKeys}
-      notices={notices}
+      notices={noticesOf(...serviceKeySteps)}
     >
       <Facts
         of={{
@@ -242,10 +219,7 @@ const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
       {status === 'ended' ? null : (
         <>
           <h2>Change</h2>
-          <StepLinks
-            steps={status === 'suspended' ? [steps.confirm, ...possible] : possible}
-            pathOf={(step) => serviceKeyPath(id, step)}
-          />
+          <StepLinks visit={visit} steps={serviceKeySteps} of={key} params={{ id }} />
         </>
       )}
     </DeskPage>,

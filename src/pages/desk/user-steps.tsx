@@ -1,20 +1,25 @@
-import { Elysia } from 'elysia'
-import type { Door } from '../../http/door.ts'
+import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import { endUserAccess } from '../../operations/end-access.ts'
 import { resetFactors } from '../../operations/factors/change-factors.ts'
-import { liveSessionsOf, reachOf } from '../../operations/reach.ts'
+import { appTokensOf, liveSessionsOf, reachOf } from '../../operations/reach.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
-import { confirmUser, isForSomebodyElse } from '../../operations/users/passwords.ts'
-import { confirmed } from '../confirmation.tsx'
-import { emptyForm } from '../form.ts'
-import { deskArea, userPath } from './desk-page.tsx'
+import { confirmUser, createResetLink, isForSomebodyElse } from '../../operations/users/passwords.ts'
+import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
+import { leavesAnOperator, setOperator } from '../../operations/users/users.ts'
+import { Choice, ChoiceSet, Field } from '../design/field.tsx'
 import { ChosenName } from '../design/values.tsx'
+import { emptyForm, formOf, optionalText } from '../form.ts'
+import { showOnce } from '../shown-once.ts'
+import { stepsOf } from '../step.tsx'
+import { deskArea } from './desk-page.tsx'
+import { newLinkPath } from './new-user.tsx'
 
-const user = ({ id }: { readonly id: string }) => ({ href: userPath(id) })
-
-const ownAccess = 'You cannot end your own access here: see Account, Sessions and Connected apps.'
-
-const ownFactors = 'You cannot reset your own second factors here: see Account, Second factors.'
+const ofUser = stepsOf({
+  area: deskArea,
+  root: '/desk/users/:id',
+  find: async ({ door }, { id }) => await inspectUser(door.platform, id),
+  belongsTo: ({ email }) => email,
+})
 
 const Name = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
   <>
@@ -22,105 +27,259 @@ const Name = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
   </>
 )
 
-/** What else an operator does about a user's access. Each step asks first. */
-export const userSteps = (door: Door) =>
-  new Elysia()
-    .use(
-      confirmed(door, '/desk/users/:id/end-access', {
-        area: deskArea,
-        proof: 'none',
-        form: emptyForm,
-        back: user,
-        ask: async (_, { id }) => {
-          const found = await inspectUser(door.platform, id)
-          const reach = await reachOf(door.platform, { kind: 'user', userId: id })
-          return {
-            title: 'End all access of this user?',
-            belongsTo: found.email,
-            says: (
-              <p>
-                <Name user={found} /> is signed out everywhere, and every app loses the access that they gave it. Their
-                password stays valid: they can sign in and allow apps again. Their own apps do not change.
-              </p>
-            ),
-            counts: [
-              [await liveSessionsOf(door.platform, id), 'session ends', 'sessions end'],
-              [reach.apps, 'app loses its access to their data', 'apps lose their access to their data'],
-              [reach.embeddedSessions, 'open page of an app closes', 'open pages of apps close'],
-            ],
-            button: 'End all access',
-          }
-        },
-        act: async ({ visit }, { id }, back) => {
-          const { email } = await inspectUser(door.platform, id)
-          await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, email)
-          return back('end-access')
-        },
-      }),
-    )
-    .use(
-      confirmed(door, '/desk/users/:id/confirm', {
-        area: deskArea,
-        proof: 'asked',
-        form: emptyForm,
-        back: user,
-        ask: async (_, { id }) => {
-          const found = await inspectUser(door.platform, id)
-          return {
-            title: 'Let this user sign in again?',
-            belongsTo: found.email,
-            says: (
-              <>
-                <p>
-                  <Name user={found} /> is suspended because data was lost, and cannot sign in in any way. Their
-                  password and second factors may have been changed, and their operator rights removed, in the lost
-                  time.
-                </p>
-                <p>Do it only if all are still as they should be. Otherwise create a reset link.</p>
-              </>
-            ),
-            button: 'Let them sign in',
-            tone: 'harmless',
-          }
-        },
-        act: async ({ visit }, { id }, back) => {
-          const { email } = await inspectUser(door.platform, id)
-          await visit.asOperator().do(confirmUser, email)
-          return back('confirm')
-        },
-      }),
-    )
-    .use(
-      confirmed(door, '/desk/users/:id/reset-factors', {
-        area: deskArea,
-        proof: 'asked',
-        form: emptyForm,
-        back: user,
-        ask: async (_, { id }) => {
-          const found = await inspectUser(door.platform, id)
-          return {
-            title: 'Reset the second factors of this user?',
-            belongsTo: found.email,
-            says: (
-              <>
-                <p>
-                  Do this when <Name user={found} /> has lost their second factors, and only after you have verified
-                  that the request comes from them.
-                </p>
-                <p>
-                  Their authenticator app, passkeys and recovery codes stop working, and their sessions end. They can
-                  sign in with their password alone. If a second factor is required of them, they set up a new one then.
-                </p>
-              </>
-            ),
-            counts: [[await liveSessionsOf(door.platform, id), 'session ends', 'sessions end']],
-            button: 'Reset the second factors',
-          }
-        },
-        act: async ({ visit }, { id }, back) => {
-          const { email } = await inspectUser(door.platform, id)
-          await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, email)
-          return back('reset-factors')
-        },
-      }),
-    )
+const sessionsEnd = ['session ends', 'sessions end'] as const
+
+export const hasFactors = ({ factors: { totp, passkeys } }: InspectedUser): boolean =>
+  totp !== null || passkeys.length > 0
+
+const confirmation = ofUser('confirm', {
+  link: ['Let this user sign in again', 'They were suspended because data was lost.'],
+  when: ({ suspendedAt }) => suspendedAt !== null,
+  effect: 'gives a way to sign in',
+  form: emptyForm,
+  ask: (_, user) => ({
+    title: 'Let this user sign in again?',
+    says: (
+      <>
+        <p>
+          <Name user={user} /> is suspended because data was lost, and cannot sign in in any way. Their password and
+          second factors may have been changed, and their operator rights removed, in the lost time.
+        </p>
+        <p>Do it only if all are still as they should be. Otherwise create a reset link.</p>
+      </>
+    ),
+    button: 'Let them sign in',
+    tone: 'harmless',
+  }),
+  act: async ({ visit }, _, find) => {
+    await visit.asOperator().do(confirmUser, (await find()).email)
+    return 'confirm'
+  },
+  done: { confirm: 'The user can sign in again.' },
+})
+
+/** If the form is sent twice, the link of the later request is the one that works. */
+const resetLink = ofUser('reset-link', {
+  link: ({ hasPassword }) =>
+    hasPassword
+      ? ['Create a reset link', 'With it they set a new password. The old one works until then.']
+      : ['Create a link to set a password', 'They have no password yet.'],
+  when: ({ status, isOperator }, { door }) => status === 'active' && mayUsePassword(door.platform.signIn, isOperator),
+  effect: 'gives a way to sign in',
+  form: emptyForm,
+  ask: (_, { name, email }) => ({
+    title: 'Create a reset link?',
+    says: (
+      <p>
+        The next page shows the link once. It lets <ChosenName name={name} />, {email}, set a new password within 24
+        hours. Their sessions end when they use it. Second factors stay. Earlier links stop working at once.
+      </p>
+    ),
+    button: 'Create the link',
+    tone: 'harmless',
+  }),
+  act: async ({ visit }, { id }, find) => {
+    await find()
+    const { link } = await visit.asOperator({ may: isForSomebodyElse(id) }).do(createResetLink, id)
+    return showOnce(visit, newLinkPath(id), link)
+  },
+  done: {},
+})
+
+const factorReset = ofUser('reset-factors', {
+  link: ['Reset the second factors', 'For a user who has lost them. Their sessions end.'],
+  when: hasFactors,
+  effect: 'weakens the sign-in',
+  form: emptyForm,
+  ask: async ({ door }, user, { id }) => ({
+    title: 'Reset the second factors of this user?',
+    says: (
+      <>
+        <p>
+          Do this when <Name user={user} /> has lost their second factors, and only after you have verified that the
+          request comes from them.
+        </p>
+        <p>
+          Their authenticator app, passkeys and recovery codes stop working, and their sessions end. They can sign in
+          with their password alone. If a second factor is required of them, they set up a new one then.
+        </p>
+      </>
+    ),
+    counts: [[await liveSessionsOf(door.platform, id), ...sessionsEnd]],
+    button: 'Reset the second factors',
+  }),
+  act: async ({ visit }, { id }, find) => {
+    const { email } = await find()
+    await visit.asOperator({ may: isForSomebodyElse(id, ownFactors) }).do(resetFactors, email)
+    return 'reset-factors'
+  },
+  done: { 'reset-factors': 'The second factors of the user are reset, and their sessions have ended.' },
+})
+
+const ownFactors = 'You cannot reset your own second factors here: see Account, Second factors.'
+
+const accessEnd = ofUser('end-access', {
+  link: ['End all access', 'Their sessions end, and every app loses the access that they gave it.'],
+  effect: 'takes away',
+  form: emptyForm,
+  ask: async ({ door: { platform } }, user, { id }) => {
+    const reach = await reachOf(platform, { kind: 'user', userId: id })
+    return {
+      title: 'End all access of this user?',
+      says: (
+        <p>
+          <Name user={user} /> is signed out everywhere, and every app loses the access that they gave it. Their
+          password stays valid: they can sign in and allow apps again. Their own apps do not change.
+        </p>
+      ),
+      counts: [
+        [await liveSessionsOf(platform, id), ...sessionsEnd],
+        [reach.apps, 'app loses its access to their data', 'apps lose their access to their data'],
+        [reach.embeddedSessions, 'open page of an app closes', 'open pages of apps close'],
+      ],
+      button: 'End all access',
+    }
+  },
+  act: async ({ visit }, { id }, find) => {
+    const { email } = await find()
+    await visit.asOperator({ may: isForSomebodyElse(id, ownAccess) }).do(endUserAccess, email)
+    return 'end-access'
+  },
+  done: { 'end-access': 'All access of the user has ended. The audit log lists what ended.' },
+})
+
+const ownAccess = 'You cannot end your own access here: see Account, Sessions and Connected apps.'
+
+const Person = ({ user: { name, email } }: { readonly user: InspectedUser }) => (
+  <p>
+    <ChosenName name={name} />, {email}
+  </p>
+)
+
+const promotion = ofUser('make-operator', {
+  link: ['Make them an operator', 'They can then do everything that you can do here.'],
+  when: ({ isOperator }) => !isOperator,
+  effect: 'gives a right',
+  form: emptyForm,
+  ask: (_, user) => ({
+    title: 'Make this user an operator?',
+    says: (
+      <>
+        <Person user={user} />
+        <p>
+          They can then do everything that you can do here: review versions, suspend apps, disable users, and make other
+          operators.
+        </p>
+      </>
+    ),
+    button: 'Make them an operator',
+  }),
+  act: async ({ visit }, { id }, find) => {
+    await find()
+    await visit.asOperator().do(setOperator, { userId: id, isOperator: true })
+    return 'make-operator'
+  },
+  done: { 'make-operator': 'The user is now an operator.' },
+})
+
+const withdrawal = ofUser('withdraw-operator', {
+  link: ['Remove operator rights', 'They keep their account and their apps.'],
+  when: ({ isOperator }) => isOperator,
+  effect: 'takes away',
+  form: emptyForm,
+  ask: (_, user) => ({
+    title: 'Remove operator rights?',
+    says: (
+      <>
+        <Person user={user} />
+        <p>They can no longer use the desk. They keep their account and their apps.</p>
+      </>
+    ),
+    button: 'Remove operator rights',
+  }),
+  act: async ({ visit }, { id }, find) => {
+    await find()
+    await visit.asOperator({ may: leavesAnOperator(id) }).do(setOperator, { userId: id, isOperator: false })
+    return 'withdraw-operator'
+  },
+  done: { 'withdraw-operator': 'The user is no longer an operator.' },
+})
+
+/** What happens to the apps of a user who is disabled, and the new owner's address. The form of a user without apps has neither. */
+const disableForm = formOf({ apps: optionalText, to: optionalText })
+
+const choices = [
+  { apps: 'suspend', label: 'Suspend their apps', about: 'They stop working until an operator activates them.' },
+  { apps: 'keep', label: 'Keep their apps', about: 'They keep working without an active owner.' },
+  { apps: 'transfer', label: 'Transfer their apps', about: 'Another active user becomes the owner.' },
+] as const
+
+/** The operator decides about the user's apps in the same step, because nothing else would stop them. */
+const disabling = ofUser('disable', {
+  link: ['Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
+  when: ({ status }) => status === 'active',
+  effect: 'gives an app to somebody',
+  form: disableForm,
+  types: async (_visit, _params, find) => {
+    const { isOperator, email } = await find()
+    return isOperator ? email : null
+  },
+  ask: async ({ door: { platform } }, user, { id }) => {
+    const reach = await reachOf(platform, { kind: 'user', userId: id })
+    return {
+      title: 'Disable this user?',
+      says: (
+        <p>
+          The sessions of <ChosenName name={user.name} />, {user.email}, end at once, and apps can no longer act for
+          them. Nothing is deleted. If you enable them again, everything that has not expired works again.
+        </p>
+      ),
+      counts: [
+        [await liveSessionsOf(platform, id), ...sessionsEnd],
+        [reach.apps, 'app can no longer act for them', 'apps can no longer act for them'],
+        [reach.userTokens, 'user token stops working', 'user tokens stop working'],
+        [user.apps.length, 'app belongs to them', 'apps belong to them'],
+        [
+          await appTokensOf(platform, { apps: user.apps.map(({ appId }) => appId) }),
+          'app token of these apps',
+          'app tokens of these apps',
+        ],
+      ],
+      button: 'Disable the user',
+      fields: user.apps.length === 0 ? null : <AppsOfUser />,
+    }
+  },
+  // An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator.
+  act: async ({ visit, fields }, { id }, find) => {
+    const { email } = await find()
+    const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
+    const desk = visit.asOperator({ may: leavesAnOperator(id) })
+    const disabled = await desk.do(setUserStatus, { email, status: 'disabled', apps })
+    return disabled.apps.transferred.length === 0 ? 'disable' : 'disable-transfer'
+  },
+  done: {
+    disable: 'The user is disabled and signed out. The audit log lists what ended.',
+    'disable-transfer':
+      'The user is disabled and signed out. Their apps have a new owner. The previous owner may know the secrets of these apps: ask the new owner to rotate them.',
+  },
+})
+
+const AppsOfUser = () => (
+  <ChoiceSet legend="Their apps" name="apps">
+    {choices.map(({ apps, label, about }) => (
+      <Choice key={apps} type="radio" name="apps" value={apps} checked={apps === 'suspend'} about={about}>
+        {label}
+      </Choice>
+    ))}
+    <Field label="New owner’s email address" name="to" input={{ type: 'email' }} />
+  </ChoiceSet>
+)
+
+/** The choice in the form; anything unknown is the default, which takes the most access away. */
+const appsChoice = (apps: string, email: string): AppsChoice => {
+  if (apps === 'transfer') return { kind: 'transfer', email }
+  return { kind: apps === 'keep' ? 'keep' : 'suspend' }
+}
+
+/** What an operator does about the access and the rights of a user, in the order of the links to it. */
+export const userSteps = [confirmation, resetLink, factorReset, accessEnd, promotion, withdrawal, disabling]

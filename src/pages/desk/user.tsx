@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { renameUser, setUserEmail } from '../../operations/users/users.ts'
@@ -9,29 +8,24 @@ import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
-import { Row, RowList, type StepLink, StepLinks } from '../design/row-list.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
+import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { deskAudit } from './audit.tsx'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { counted } from '../words.ts'
+import { hasFactors, userSteps } from './user-steps.tsx'
 import { UserBadges } from './users.tsx'
 
 const notices = {
   renamed: 'The user has the new name.',
   email: 'The user signs in with the new address from now on.',
-  disable: 'The user is disabled and signed out. The audit log lists what ended.',
-  'disable-transfer':
-    'The user is disabled and signed out. Their apps have a new owner. The previous owner may know the secrets of these apps: ask the new owner to rotate them.',
   enable: 'The user is enabled and can sign in again. Suspended apps stay suspended.',
-  'end-access': 'All access of the user has ended. The audit log lists what ended.',
-  'make-operator': 'The user is now an operator.',
-  'withdraw-operator': 'The user is no longer an operator.',
-  confirm: 'The user can sign in again.',
-  'reset-factors': 'The second factors of the user are reset, and their sessions have ended.',
+  ...noticesOf(...userSteps),
 } as const
 
 const userPattern = '/desk/users/:id'
@@ -40,7 +34,7 @@ const emailForm = formOf({ to: text })
 
 /** One user, and what can be changed about them. `user-steps.tsx` has what asks first. */
 export const deskUserRoutes = (door: Door) =>
-  new Elysia()
+  stepRoutes(door, userSteps)
     .get(userPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
     .get(
       `${userPattern}/edit`,
@@ -49,7 +43,7 @@ export const deskUserRoutes = (door: Door) =>
     .use(
       changed(door, `${userPattern}/enable`, {
         by: 'operator',
-        proof: 'asked',
+        effect: 'gives a right',
         form: emptyForm,
         show,
         act: async ({ visit }, { id }) => {
@@ -62,7 +56,7 @@ export const deskUserRoutes = (door: Door) =>
     .use(
       changed(door, `${userPattern}/rename`, {
         by: 'operator',
-        proof: 'none',
+        effect: 'renames',
         form: nameForm,
         show: showEdit,
         act: async ({ visit, fields: { name } }, { id }) => {
@@ -75,7 +69,7 @@ export const deskUserRoutes = (door: Door) =>
     .use(
       changed(door, `${userPattern}/set-email`, {
         by: 'operator',
-        proof: 'asked',
+        effect: 'gives a way to sign in',
         form: emailForm,
         show: showEdit,
         act: async ({ visit, fields: { to } }, { id }) => {
@@ -138,7 +132,7 @@ const show = async (visit: Visit, { id }: Id): Promise<Response> => {
               </ButtonForm>
             </div>
           )}
-          <StepLinks steps={stepsFor(visit.door.platform.signIn, user)} pathOf={(step) => userPath(id, step)} />
+          <StepLinks visit={visit} steps={userSteps} of={user} params={{ id }} />
         </>
       )}
     </DeskPage>,
@@ -215,34 +209,6 @@ const OwnApps = ({ user, mostApps }: OwnAppsProps) => (
     ) : null}
   </section>
 )
-
-const steps = {
-  confirm: ['confirm', 'Let this user sign in again', 'They were suspended because data was lost.'],
-  resetLink: ['reset-link', 'Create a reset link', 'With it they set a new password. The old one works until then.'],
-  firstLink: ['reset-link', 'Create a link to set a password', 'They have no password yet.'],
-  factors: ['reset-factors', 'Reset the second factors', 'For a user who has lost them. Their sessions end.'],
-  end: ['end-access', 'End all access', 'Their sessions end, and every app loses the access that they gave it.'],
-  make: ['make-operator', 'Make them an operator', 'They can then do everything that you can do here.'],
-  withdraw: ['withdraw-operator', 'Remove operator rights', 'They keep their account and their apps.'],
-  disable: ['disable', 'Disable this user', 'They cannot sign in, and apps can no longer act for them.'],
-} as const satisfies Record<string, StepLink>
-
-const hasFactors = ({ factors: { totp, passkeys } }: InspectedUser): boolean => totp !== null || passkeys.length > 0
-
-/** Only for people who may use one. */
-const passwordSteps = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => {
-  if (user.status !== 'active' || !mayUsePassword(rules, user.isOperator)) return []
-  return [user.hasPassword ? steps.resetLink : steps.firstLink]
-}
-
-const stepsFor = (rules: SignInRules, user: InspectedUser): readonly StepLink[] => [
-  ...(user.suspendedAt === null ? [] : [steps.confirm]),
-  ...passwordSteps(rules, user),
-  ...(hasFactors(user) ? [steps.factors] : []),
-  steps.end,
-  user.isOperator ? steps.withdraw : steps.make,
-  ...(user.status === 'active' ? [steps.disable] : []),
-]
 
 const showEdit = async (visit: Visit, { id }: Id): Promise<Response> => {
   const user = await inspectUser(visit.door.platform, id)

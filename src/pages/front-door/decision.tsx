@@ -35,7 +35,7 @@ export const decisionRoutes = (door: Door) =>
   new Elysia()
     .post(authorizationPath, async ({ request }) => await decide(door, request))
     .post(switchAccountPath, async ({ request }) => {
-      const { visit, fields } = await receiveFromUser(door, request, switchForm, 'none', 'session')
+      const { visit, fields } = await receiveFromUser(door, request, switchForm, 'takes away', 'session')
       await signOut(door.platform, visit.call, visit.session)
       const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
       return seeOther(signInPath(asked), [forgetCookie(door, 'session')])

@@ -370,11 +370,50 @@ export const siteMap: readonly Site[] = [
     paths: ({ app }) => ['/desk/installs/new', `/desk/installs/new?app=${app.slug}`],
   },
   { pattern: '/desk/apps/new', who: 'operator', paths: () => ['/desk/apps/new'] },
-  ...['transfer', 'end-access', 'delete', 'settings', 'credentials', 'credentials/new'].map((part): Site => ({
-    pattern: `/desk/apps/:slug/${part}`,
+  ...[
+    'transfer',
+    'end-access',
+    'delete',
+    'settings',
+    'settings/scopes',
+    'settings/redirect-uris',
+    'members',
+    'webhooks',
+  ]
+    .concat('webhooks/new', 'credentials', 'credentials/ended')
+    .map((part): Site => ({
+      pattern: `/desk/apps/:slug/${part}`,
+      who: 'operator',
+      paths: ({ app }) => [`/desk/apps/${app.slug}/${part}`],
+    })),
+  {
+    pattern: '/desk/apps/:slug/credentials/new',
     who: 'operator',
-    paths: ({ app }) => [`/desk/apps/${app.slug}/${part}`],
+    paths: ({ app }) => [`/desk/apps/${app.slug}/credentials/new`],
+    leadsOn: true,
+    isForEverybody: true,
+  },
+  ...['', '/disable', '/remove', '/rotate', '/secret', '/edit'].map((part): Site => ({
+    pattern: `/desk/apps/:slug/webhooks/:id${part}`,
+    who: 'operator',
+    paths: ({ app, endpointIds }) =>
+      endpointIds.slice(0, part === '' ? 3 : 1).map((id) => `/desk/apps/${app.slug}/webhooks/${id}${part}`),
   })),
+  {
+    pattern: '/desk/apps/:slug/webhooks/:id/attempts/:attempt',
+    who: 'operator',
+    paths: ({ app, attemptPaths }) => attemptPaths.map((path) => `/desk/apps/${app.slug}${path}`),
+  },
+  ...['remove', 'role'].map((step): Site => ({
+    pattern: `/desk/apps/:slug/members/:id/${step}`,
+    who: 'operator',
+    paths: ({ app, member }) => [`/desk/apps/${app.slug}/members/${member.id}/${step}`],
+  })),
+  {
+    pattern: '/desk/apps/:slug/invitations/:id/revoke',
+    who: 'operator',
+    paths: ({ app, invitation }) => [`/desk/apps/${app.slug}/invitations/${invitation.id}/revoke`],
+  },
   {
     pattern: '/desk/apps/:slug/settings/redirect-uris/remove',
     who: 'operator',
@@ -387,7 +426,7 @@ export const siteMap: readonly Site[] = [
     who: 'operator',
     paths: ({ app }) => [`/desk/apps/${app.slug}/credentials/rotate?environment=production`],
   },
-  ...['revoke', 'confirm'].map((step): Site => ({
+  ...['revoke', 'confirm', 'secret'].map((step): Site => ({
     pattern: `/desk/apps/:slug/credentials/:id/${step}`,
     who: 'operator',
     paths: ({ app, liveSecretId }) => [`/desk/apps/${app.slug}/credentials/${liveSecretId}/${step}`],

@@ -1,0 +1,101 @@
+import { soughtPart } from '../../domain/entered-name.ts'
+import type { Door } from '../../http/door.ts'
+import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
+import { pageInMemory } from '../../operations/page.ts'
+import { Avatar } from '../design/avatar.tsx'
+import { AppStatusBadge } from '../design/badge.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Layout } from '../design/shell.tsx'
+import { page } from '../page.ts'
+import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
+import type { Visit } from '../visit.ts'
+import { offerWords } from '../words.ts'
+import { consoleAppPath, consolePath, newAppPath } from './app-area.tsx'
+
+const notices = {
+  left: 'You are no longer a member of that app.',
+  deleted: 'The app is deleted. An operator can restore it for 7 days.',
+} as const
+
+const ownApps = list('own-apps', consolePath, {
+  q: search('Name or slug'),
+  status: choice('Status', [
+    ['active', 'Active'],
+    ['suspended', 'Suspended'],
+  ]),
+  sort: order([['name', 'Name'], ...timeOrders]),
+})
+
+/** The list of a developer's own apps. It is short, so it is filtered and sorted in memory. */
+export const ownAppsRoutes = (door: Door) => listRoutes(door, ownApps, { by: 'user', show })
+
+const show = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const asked = ownApps.read(visit)
+  const { q, status, sort } = asked.values
+  const part = soughtPart(q).toLowerCase()
+  const all = await listOwnApps(platform, visit.userId)
+  const found = all
+    .filter((app) => hasPart(app, part) && (status === null || app.status === status))
+    .toSorted(comparisons[sort])
+  const apps = await asked.rows(async (window) => pageInMemory(found, window, ({ slug }) => slug))
+  return page(
+    <Layout
+      title="Your apps"
+      belongsTo="Console"
+      visit={visit}
+      section="console"
+      notices={notices}
+      about={`${all.filter(({ isPublisher }) => isPublisher).length} of ${platform.quotas.apps} apps`}
+      actions={
+        <a href={newAppPath} class="button primary">
+          Create an app
+        </a>
+      }
+    >
+      <FilterBar of={asked} isShown={all.length > 0} />
+      <RowList
+        label="Your apps"
+        rows={apps.rows}
+        row={(app) => <OwnAppRow app={app} />}
+        empty={noMatch(apps, <NoApps />)}
+      />
+      <Pager of={apps} total={found.length} />
+    </Layout>,
+  )
+}
+
+const hasPart = ({ name, slug }: OwnAppSummary, part: string): boolean =>
+  name.toLowerCase().includes(part) || slug.includes(part)
+
+const comparisons = {
+  name: (a: OwnAppSummary, b: OwnAppSummary) =>
+    a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.slug < b.slug ? -1 : 1),
+  newest: (a: OwnAppSummary, b: OwnAppSummary) => b.createdAt - a.createdAt || (a.slug < b.slug ? -1 : 1),
+  oldest: (a: OwnAppSummary, b: OwnAppSummary) => a.createdAt - b.createdAt || (a.slug < b.slug ? -1 : 1),
+} as const
+
+const NoApps = () => (
+  <EmptyState title="You have no apps yet">
+    An app has its own client IDs and secrets, asks users for consent, and is released in versions. Registering an app
+    and making its first call takes a minute.
+  </EmptyState>
+)
+
+const OwnAppRow = ({ app }: { readonly app: OwnAppSummary }) => (
+  <Row
+    href={consoleAppPath(app.slug)}
+    avatar={<Avatar id={app.id} name={app.name} />}
+    title={<bdi>{app.name}</bdi>}
+    badge={<AppStatusBadge status={app.status} />}
+    facts={[
+      <code>{app.slug}</code>,
+      app.isPublisher ? null : `You are ${offerWords[app.role]}`,
+      app.live === null ? 'Nothing live yet' : `Live: ${app.live}`,
+      app.developmentHead === null ? null : `Development head: ${app.developmentHead}`,
+    ]}
+    time={['Created', app.createdAt]}
+  />
+)

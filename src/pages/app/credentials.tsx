@@ -1,0 +1,331 @@
+import type { ComponentChildren } from 'preact'
+import { type Environment, environments } from '../../domain/app.ts'
+import { maximumLiveSecrets } from '../../domain/credential.ts'
+import { rightOverSecrets } from '../../domain/member.ts'
+import type { Door } from '../../http/door.ts'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
+import {
+  createCredential,
+  listEndedCredentials,
+  type ListedSecret,
+  listLiveCredentials,
+} from '../../operations/credentials/credentials.ts'
+import { formPage, secretShownBefore } from '../change.tsx'
+import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { Field } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
+import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Table } from '../design/table.tsx'
+import { Copyable, LastUsed, Lines, ShownOnce, Time } from '../design/values.tsx'
+import { userPath } from '../desk/desk-page.tsx'
+import { formOf, text } from '../form.ts'
+import { list, listRoutes, search } from '../list.ts'
+import { page } from '../page.ts'
+import { proveFirst } from '../proof.ts'
+import { takeShown } from '../shown-once.ts'
+import { noticesOf, StepButton } from '../step.tsx'
+import type { Visit } from '../visit.ts'
+import {
+  acting,
+  addressIn,
+  Allowed,
+  appFor,
+  AppPage,
+  type AppVisit,
+  type AtApp,
+  ClientId,
+  environmentField,
+  inBoth,
+  type AppPlace,
+  requireApp,
+} from './app-area.tsx'
+import {
+  liveSecretOf,
+  secretConfirmation,
+  secretName,
+  secretRevocation,
+  secretRotation,
+  showSecret,
+} from './secret-steps.tsx'
+
+const createForm = formOf({ environment: environmentField, label: text })
+
+type Slug = { readonly slug: string }
+
+/** The client secrets of an app. In a suspended app members can revoke secrets, but not create any. */
+export const credentialRoutes = (door: Door, place: AppPlace) =>
+  formPage(door, place.pattern('credentials'), {
+    by: place.by,
+    effect: 'gives a secret',
+    isPartOfPage: true,
+    form: createForm,
+    show,
+    act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
+      const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
+      const may = mayInActiveApp(slug, rightOverSecrets(environment))
+      return showSecret(visit, slug, await acting(visit, may, ticket).do(createCredential, input))
+    },
+    // A form that is sent twice creates one secret, and only the first answer shows it.
+    again: ({ visit }, { slug }) => ({
+      section: place.key,
+      message: secretShownBefore('revoke it and create another'),
+      href: addressIn(visit, slug, 'credentials'),
+      name: 'See the credentials',
+    }),
+  })
+    .get(place.pattern('credentials/:id/secret'), async ({ request, params: { slug, id } }) =>
+      showNew(await requireApp(door, request, slug), id),
+    )
+    .use(listRoutes(door, endedSecrets[place.key], { by: place.by, show: showEnded }))
+
+const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const secrets = await listLiveCredentials(visit.door.platform, at.app.clientIds)
+  return page(
+    <AppPage at={at} tab="credentials" title="Credentials" notices={noticesOf(secretRevocation, secretConfirmation)}>
+      <p>
+        A backend authenticates with a client ID and a client secret. A secret is shown once, when it is created. Only
+        its hash is stored. Keep secrets out of browsers, mobile apps and repositories.
+      </p>
+      {environments.map((environment) => (
+        <EnvironmentSecrets key={environment} at={at} environment={environment} secrets={secrets[environment]} />
+      ))}
+      <h2>Ended secrets</h2>
+      <p>
+        <a href={at.path('credentials', 'ended')}>See the secrets that were revoked or have expired</a>
+      </p>
+    </AppPage>,
+  )
+}
+
+type EnvironmentSecretsProps = AtApp & {
+  readonly environment: Environment
+  readonly secrets: readonly ListedSecret[]
+}
+
+const EnvironmentSecrets = ({ at, environment, secrets }: EnvironmentSecretsProps) => {
+  const rotation =
+    secrets.length === 0 ? null : (
+      <a class="button" href={secretRotation.href(at.visit, { slug: at.app.slug }, { environment })}>
+        Rotate the {environment} secret
+      </a>
+    )
+  return (
+    <section aria-labelledby={`secrets-${environment}`}>
+      <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
+      <p>
+        Client ID <ClientId at={at} environment={environment} />
+      </p>
+      <RowList rows={secrets} row={(secret) => <LiveSecret at={at} secret={secret} />} empty={noSecret[environment]} />
+      <Allowed at={at} right={rightOverSecrets(environment)}>
+        {secrets.length >= maximumLiveSecrets ? (
+          <>
+            <p class="muted">
+              Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.
+            </p>
+            <p>{rotation}</p>
+          </>
+        ) : (
+          <CreateSecret at={at} environment={environment}>
+            {rotation}
+          </CreateSecret>
+        )}
+      </Allowed>
+    </section>
+  )
+}
+
+const noSecret = {
+  development: 'No active secret. Create one to make your first call.',
+  production: 'No active secret. Create one when you are ready for real users.',
+} as const satisfies Record<Environment, string>
+
+type CreateSecretProps = AtApp & {
+  readonly environment: Environment
+  /** What else can be done, beside the button. */
+  readonly children: ComponentChildren
+}
+
+const CreateSecret = ({ at: { visit, path }, environment, children }: CreateSecretProps) => (
+  <Form action={path('credentials')} visit={visit} hidden={{ environment }} class="measure" asks={proveFirst(visit)}>
+    <Field
+      id={`label-${environment}`}
+      label={`Label of a new ${environment} secret`}
+      name="label"
+      hint="Optional. For example, where the secret will be stored."
+      input={{ maxLength: 200, autocomplete: 'off' }}
+    />
+    <div class="beside">
+      <button type="submit">Create a {environment} secret</button>
+      {children}
+    </div>
+  </Form>
+)
+
+type OfSecret = { readonly secret: ListedSecret }
+
+/** A secret that has not ended. Everything is shown except the secret itself. */
+const LiveSecret = ({ at, secret }: AtApp & OfSecret) => {
+  const link = {
+    visit: at.visit,
+    of: { at, secret },
+    params: { slug: at.app.slug, id: secret.id },
+    look: 'small',
+  } as const
+  const named = (
+    <>
+      {': '}
+      <bdi>{secretName(secret)}</bdi>, {secret.environment}
+    </>
+  )
+  return (
+    <Row
+      key={secret.id}
+      title={<bdi>{secretName(secret)}</bdi>}
+      badge={<SecretStatus secret={secret} />}
+      facts={[
+        <>
+          Ends with <SecretHint secret={secret} />
+        </>,
+        <>
+          Created <Time at={secret.createdAt} /> by <Maker at={at} secret={secret} />
+        </>,
+        <LastUsed at={secret.lastUsedAt} />,
+        <code>{secret.id}</code>,
+      ]}
+      actions={
+        at.may(rightOverSecrets(secret.environment)) ? (
+          <>
+            <StepButton {...link} step={secretConfirmation}>
+              {named}
+            </StepButton>
+            <StepButton {...link} step={secretRevocation}>
+              {named}
+            </StepButton>
+          </>
+        ) : undefined
+      }
+    >
+      {secret.status === 'suspended' && at.as === 'member' ? (
+        <p class="row-facts">
+          Data was lost on this platform, and this secret may have been revoked before. It does not work until an
+          operator confirms it: <code>app-platform credential confirm {secret.id}</code>. You can rotate it instead.
+        </p>
+      ) : null}
+    </Row>
+  )
+}
+
+/** The end of a secret, to compare with a copy of it. */
+const SecretHint = ({ secret: { hint } }: OfSecret) =>
+  hint === null ? <span class="muted">Not recorded</span> : <code>…{hint}</code>
+
+const SecretStatus = ({ secret: { status, expiresAt } }: OfSecret) => {
+  if (status !== 'live') return <Badge tone="bad">{status === 'suspended' ? 'Suspended' : 'Ended'}</Badge>
+  if (expiresAt === null) return <Badge tone="good">Active</Badge>
+  return (
+    <Badge tone="waiting">
+      Active until <Time at={expiresAt} />
+    </Badge>
+  )
+}
+
+/**
+ * Who made a secret, in the middle of a sentence. Members learn no name. An operator at the command line has the name of their
+ * account on the machine.
+ */
+const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: AtApp & OfSecret) => {
+  if (createdBy === null) return <>an unknown person</>
+  const { kind, id } = createdBy
+  if (id === visit.userId) return <>you</>
+  if (as === 'member') return <>{kind === 'user' ? 'another member' : 'an operator'}</>
+  if (id === app.ownerId) return <>the publisher</>
+  if (id?.startsWith('usr_') !== true) return <>{id === null ? kind : `${id} at the command line`}</>
+  return <a href={userPath(id)}>{kind === 'operator' ? 'an operator' : 'another member'}</a>
+}
+
+/** The only page that shows a secret. */
+const showNew = async (at: AppVisit, id: string): Promise<Response> => {
+  const { secret: created, others } = await liveSecretOf(at.visit.door, at, id)
+  const { value, cookies } = takeShown(at.visit)
+  const old = others[0]
+  return page(
+    <AppPage at={at} tab="credentials" title={value === null ? 'Secret' : 'Your new secret'}>
+      <p>
+        <EnvironmentBadge environment={created.environment} /> <bdi>{created.label ?? ''}</bdi>
+      </p>
+      <p>
+        Client ID <Copyable id="client-id" value={at.app.clientIds[created.environment]} what="the client ID" />
+      </p>
+      <ShownOnce
+        value={value}
+        what="secret"
+        label="Client secret"
+        advice="create or rotate one"
+        back={{ href: at.path('credentials'), name: 'the credentials' }}
+      >
+        {at.as === 'operator' ? <p>Give the secret to the developer over a channel that you trust.</p> : null}
+      </ShownOnce>
+      {old?.expiresAt == null ? null : (
+        <p>
+          The previous secret expires <Time at={old.expiresAt} />.
+        </p>
+      )}
+      {value === null || at.as === 'operator' ? null : (
+        <p>
+          <a href={`${at.path('first-call')}?environment=${created.environment}`}>Make the first call with it</a>
+        </p>
+      )}
+    </AppPage>,
+    { cookies },
+  )
+}
+
+const endedSecrets = inBoth(({ key, pattern }) =>
+  list(key === 'console' ? 'ended-secrets' : 'desk-ended-secrets', pattern('credentials/ended'), {
+    q: search('Label or ID'),
+  }),
+)
+
+/** The secrets that were revoked or have expired. */
+const showEnded = async (visit: Visit, { slug }: Slug): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const asked = endedSecrets[at.place.key].read(visit, { slug })
+  const secrets = await asked.rows((part) => listEndedCredentials(visit.door.platform, at.app.id, part, asked.values.q))
+  return page(
+    <AppPage at={at} tab="credentials" title="Ended secrets">
+      <FilterBar of={asked} isShown={isLong(secrets)} />
+      <Table
+        label="Ended secrets"
+        rows={secrets.rows}
+        columns={{
+          Secret: ({ id, label }) => (
+            <Lines of={[<bdi>{label ?? 'Without a label'}</bdi>, <code class="small">{id}</code>]} />
+          ),
+          Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
+          'Ends with': (secret) => <SecretHint secret={secret} />,
+          Created: (secret) => (
+            <Lines
+              of={[
+                <Time at={secret.createdAt} />,
+                <>
+                  by <Maker at={at} secret={secret} />
+                </>,
+              ]}
+            />
+          ),
+          'Last used': ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="Never" />,
+          Ended: ({ revokedAt, expiresAt, createdAt }) => (
+            <>
+              {revokedAt === null ? 'Expired ' : 'Revoked '}
+              <Time at={revokedAt ?? expiresAt ?? createdAt} />
+            </>
+          ),
+        }}
+        empty={noMatch(secrets, 'No secret has ended.')}
+      />
+      <Pager of={secrets} />
+    </AppPage>,
+  )
+}

@@ -1,0 +1,173 @@
+import { Elysia } from 'elysia'
+import { isUndeletable } from '../../domain/app.ts'
+import { bytesInWords } from '../../domain/text.ts'
+import type { Door } from '../../http/door.ts'
+import { setAppStatus, undeleteApp } from '../../operations/apps/apps.ts'
+import { listMembers, type TeamMember } from '../../operations/apps/members.ts'
+import { inspectApp, type InspectedApp } from '../../operations/apps/lists.ts'
+import { artifactUse } from '../../operations/artifacts/artifacts.ts'
+import { appFor, DeskAppPage } from './app-area.tsx'
+import { operatorSteps } from './app-steps.tsx'
+import { changed } from '../change.tsx'
+import { Avatar } from '../design/avatar.tsx'
+import { AppStatusBadge, MemberBadges } from '../design/badge.tsx'
+import { ButtonForm } from '../design/form.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Facts, Lines, Time } from '../design/values.tsx'
+import { emptyForm } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
+import { noticesOf, StepLinks } from '../step.tsx'
+import { requireOperator, type Visit } from '../visit.ts'
+import { installCountsInWords } from '../words.ts'
+import { deskAudit } from '../desk/audit.tsx'
+import { deskAppPath, deskPaths, mixedScriptsFact, Owner, reviewPath, userPath } from '../desk/desk-page.tsx'
+import { deskInstalls } from '../desk/installs.tsx'
+
+const notices = {
+  created: 'The app is registered. Create a secret, and give it to the developer.',
+  active: 'The app is active. Its secrets and all tokens that have not expired work again.',
+  undeleted: 'The app is restored and suspended. Activate it when it should work again.',
+  ...noticesOf(...operatorSteps),
+} as const
+
+const pattern = '/desk/apps/:slug'
+
+/** One app at a glance, for operators, and what they can do about it. Its other pages are those of its members, in `pages/app`. */
+export const deskAppRoutes = (door: Door) =>
+  new Elysia()
+    // A new secret has its own address.
+    .get(`${pattern}/credentials/new`, async ({ request, params: { slug } }) => {
+      await requireOperator(door, request)
+      return seeOther(deskAppPath(slug, 'credentials'))
+    })
+    .get(pattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
+    .use(
+      changed(door, `${pattern}/activate`, {
+        by: 'operator',
+        effect: 'gives a right',
+        form: emptyForm,
+        show,
+        act: async ({ visit }, { slug }) => {
+          await inspectApp(door.platform, slug)
+          await visit.asOperator().do(setAppStatus, { slug, status: 'active' })
+          return seeOther(`${deskAppPath(slug)}?done=active`)
+        },
+      }),
+    )
+    .use(
+      changed(door, `${pattern}/undelete`, {
+        by: 'operator',
+        effect: 'gives an app to somebody',
+        form: emptyForm,
+        show,
+        act: async ({ visit }, { slug }) => {
+          await inspectApp(door.platform, slug)
+          await visit.asOperator().do(undeleteApp, slug)
+          return seeOther(`${deskAppPath(slug)}?done=undeleted`)
+        },
+      }),
+    )
+
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const { platform } = visit.door
+  const app = await inspectApp(platform, slug)
+  const use = await artifactUse(platform, app.id)
+  const members = await listMembers(platform, slug)
+  return page(
+    <DeskAppPage
+      title={app.name}
+      avatarId={app.id}
+      badges={<AppStatusBadge status={app.status} deletedAt={app.deletedAt} />}
+      about={<code>{app.slug}</code>}
+      app={app}
+      tab=""
+      visit={visit}
+      notices={notices}
+    >
+      <AppFacts app={app} use={use} />
+      <h2>Members</h2>
+      <RowList rows={members} row={(member) => <TeamRow member={member} />} />
+      <h2>Access and ownership</h2>
+      {app.deletedAt === null ? (
+        <>
+          {app.status === 'active' ? null : (
+            <div class="step">
+              <p>
+                The app is suspended. If you activate it, its secrets work again at once, and so do all tokens that have
+                not expired or been revoked.
+              </p>
+              <ButtonForm action={deskAppPath(slug, 'activate')} visit={visit} asks={proveFirst(visit)}>
+                Activate this app
+              </ButtonForm>
+            </div>
+          )}
+          <StepLinks visit={visit} steps={operatorSteps} of={await appFor(visit, slug)} params={{ slug }} />
+        </>
+      ) : (
+        <Deleted visit={visit} slug={slug} isRestorable={isUndeletable(app.deletedAt, platform.clock.now())} />
+      )}
+    </DeskAppPage>,
+  )
+}
+
+const TeamRow = ({ member }: { readonly member: TeamMember }) => (
+  <Row
+    key={member.userId}
+    href={userPath(member.userId)}
+    avatar={<Avatar id={member.userId} name={member.name} />}
+    title={<bdi>{member.name}</bdi>}
+    badge={<MemberBadges member={member} />}
+    facts={[<bdi>{member.email}</bdi>]}
+  />
+)
+
+type DeletedProps = { readonly visit: Visit; readonly slug: string; readonly isRestorable: boolean }
+
+const Deleted = ({ visit, slug, isRestorable }: DeletedProps) =>
+  isRestorable ? (
+    <div class="step">
+      <p>
+        This app is deleted. After 7 days everything except its audit log is removed. Until then you can restore it. It
+        is then suspended, and its earlier tokens and grants stay revoked.
+      </p>
+      <ButtonForm action={deskAppPath(slug, 'undelete')} visit={visit} asks={proveFirst(visit)}>
+        Restore this app
+      </ButtonForm>
+    </div>
+  ) : (
+    <p>This app was deleted more than 7 days ago. Everything except its audit log is being removed.</p>
+  )
+
+type AppFactsProps = { readonly app: InspectedApp; readonly use: Awaited<ReturnType<typeof artifactUse>> }
+
+const AppFacts = ({ app, use }: AppFactsProps) => (
+  <Facts
+    of={{
+      ...mixedScriptsFact(app.name),
+      Owner: <Owner owner={app.owner} />,
+      Registered: <Time at={app.createdAt} />,
+      'Scopes it may ask for': app.scopes.length === 0 ? 'None' : <code>{app.scopes.join(' ')}</code>,
+      'Live version': <VersionLink slug={app.slug} version={app.live} />,
+      'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
+      Installs: (
+        <>
+          <a href={deskInstalls.to({ app: app.slug, status: 'all' })}>{installCountsInWords(app.installs)}</a>
+          {app.deletedAt === null ? (
+            <>
+              {' '}
+              · <a href={`${deskPaths.newInstall}?app=${app.slug}`}>Install it for a user</a>
+            </>
+          ) : null}
+        </>
+      ),
+      Artifacts: `${bytesInWords(use.bytes)} of ${bytesInWords(use.allowedBytes)}`,
+      'Client IDs': <Lines of={[<code>{app.clientIds.production}</code>, <code>{app.clientIds.development}</code>]} />,
+      Events: <a href={deskAudit.to({ app: app.slug })}>App audit log</a>,
+    }}
+  />
+)
+
+type VersionLinkProps = { readonly slug: string; readonly version: InspectedApp['live'] }
+const VersionLink = ({ slug, version }: VersionLinkProps) =>
+  version === null ? <>None</> : <a href={reviewPath(slug, version.version)}>{version.version}</a>

@@ -1,0 +1,112 @@
+import type { ComponentChildren } from 'preact'
+import { isDelivered } from '../../domain/webhook-delivery.ts'
+import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
+import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
+import { Badge } from '../design/badge.tsx'
+import { Field } from '../design/field.tsx'
+import { ButtonForm, Form } from '../design/form.tsx'
+import { actionColumn, Table } from '../design/table.tsx'
+import { Lines, Time } from '../design/values.tsx'
+import { proveFirst } from '../proof.ts'
+import { millisecondsInWords } from '../words.ts'
+import { addressOf } from '../query.ts'
+import type { AtApp } from './app-area.tsx'
+
+type EndpointProps = AtApp & { readonly endpoint: EndpointDetail }
+
+type EndpointButtonProps = EndpointProps & {
+  readonly step: 'ping' | 'resend-failed' | 'enable'
+  readonly button: string
+  /** The class of the button. */
+  readonly look?: string
+  /** What the step does. */
+  readonly children: ComponentChildren
+}
+
+/** A button that does something with the endpoint. Screen readers read what it does with it. */
+export const EndpointButton = ({ at, endpoint, step, button, look, children }: EndpointButtonProps) => (
+  <>
+    <p class="muted" id={`about-${step}`}>
+      {children}
+    </p>
+    <ButtonForm
+      action={at.path('webhooks', endpoint.id, step)}
+      visit={at.visit}
+      {...(look === undefined ? {} : { look })}
+      about={`about-${step}`}
+      asks={step === 'enable' ? proveFirst(at.visit) : null}
+    >
+      {button}
+    </ButtonForm>
+  </>
+)
+
+export const ResendForms = (own: EndpointProps) => (
+  <>
+    <EndpointButton {...own} step="resend-failed" button="Send all failed events again">
+      The events that failed ten times are sent again with the same IDs. Pings are not included.
+    </EndpointButton>
+    <Form action={own.at.path('webhooks', own.endpoint.id, 'resend-since')} visit={own.at.visit}>
+      <Field
+        label="Send all events again since"
+        name="since"
+        hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most 30 days ago."
+        input={{ required: true, autocomplete: 'off' }}
+      />
+      <button type="submit">Send them again</button>
+    </Form>
+  </>
+)
+
+type AttemptTableProps = EndpointProps & {
+  readonly attempts: readonly AttemptRecord[]
+  readonly empty: ComponentChildren
+}
+
+/** The latest deliveries to an endpoint, with their outcomes. */
+export const AttemptTable = ({ at, endpoint, attempts, empty }: AttemptTableProps) => (
+  <Table
+    label="Attempts"
+    rows={attempts}
+    columns={{
+      Time: ({ id, at: time }) => (
+        <a href={at.path('webhooks', endpoint.id, 'attempts', id)}>
+          <Time at={time} />
+        </a>
+      ),
+      Event: ({ kind, eventId }) => <Lines of={[kind, <code class="small">{eventId}</code>]} />,
+      Outcome: (attempt) => <OutcomeBadge attempt={attempt} />,
+      Duration: ({ durationMs }) => millisecondsInWords(durationMs),
+      [actionColumn]: ({ eventId }) => (
+        <Form
+          action={at.path('webhooks', endpoint.id, 'resend')}
+          visit={at.visit}
+          hidden={{ event: eventId, back: addressOf(at.visit) }}
+          class="inline"
+        >
+          <button type="submit" class="small" aria-label={`Send again: ${eventId}`}>
+            Send again
+          </button>
+        </Form>
+      ),
+    }}
+    empty={empty}
+  />
+)
+
+const errorWords = {
+  no_secret: 'Not sent: no signing secret. Rotate the secret.',
+  address_refused: 'The host resolves to an address that is not allowed',
+  not_resolved: 'The host name does not resolve',
+  not_connected: 'Could not connect',
+  certificate_refused: 'The certificate is not valid for the host',
+  no_answer: 'The connection was closed without an answer',
+  timed_out: 'No answer within 15 seconds',
+} as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
+
+export const OutcomeBadge = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
+  isDelivered(status) ? (
+    <Badge tone="good">Delivered ({status})</Badge>
+  ) : (
+    <Badge tone="bad">{error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]}</Badge>
+  )

@@ -1,0 +1,193 @@
+import { Elysia } from 'elysia'
+import { isEveryKind } from '../../domain/webhook-event.ts'
+import type { Door } from '../../http/door.ts'
+import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../../operations/webhooks/deliveries.ts'
+import {
+  type EndpointDetail,
+  ownsEndpoint,
+  readEndpoint,
+  setEndpointStatus,
+} from '../../operations/webhooks/endpoints.ts'
+import { timeOf } from '../audit-period.ts'
+import { changed } from '../change.tsx'
+import { EnvironmentBadge } from '../design/badge.tsx'
+import { Problem } from '../design/field.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Facts, Time } from '../design/values.tsx'
+import { emptyForm, formOf, optionalText, text } from '../form.ts'
+import { listRoutes } from '../list.ts'
+import { page, seeOther } from '../page.ts'
+import { takeShown } from '../shown-once.ts'
+import { backTo, noticeFor } from '../query.ts'
+import { noticesOf, StepLinks } from '../step.tsx'
+import type { Visit } from '../visit.ts'
+import { AttemptTable, EndpointButton, ResendForms } from './endpoint-parts.tsx'
+import { attemptQuestion, endpointAttempts } from './attempts.tsx'
+import { takeOutgoingShare } from './new-endpoint.tsx'
+import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, requireApp } from './app-area.tsx'
+import { endpointSteps } from './endpoint-steps.tsx'
+import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
+
+const notices = {
+  changed: 'The endpoint is saved.',
+  taken: 'The endpoint accepted the ping.',
+  resent: 'The events are being sent again, with the same IDs.',
+  'none-resent': 'There was nothing to send again.',
+  enabled: 'The endpoint is enabled, and waiting events are being sent to it.',
+  ...noticesOf(...endpointSteps),
+} as const
+
+const problems = { 'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.' } as const
+
+const resendForm = formOf({ event: text, back: optionalText })
+const resendSinceForm = formOf({ since: text })
+
+type At = { readonly slug: string; readonly id: string }
+
+/** One endpoint. Sending one of its forms again just repeats it. */
+export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
+  const { by, pattern } = place
+  const repeating = { by, effect: 'repeats something', form: emptyForm, show } as const
+  return new Elysia()
+    .use(listRoutes(door, endpointAttempts[place.key], { by, show }))
+    .get(pattern('webhooks/:id/secret'), async ({ request, params }) => {
+      const at = await requireApp(door, request, params.slug)
+      const endpoint = await readEndpoint(door.platform, at.app.id, params.id)
+      const { value, cookies } = takeShown(at.visit)
+      return page(<EndpointSecretPage at={at} endpoint={endpoint} secret={value} />, { cookies })
+    })
+    .use(
+      changed(door, pattern('webhooks/:id/ping'), {
+        ...repeating,
+        act: async ({ visit }, at) => {
+          takeOutgoingShare(visit)
+          const { delivered } = await acting(visit, ownsEndpoint(at, 'resendEvents')).do(pingEndpoint, at.id)
+          return seeOther(`${endpointPath(visit, at)}?done=${delivered ? 'taken' : 'not-taken'}`)
+        },
+      }),
+    )
+    .use(
+      changed(door, pattern('webhooks/:id/enable'), {
+        ...repeating,
+        effect: 'sends events elsewhere',
+        act: async ({ visit }, at) => {
+          await acting(visit, ownsEndpoint(at, 'webhooks')).do(setEndpointStatus, { id: at.id, status: 'enabled' })
+          return seeOther(`${endpointPath(visit, at)}?done=enabled`)
+        },
+      }),
+    )
+    .use(
+      changed(door, pattern('webhooks/:id/resend'), {
+        ...repeating,
+        form: resendForm,
+        act: async ({ visit, fields }, at) =>
+          await resend(visit, at, { kind: 'one', eventId: fields.event }, fields.back),
+      }),
+    )
+    .use(
+      changed(door, pattern('webhooks/:id/resend-failed'), {
+        ...repeating,
+        act: async ({ visit }, at) => await resend(visit, at, { kind: 'failed' }),
+      }),
+    )
+    .use(
+      changed(door, pattern('webhooks/:id/resend-since'), {
+        ...repeating,
+        form: resendSinceForm,
+        act: async ({ visit, fields: { since } }, at) =>
+          await resend(visit, at, { kind: 'since', at: timeOf(since.trim(), 'since') }),
+      }),
+    )
+}
+
+const endpointPath = (visit: Visit, { slug, id }: At): string => addressIn(visit, slug, 'webhooks', id)
+
+/** Sends again what is chosen. `back` is the list of attempts that the form is in. */
+const resend = async (visit: Visit, at: At, choice: ResendChoice, back?: string): Promise<Response> => {
+  const { resent } = await acting(visit, ownsEndpoint(at, 'resendEvents')).do(resendEvents, { id: at.id, choice })
+  return seeOther(backTo(endpointPath(visit, at), back, resent > 0 ? 'resent' : 'none-resent'))
+}
+
+const show = async (visit: Visit, { slug, id }: At): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const { platform } = visit.door
+  const endpoint = await readEndpoint(platform, at.app.id, id)
+  const asked = endpointAttempts[at.place.key].read(visit, { slug, id })
+  const attempts = await asked.found(async (part) => listAttempts(platform, id, part, attemptQuestion(asked.values)))
+  const problem = noticeFor(visit, problems)
+  return page(
+    <AppPage
+      at={at}
+      tab="webhooks"
+      title="Webhook endpoint"
+      badges={
+        <>
+          <EnvironmentBadge environment={endpoint.environment} />
+          <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />
+        </>
+      }
+      notices={notices}
+      actions={
+        at.may('webhooks') ? (
+          <a class="button" href={at.path('webhooks', endpoint.id, 'edit')}>
+            Edit
+          </a>
+        ) : undefined
+      }
+    >
+      <Problem error={attempts.refusal} />
+      {problem === null ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <EndpointFacts endpoint={endpoint} />
+      <h2>Test</h2>
+      <EndpointButton at={at} endpoint={endpoint} step="ping" button="Send a ping">
+        The ping is sent once, now. The answer appears below.
+      </EndpointButton>
+      <h2>Attempts</h2>
+      <FilterBar of={asked} />
+      <AttemptTable
+        at={at}
+        endpoint={endpoint}
+        attempts={attempts.rows}
+        empty={noMatch(attempts, 'No deliveries in the last 30 days.')}
+      />
+      <Pager of={attempts} />
+      <h2>Send again</h2>
+      <ResendForms at={at} endpoint={endpoint} />
+      <h2>Change</h2>
+      <Allowed at={at} right="webhooks">
+        {endpoint.status === 'enabled' ? null : (
+          <EndpointButton at={at} endpoint={endpoint} step="enable" button="Enable">
+            The waiting events are sent, the oldest first.
+          </EndpointButton>
+        )}
+        <StepLinks visit={visit} steps={endpointSteps} of={endpoint} params={{ slug, id }} />
+      </Allowed>
+    </AppPage>,
+    { refusal: attempts.refusal },
+  )
+}
+
+const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
+  <Facts
+    of={{
+      URL: <code>{endpoint.url}</code>,
+      'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
+      Events: isEveryKind(endpoint.kinds) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
+      'Last 30 days': deliveriesInWords(endpoint.deliveries),
+      'Old secret': endpoint.oldSecretEndsAt && (
+        <>
+          Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
+        </>
+      ),
+      ID: <code>{endpoint.id}</code>,
+      Added: <Time at={endpoint.createdAt} />,
+    }}
+  />
+)
+
+const deliveriesInWords = ({ delivered, pending, failed }: EndpointDetail['deliveries']): string =>
+  `${delivered} delivered, ${pending} waiting, ${failed} failed`

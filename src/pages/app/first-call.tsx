@@ -1,0 +1,105 @@
+import { Elysia } from 'elysia'
+import { type Environment, environments } from '../../domain/app.ts'
+import { type ScopeName, scopesFor } from '../../domain/scope.ts'
+import type { Door } from '../../http/door.ts'
+import { listLiveCredentials } from '../../operations/credentials/credentials.ts'
+import { listRedirectUris } from '../../operations/redirect-uris.ts'
+import { environmentNames } from '../design/badge.tsx'
+import { CodeBlock } from '../design/values.tsx'
+import { Tabs } from '../design/shell.tsx'
+import { page } from '../page.ts'
+import { choiceParameter } from '../query.ts'
+import {
+  appTokenLines,
+  authorizeLines,
+  type CallFacts,
+  exchangeLines,
+  setUpLines,
+  typescriptLines,
+} from './first-call-lines.ts'
+import { AppPage, consoleAppPath, requireApp } from './app-area.tsx'
+
+/** Commands to paste, filled in with the app's client ID. */
+export const firstCallRoutes = (door: Door) =>
+  new Elysia().get('/console/:slug/first-call', async ({ request, params: { slug } }) => {
+    const at = await requireApp(door, request, slug)
+    const { app } = at
+    const environment = choiceParameter(request, 'environment', environments) ?? 'development'
+    const { redirectUris } = await listRedirectUris(door.platform, slug)
+    const facts: CallFacts = {
+      base: door.platform.publicUrl,
+      clientId: app.clientIds[environment],
+      redirectUri: redirectUris[environment][0] ?? null,
+      appScope: within(app.scopes, scopesFor('app')),
+      userScope: within(app.scopes, scopesFor('user')),
+    }
+    const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
+    return page(
+      <AppPage at={at} tab="first-call" title="First call">
+        <p>
+          From an app token to a user’s consent, filled in with the client ID of this app. You need <code>curl</code>,{' '}
+          <code>openssl</code> and a client secret.
+        </p>
+        <Tabs
+          label="Environment"
+          links={environments.map((name) => ({ path: pathFor(app.slug, name), name: environmentNames[name] }))}
+          current={pathFor(app.slug, environment)}
+        />
+        {secrets.length > 0 ? null : (
+          <p class="notice">
+            {`This app has no active ${environment} secret. `}
+            <a href={at.path('credentials')}>Create one first</a>, then return to this page.
+          </p>
+        )}
+        <h2>1. Set up a terminal</h2>
+        <p>
+          The last line asks for the secret and keeps it in a variable of this terminal. The secret is not on this page
+          and does not get into your shell history.
+        </p>
+        <CodeBlock id="set-up" label="Set up" code={setUpLines(facts)} />
+        <h2>2. Get an app token and call the API</h2>
+        {facts.appScope === '' ? (
+          <p>
+            None of its scopes is for the app itself, so the app cannot get an app token.{' '}
+            <a href={at.path('scopes')}>Add site:read or store:read</a> for this step.
+          </p>
+        ) : (
+          <CodeBlock id="app-token" label="App token" code={appTokenLines(facts)} />
+        )}
+        <h2>3. Ask a user for consent</h2>
+        <p>
+          These lines print a link. Open it, sign in as any user, and allow access.
+          {facts.redirectUri === null ? (
+            <>
+              {' '}
+              No redirect URI is registered in this environment yet, so the link shows an error until you{' '}
+              <a href={at.path('redirect-uris')}>register one</a>.
+            </>
+          ) : null}
+        </p>
+        <CodeBlock id="authorize" label="Authorize link" code={authorizeLines(facts)} />
+        <h2>4. Exchange the code and read the user’s profile</h2>
+        <p>
+          The user returns to the redirect URI with a <code>code</code>, your <code>state</code> and <code>iss</code>.
+          Compare <code>state</code> with yours and <code>iss</code> with <code>{facts.base}</code>, then insert the
+          code. It works once, within five minutes.
+        </p>
+        <CodeBlock id="exchange" label="Exchange the code" code={exchangeLines()} />
+        <h2>The same in TypeScript</h2>
+        <p>
+          A module for your backend, without dependencies. It reads the secret from the environment variable{' '}
+          <code>CLIENT_SECRET</code>.
+        </p>
+        <CodeBlock id="typescript" label="TypeScript" code={typescriptLines(facts)} />
+        <p>
+          The <a href="/docs/api">API documentation</a> describes everything else.
+        </p>
+      </AppPage>,
+    )
+  })
+
+const within = (scopes: readonly ScopeName[], allowed: readonly ScopeName[]): string =>
+  scopes.filter((scope) => allowed.includes(scope)).join(' ')
+
+const pathFor = (slug: string, environment: Environment): string =>
+  `${consoleAppPath(slug, 'first-call')}?environment=${environment}`

@@ -1,0 +1,107 @@
+import type { Door } from '../../http/door.ts'
+import { mayInApp } from '../../operations/acting-as.ts'
+import { exportAppInstalls } from '../../operations/exports.ts'
+import { type AppInstall, countAppInstalls, listAppInstalls } from '../../operations/installs/lists.ts'
+import type { ParamsOf } from '../change.tsx'
+import { EnvironmentBadge, InstallStatusBadge } from '../design/badge.tsx'
+import { ExportForm, FilterBar, noMatch, Pager, Segments, timeSort } from '../design/list-tools.tsx'
+import { Table } from '../design/table.tsx'
+import { Time } from '../design/values.tsx'
+import {
+  countOfSegment,
+  installSegments,
+  installTabs,
+  resourceKindOptions,
+  segmentStatus,
+} from '../install-segments.ts'
+import { choice, list, listRoutes, order, tabs, timeOrders, type ListValues } from '../list.ts'
+import { page } from '../page.ts'
+import type { Visit } from '../visit.ts'
+import { resourceKindWords } from '../words.ts'
+import { appFor, AppPage } from './app-area.tsx'
+
+const appInstalls = list('app-installs', '/console/:slug/installs', {
+  status: tabs('Status', installTabs),
+  kind: choice('Installed on', resourceKindOptions),
+  sort: order(timeOrders),
+})
+
+const filterOf = ({ status, kind }: ListValues<typeof appInstalls.fields>) => ({ status: segmentStatus(status), kind })
+
+const mayView = ({ slug }: AtSlug) => mayInApp(slug, 'view')
+
+type AtSlug = ParamsOf<typeof appInstalls.path>
+
+/** The installs of an app. Those of a suspended one can be exported too. */
+export const appInstallRoutes = (door: Door) =>
+  listRoutes(door, appInstalls, {
+    by: 'user',
+    show,
+    csv: {
+      name: ({ slug }) => `${slug}-installs`,
+      may: mayView,
+      rows: async (visit, values, at) => {
+        const { app } = await appFor(visit, at.slug)
+        const input = { app, filter: filterOf(values), order: values.sort }
+        return await visit.as(mayView(at)).do(exportAppInstalls, input)
+      },
+      columns,
+    },
+  })
+
+const columns = {
+  id: ({ id }: AppInstall) => id,
+  kind: ({ kind }: AppInstall) => kind,
+  environment: ({ environment }: AppInstall) => environment,
+  approval: ({ approval }: AppInstall) => approval,
+  state: ({ state }: AppInstall) => state,
+  requested: ({ createdAt }: AppInstall) => new Date(createdAt).toISOString(),
+  changed: ({ updatedAt }: AppInstall) => new Date(updatedAt).toISOString(),
+} as const
+
+const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
+  const { platform } = visit.door
+  const at = await appFor(visit, slug)
+  const { app } = at
+  const asked = appInstalls.read(visit, { slug })
+  const { status, kind, sort } = asked.values
+  const installs = await asked.rows((part) => listAppInstalls(platform, app.id, filterOf(asked.values), part, sort))
+  const counts = await countAppInstalls(platform, app.id, kind)
+  return page(
+    <AppPage at={at} tab="installs" title="Installs">
+      <p>
+        Where your app is installed. While an install is active, your app can list the websites and stores that it
+        covers. It learns who a user is only when that user consents.
+      </p>
+      {app.developmentVersionId === null || app.status !== 'active' ? null : (
+        <p>
+          To try an unpublished version, <a href={`/apps/${app.slug}/test`}>install your development head</a> on a
+          website or store of your own.
+        </p>
+      )}
+      <Segments label="Status" links={installSegments(counts, asked)} />
+      <FilterBar of={asked} />
+      <Table
+        label="Installs"
+        rows={installs.rows}
+        rowHeader="Install"
+        sort={{ Requested: timeSort(asked) }}
+        columns={{
+          Install: ({ id }) => <code class="small">{id}</code>,
+          'Installed on': ({ kind: place, environment }) => (
+            <>
+              {resourceKindWords[place]}{' '}
+              {environment === 'development' ? <EnvironmentBadge environment={environment} /> : null}
+            </>
+          ),
+          Status: (install) => <InstallStatusBadge install={install} />,
+          Requested: ({ createdAt }) => <Time at={createdAt} />,
+          'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
+        }}
+        empty={noMatch(installs, 'No installs yet.')}
+      />
+      <Pager of={installs} total={countOfSegment(counts, status)} />
+      <ExportForm visit={visit} of={asked} part={installs} what="installs" />
+    </AppPage>,
+  )
+}

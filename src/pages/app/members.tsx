@@ -1,0 +1,264 @@
+import { Elysia } from 'elysia'
+import { rightOverRole } from '../../domain/member.ts'
+import type { Door } from '../../http/door.ts'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
+import {
+  addMember,
+  inviteMember,
+  listInvitations,
+  listMembers,
+  type PendingInvitation,
+  type TeamMember,
+} from '../../operations/apps/members.ts'
+import { formPage } from '../change.tsx'
+import { Avatar } from '../design/avatar.tsx'
+import { Badge, MemberBadges } from '../design/badge.tsx'
+import { Field } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
+import { Count } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { ShownOnce, Time } from '../design/values.tsx'
+import { userPath } from '../desk/desk-page.tsx'
+import { formOf, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
+import { choiceParameter } from '../query.ts'
+import { takeShown } from '../shown-once.ts'
+import { noticesOf, StepButton, StepLinks } from '../step.tsx'
+import type { Visit } from '../visit.ts'
+import { offerWords, roleWords } from '../words.ts'
+import { acting, appFor, AppPage, type AppVisit, type AtApp, type AppPlace, requireApp } from './app-area.tsx'
+import { leaving, ownerSteps } from './app-steps.tsx'
+import {
+  invitationEnd,
+  isSelf,
+  KeepsSecrets,
+  memberRemoval,
+  memberSteps,
+  RoleChoices,
+  roleChange,
+  roleIn,
+  showInvitation,
+} from './member-steps.tsx'
+
+/** Who works on an app, and the form that invites somebody. Operators add them without asking. */
+export const memberRoutes = (door: Door, place: AppPlace) =>
+  formPage(door, place.pattern('members'), {
+    by: place.by,
+    effect: 'gives a right',
+    isPartOfPage: true,
+    form: formOf({ email: text, role: text }),
+    show,
+    act: async ({ visit, fields, ticket }, { slug }) => {
+      const role = roleIn(fields)
+      const person = acting(visit, mayInActiveApp(slug, rightOverRole(role)), ticket)
+      if (place.as === 'operator') {
+        await person.do(addMember, { slug, email: fields.email, role })
+        return seeOther(`${place.path(slug, 'members')}?done=added`)
+      }
+      const input = { slug, email: fields.email, role, invitedBy: visit.userId }
+      return showInvitation(visit, slug, await person.do(inviteMember, input))
+    },
+    again: (_, { slug }) => ({
+      section: place.key,
+      ...(place.as === 'member' && { message: invitedBefore }),
+      href: place.path(slug, 'members'),
+      name: 'See the members',
+    }),
+  })
+
+/** The page that shows the link of an invitation once. */
+export const invitationRoutesOfApp = (door: Door) =>
+  new Elysia().get('/console/:slug/invitations/:id', async ({ request, params: { slug, id } }) => {
+    const at = await requireApp(door, request, slug)
+    const { value, cookies } = takeShown(at.visit)
+    const made = (await listInvitations(door.platform, at.app.id)).find((one) => one.id === id)
+    const isMailed = choiceParameter(request, 'mailed', ['yes'] as const) !== null
+    return page(<LinkPage at={at} made={made ?? null} link={value} isMailed={isMailed} />, { cookies })
+  })
+
+const invitedBefore =
+  'This form was sent before. Only the first answer showed the link: if you did not copy it, invite the person again.'
+
+const noticesAt = (at: AppVisit) => ({
+  ...noticesOf(...memberSteps),
+  added: 'The person is a member now.',
+  removed: (
+    <>
+      {memberRemoval.done['removed']} <KeepsSecrets at={at} />
+    </>
+  ),
+})
+
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const { app } = at
+  const { platform } = visit.door
+  const members = await listMembers(platform, app.slug)
+  const invitations = await listInvitations(platform, app.id)
+  return page(
+    <AppPage at={at} tab="members" title="Members" notices={noticesAt(at)}>
+      <p>
+        Members see this app in their console. What they can change depends on their role. The publisher is the owner
+        whose name users see.
+      </p>
+      <section aria-labelledby="people">
+        <h2 id="people">
+          People <Count of={members.length} />
+        </h2>
+        <RowList rows={members} row={(member) => <MemberRow at={at} member={member} />} />
+      </section>
+      <section aria-labelledby="invitations">
+        <h2 id="invitations">
+          Invitations <Count of={invitations.length} />
+        </h2>
+        <RowList
+          rows={invitations}
+          row={(invitation) => <InvitationRow at={at} invitation={invitation} />}
+          empty="No pending invitations."
+        />
+      </section>
+      {at.may('members') ? (
+        <section aria-labelledby="invite">
+          <h2 id="invite">{at.as === 'operator' ? 'Add' : 'Invite'} a member</h2>
+          <InviteForm at={at} />
+        </section>
+      ) : (
+        <p class="muted">Only admins and owners can invite people.</p>
+      )}
+      {at.as === 'member' && at.may('transfer') ? <Ownership at={at} /> : null}
+    </AppPage>,
+  )
+}
+
+const MemberRow = ({ at, member }: AtApp & { readonly member: TeamMember }) => {
+  const { userId, name, email, since, isPublisher } = member
+  const of = { at, member }
+  const isOneself = isSelf(of)
+  const steps = [roleChange, memberRemoval].filter((step) => step.isPossible(of, at.visit))
+  return (
+    <Row
+      key={userId}
+      {...(at.as === 'operator' && { href: userPath(userId) })}
+      avatar={<Avatar id={userId} name={name} />}
+      title={<bdi>{name}</bdi>}
+      badge={<MemberBadges member={member} />}
+      facts={[
+        <bdi>{email}</bdi>,
+        isOneself ? 'This is you' : null,
+        <>
+          Joined <Time at={since} />
+        </>,
+      ]}
+      actions={
+        isPublisher || (steps.length === 0 && !isOneself) ? undefined : (
+          <>
+            {steps.map((step) => (
+              <StepButton
+                visit={at.visit}
+                step={step}
+                of={of}
+                params={{ slug: at.app.slug, id: userId }}
+                look="small"
+                label={step === roleChange ? `Change role of ${name}` : `Remove ${name}`}
+              />
+            ))}
+            {isOneself ? (
+              <StepButton visit={at.visit} step={leaving} of={at} params={{ slug: at.app.slug }} look="small" />
+            ) : null}
+          </>
+        )
+      }
+    />
+  )
+}
+
+const InvitationRow = ({ at, invitation }: AtApp & { readonly invitation: PendingInvitation }) => (
+  <Row
+    key={invitation.id}
+    title={<bdi>{invitation.email}</bdi>}
+    badge={<Badge>{invitation.role === 'publisher' ? 'Transfer' : roleWords[invitation.role][0]}</Badge>}
+    facts={[
+      <>
+        Invited by <bdi>{invitation.invitedBy}</bdi>
+      </>,
+      <>
+        Expires <Time at={invitation.expiresAt} />
+      </>,
+    ]}
+    actions={
+      invitationEnd.isPossible({ at, invitation }, at.visit) ? (
+        <StepButton
+          visit={at.visit}
+          step={invitationEnd}
+          of={{ at, invitation }}
+          params={{ slug: at.app.slug, id: invitation.id }}
+          look="small"
+          label={`Revoke the invitation to ${invitation.email}`}
+        />
+      ) : undefined
+    }
+  />
+)
+
+const InviteForm = ({ at: { visit, as, path }, at }: AtApp) => (
+  <Form action={path('members')} visit={visit} class="measure" asks={proveFirst(visit)}>
+    <Field
+      label="Email address"
+      name="email"
+      hint={as === 'operator' ? 'That of an active user.' : 'Only somebody who signs in with this address can accept.'}
+      input={{ type: 'email', required: true, maxLength: 254, autocomplete: 'off' }}
+    />
+    <RoleChoices at={at} chosen="developer" />
+    {as === 'operator' ? (
+      <p class="muted">They become a member at once, without being asked.</p>
+    ) : (
+      <p class="muted">
+        The next page shows a link to send to the person
+        {visit.door.platform.mailer === null ? '' : ', and they also receive one by email'}. It works once, for 24
+        hours.
+      </p>
+    )}
+    <button type="submit" class="primary">
+      {as === 'operator' ? 'Add the member' : 'Create the invitation'}
+    </button>
+  </Form>
+)
+
+const Ownership = ({ at }: AtApp) => (
+  <section aria-labelledby="ownership">
+    <h2 id="ownership">Ownership</h2>
+    <StepLinks visit={at.visit} steps={ownerSteps} of={at} params={{ slug: at.app.slug }} />
+  </section>
+)
+
+type LinkPageProps = AtApp & {
+  /** Null when it has ended. */
+  readonly made: PendingInvitation | null
+  /** Null when it was shown before. */
+  readonly link: string | null
+  readonly isMailed: boolean
+}
+
+/** The only page that shows the link of an invitation. */
+const LinkPage = ({ at, at: { app }, made, link, isMailed }: LinkPageProps) => (
+  <AppPage at={at} tab="members" title="Invitation">
+    <ShownOnce
+      value={made === null ? null : link}
+      what="link"
+      label="Link"
+      advice="invite the person again"
+      back={{ href: at.path('members'), name: 'the members' }}
+    >
+      {made === null ? null : (
+        <p>
+          Send this link to <bdi>{made.email}</bdi>. After signing in with that address, they can become{' '}
+          {offerWords[made.role]} of <bdi>{app.name}</bdi>. The link works once, until <Time at={made.expiresAt} />.
+        </p>
+      )}
+      {isMailed ? (
+        <p>An email with another link is also on its way to them. Both links work until one of them is used.</p>
+      ) : null}
+    </ShownOnce>
+  </AppPage>
+)

@@ -1,0 +1,284 @@
+import { formPage, secretShownBefore } from '../change.tsx'
+import { Elysia } from 'elysia'
+import { type Environment, environments } from '../../domain/app.ts'
+import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
+import type { Door } from '../../http/door.ts'
+import { takeShare } from '../../http/limits.ts'
+import type { Rule } from '../../operations/acting-as.ts'
+import { mayInActiveApp, refusalOfRole } from '../../operations/acting-as.ts'
+import {
+  addEndpoint,
+  changeEndpoint,
+  type EndpointRecord,
+  ownsEndpoint,
+  readEndpoint,
+} from '../../operations/webhooks/endpoints.ts'
+import { EnvironmentBadge } from '../design/badge.tsx'
+import { Details } from '../design/values.tsx'
+import { Choice, ChoiceSet, Field } from '../design/field.tsx'
+import { SendOrCancel, Form } from '../design/form.tsx'
+import { formOf, text, textOf, texts, valuesIn } from '../form.ts'
+import type { KeptForm } from '../kept-form.ts'
+import { page, seeOther } from '../page.ts'
+import { parametersOf } from '../query.ts'
+import type { Visit } from '../visit.ts'
+import { acting, appFor, AppPage, type AppVisit, environmentField, type AppPlace } from './app-area.tsx'
+import { showEndpointSecret } from './endpoint-steps.tsx'
+import { endpointCrumb } from './webhooks.tsx'
+
+const newEndpointForm = formOf({ environment: environmentField, url: text, groups: texts, kinds: texts })
+const endpointForm = formOf({ url: text, groups: texts, kinds: texts })
+
+/** The forms that add a webhook endpoint and change its URL and kinds of events. */
+export const newEndpointRoutes = (door: Door, place: AppPlace) =>
+  new Elysia()
+    .use(
+      formPage(door, place.pattern('webhooks/new'), {
+        sentTo: place.pattern('webhooks'),
+        by: place.by,
+        effect: 'gives a secret',
+        form: newEndpointForm,
+        show: async (visit, { slug }, sent) => {
+          const asked = textOf({ ...parametersOf(visit.call.request), ...sent }['environment'])
+          const environment = environments.find((one) => one === asked) ?? 'development'
+          return ask(await appFor(visit, slug), { endpoint: null, environment, url: '', kinds: [] })
+        },
+        act: async ({ visit, fields, ticket }, { slug }) => {
+          await mayCallOut(visit, slug)
+          const { environment, url } = fields
+          const input = { slug, environment, url: url.trim(), kinds: chosenKinds(fields) }
+          const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
+          return showEndpointSecret(visit, { slug, id }, secret)
+        },
+        again: (_, { slug }) => ({
+          section: place.key,
+          message: secretShownBefore('rotate it'),
+          href: place.path(slug, 'webhooks'),
+          name: 'See the webhooks',
+        }),
+      }),
+    )
+    .use(
+      formPage(door, place.pattern('webhooks/:id/edit'), {
+        by: place.by,
+        effect: 'sends events elsewhere',
+        form: endpointForm,
+        show: async (visit, { slug, id }) => {
+          const at = await appFor(visit, slug)
+          const endpoint = await readEndpoint(door.platform, at.app.id, id)
+          return ask(at, { ...endpoint, endpoint })
+        },
+        // The change says nothing that a second sending would repeat wrongly, so the form need not act only once.
+        act: async ({ visit, fields }, { slug, id }) => {
+          const { app } = await mayCallOut(visit, slug)
+          await readEndpoint(door.platform, app.id, id)
+          const may = allOf(mayInActiveApp(slug, 'webhooks'), ownsEndpoint({ slug, id }, 'webhooks'))
+          await acting(visit, may).do(changeEndpoint, { id, url: fields.url.trim(), kinds: chosenKinds(fields) })
+          return seeOther(`${place.path(slug, 'webhooks', id)}?done=changed`)
+        },
+      }),
+    )
+
+/** Asked first, so that nobody without the right can make this server look up host names. @throws right_missing, rate_limited */
+const mayCallOut = async (visit: Visit, slug: string): Promise<AppVisit> => {
+  const at = await appFor(visit, slug)
+  const refusal = refusalOfRole(at.app.role, 'webhooks')
+  if (refusal !== null) throw refusal
+  takeOutgoingShare(visit)
+  return at
+}
+
+type EndpointValues = {
+  /** Null for a new endpoint. */
+  readonly endpoint: EndpointRecord | null
+  readonly environment: Environment
+  readonly url: string
+  readonly kinds: readonly string[]
+}
+
+const ask = (at: AppVisit, values: EndpointValues): Response => {
+  const { visit } = at
+  const { endpoint, environment } = values
+  const isNew = endpoint === null
+  const crumbs = isNew ? [] : [endpointCrumb(at, endpoint)]
+  const back = at.path('webhooks', ...(isNew ? [] : [endpoint.id]))
+  const action = isNew ? back : `${back}/edit`
+  const { kept, refused } = visit
+  const shown = { ...visit, kept: kept && withoutGroups(kept), ...(refused && { refused: withoutGroups(refused) }) }
+  const typed = [shown.refused, shown.kept].find((form) => form?.action === action)?.values
+  return page(
+    <AppPage
+      at={at}
+      tab="webhooks"
+      title={isNew ? 'Add a webhook endpoint' : 'Edit the webhook endpoint'}
+      badges={<EnvironmentBadge environment={environment} />}
+      about={isNew ? undefined : 'The signing secret stays the same. Waiting events are sent to the new URL.'}
+      crumbs={crumbs}
+    >
+      <Form action={action} visit={shown} {...(isNew ? { hidden: { environment } } : {})}>
+        <Field
+          label="URL"
+          name="url"
+          hint="An HTTPS address on a public host. Private and reserved IP addresses are not allowed."
+          input={{
+            value: values.url,
+            placeholder: 'https://app.example/webhooks',
+            required: true,
+            maxLength: 2048,
+            spellcheck: false,
+          }}
+        />
+        <ChoiceSet legend="Events" name="kinds">
+          <Choice
+            type="checkbox"
+            name="groups"
+            value="all"
+            checked={false}
+            about="Every kind, including those that later releases add."
+          >
+            All events
+          </Choice>
+          {groups.map((group) => (
+            <KindGroup
+              key={group}
+              group={group}
+              chosen={typed === undefined ? values.kinds : valuesIn(typed['kinds'])}
+            />
+          ))}
+        </ChoiceSet>
+        <SendOrCancel button={isNew ? 'Add the endpoint' : 'Save the changes'} back={back} />
+      </Form>
+    </AppPage>,
+  )
+}
+
+/** The name of each group of kinds, and what it is about. */
+const groupWords = {
+  install: ['Install events', 'An install is requested, decided or ended.'],
+  grant: ['Consent events', 'Users grant the app access, or revoke it.'],
+  version: ['Version events', 'Versions are submitted, reviewed and go live.'],
+  credential: ['Client secret events', 'Secrets are created, rotated and revoked.'],
+  app: ['App events', 'An operator suspends or activates the app.'],
+  webhook: ['Webhook events', ''],
+  api_version: ['API events', ''],
+  ping: ['Pings', ''],
+} as const
+
+type Group = keyof typeof groupWords
+const isGroup = (text: string): text is Group => Object.hasOwn(groupWords, text)
+const groupOf = (kind: WebhookKind): string => kind.split('.')[0] ?? ''
+const kindsOf = (group: string): readonly WebhookKind[] =>
+  webhookKinds.filter((kind) => group === 'all' || groupOf(kind) === group)
+/** In the order of the kinds. */
+const groups: readonly Group[] = [...new Set(webhookKinds.map(groupOf))].filter(isGroup)
+
+type KindGroupProps = { readonly group: Group; readonly chosen: readonly string[] }
+
+/**
+ * The kinds of one group, and a choice of all of them. That choice is never shown as made, so that a kind can be left out again
+ * without the script. The script keeps both together.
+ */
+const KindGroup = ({ group, chosen }: KindGroupProps) => {
+  const kinds = kindsOf(group)
+  const count = kinds.filter((kind) => chosen.includes(kind)).length
+  const choices = kinds.map((kind) => (
+    <Choice
+      key={kind}
+      type="checkbox"
+      name="kinds"
+      value={kind}
+      checked={chosen.includes(kind)}
+      about={kindWords[kind]}
+    >
+      <code>{kind}</code>
+    </Choice>
+  ))
+  return kinds.length === 1 ? (
+    <>{choices}</>
+  ) : (
+    <>
+      <Choice
+        type="checkbox"
+        name="groups"
+        value={group}
+        checked={false}
+        about={count === 0 ? groupWords[group][1] : `${count} of ${kinds.length} chosen.`}
+      >
+        {groupWords[group][0]}
+      </Choice>
+      <Details
+        summary={`Choose individual ${groupWords[group][0].toLowerCase()}`}
+        open={count > 0 && count < kinds.length}
+      >
+        {choices}
+      </Details>
+    </>
+  )
+}
+
+/** A form that is shown again has the kinds of its groups in their place, so that one can be left out without the script. */
+const withoutGroups = <Form extends KeptForm>(form: Form): Form => {
+  const [groups, kinds] = [valuesIn(form.values['groups']), valuesIn(form.values['kinds'])]
+  return { ...form, values: { ...form.values, groups: [], kinds: chosenKinds({ groups, kinds }) } }
+}
+
+/** Every kind that was chosen, alone or with its group. Unknown groups are passed on to be refused like unknown kinds. */
+const chosenKinds = (sent: {
+  readonly groups: readonly string[]
+  readonly kinds: readonly string[]
+}): readonly string[] => [
+  ...new Set<string>([
+    ...sent.kinds,
+    ...sent.groups.flatMap((group): readonly string[] =>
+      group === 'all' || isGroup(group) ? kindsOf(group) : [group],
+    ),
+  ]),
+]
+
+/**
+ * Counts a form that makes this server send a request while it is answered. Each can keep a connection open for fifteen
+ * seconds, and the host that is called may not be the developer's own.
+ * @throws rate_limited
+ */
+export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeShare(door, call, 'authorize', userId)
+
+/** Every rule must hold. */
+const allOf =
+  (...rules: readonly Rule[]): Rule =>
+  async (q, userId, as) => {
+    for (const rule of rules) {
+      const refusal = await rule(q, userId, as)
+      if (refusal !== null) return refusal
+    }
+    return null
+  }
+
+/** The meaning of each kind of event. */
+const kindWords = {
+  'install.created': 'A user requested an install.',
+  'install.approved': 'An install was approved and is active.',
+  'install.rejected': 'An install was rejected.',
+  'install.deactivated': 'An install has ended.',
+  'grant.created': 'A user consented.',
+  'grant.scopes_changed': 'The scopes of a grant changed.',
+  'grant.revoked': 'A user’s access was revoked.',
+  'grant.reuse_detected': 'A used code or token was presented again, and its grant has ended.',
+  'resource.updated': 'A website or store with the app has changed.',
+  'resource.removed': 'A website or store with the app was removed.',
+  'user.erased': 'A person was erased: delete what you have about them.',
+  'version.submitted': 'A version was submitted for review.',
+  'version.approved': 'A version was approved.',
+  'version.rejected': 'A version was rejected.',
+  'version.withdrawn': 'A version was withdrawn before its review.',
+  'version.activated': 'A version went live.',
+  'version.superseded': 'A version is no longer live because another one replaced it.',
+  'version.rolled_back': 'A rollback made a version current again.',
+  'credential.created': 'A client secret was created.',
+  'credential.rotated': 'A client secret was rotated.',
+  'credential.revoked': 'A client secret was revoked.',
+  'app.suspended': 'An operator suspended the app.',
+  'app.activated': 'An operator activated the app again.',
+  'webhook.disabled': 'An endpoint was disabled.',
+  'api_version.deprecated': 'A version of the API will be switched off.',
+  ping: 'A test. It is sent even if you do not choose it.',
+} as const satisfies Record<WebhookKind, string>

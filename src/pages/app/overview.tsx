@@ -1,0 +1,139 @@
+import { type Environment, environments } from '../../domain/app.ts'
+import type { Door } from '../../http/door.ts'
+import { type AppOverview, appOverview } from '../../operations/apps/lists.ts'
+import { readActivity, countActiveInstalls, listAttention, readLatestEvents } from '../../operations/counts/counts.ts'
+import { AppStatusBadge, environmentNames, VersionStatusBadge } from '../design/badge.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Facts, Time } from '../design/values.tsx'
+import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
+import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
+import { Tabs } from '../design/shell.tsx'
+import { page } from '../page.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { choiceParameter } from '../query.ts'
+import { appFor, AppPage, type AppVisit, type AtApp, ClientId, type AppPlace } from './app-area.tsx'
+import { NameForm, renamed, renaming } from './settings.tsx'
+
+const notices = {
+  app: 'Your app is registered. The steps below lead to its first call.',
+  ...renamed,
+} as const
+
+/** An app at a glance, for its members, and the form that renames it. */
+export const appOverviewRoutes = (door: Door, place: AppPlace) =>
+  renaming(door, place, show).get(
+    '/console/:slug',
+    async ({ request, params }) => await show(await requireVisit(door, request), params),
+  )
+
+const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const { app } = at
+  const overview = await appOverview(visit.door.platform, app)
+  const steps = setUpSteps(app.slug, overview)
+  return page(
+    <AppPage
+      at={at}
+      tab=""
+      title={app.name}
+      notices={notices}
+      avatarId={app.id}
+      badges={<AppStatusBadge status={app.status} />}
+      about={<code>{app.slug}</code>}
+    >
+      {isNewApp(overview, steps) ? <SetUp steps={steps} /> : await dashboardOf(at, overview)}
+      <h2>Identity</h2>
+      <Facts
+        of={{
+          'Development client ID': <ClientId at={at} environment="development" />,
+          'Production client ID': <ClientId at={at} environment="production" />,
+          'App ID': <code>{app.id}</code>,
+          Registered: <Time at={app.createdAt} />,
+          'Secret last used': <Time at={overview.lastUsedAt} otherwise="Never" />,
+        }}
+      />
+      <h2>Rename the app</h2>
+      <NameForm at={at} isKnown={overview.live !== null} />
+    </AppPage>,
+  )
+}
+
+/** What an app in use shows: what to do, what was counted in one environment, its versions, and what happened last. */
+const dashboardOf = async (at: AppVisit, overview: AppOverview) => {
+  const { door, call, userId } = at.visit
+  const asked = choiceParameter(call.request, 'environment', environments)
+  const environment = asked ?? (overview.live === null ? 'development' : 'production')
+  const of = { appId: at.app.id }
+  const [attention, activity, activeInstalls, latest] = await Promise.all([
+    listAttention(door.platform, of),
+    readActivity(door.platform, of, environment),
+    countActiveInstalls(door.platform, of, environment),
+    readLatestEvents(door.platform, of, userId),
+  ])
+  const pathIn = (name: Environment): string => `${at.path()}?environment=${name}`
+  return (
+    <>
+      <AttentionList items={attention.filter(({ kind }) => kind !== 'app_suspended')} namesApps={false} />
+      <Tabs
+        label="Environment"
+        links={environments.toReversed().map((name) => ({ path: pathIn(name), name: environmentNames[name] }))}
+        current={pathIn(environment)}
+      />
+      <ActivityTiles
+        activity={activity}
+        activeInstalls={activeInstalls}
+        installsHref={at.path('installs')}
+        webhooksHref={at.path('webhooks')}
+      />
+      <StatusRows at={at} overview={overview} />
+      <h2>Latest events</h2>
+      <LatestEventList latest={latest} now={door.platform.clock.now()} />
+      <p>
+        <a href={at.path('trail')}>All events</a>
+      </p>
+    </>
+  )
+}
+
+const versionRows = [
+  {
+    which: 'live',
+    since: ['Activated', 'activatedAt'],
+    title: 'Live now',
+    otherwise: 'Nothing is live yet. A version goes live after its review.',
+  },
+  {
+    which: 'developmentHead',
+    since: ['Uploaded', 'createdAt'],
+    title: 'Development head',
+    otherwise: 'No version has been uploaded yet.',
+  },
+  {
+    which: 'submitted',
+    since: ['Submitted', 'submittedAt'],
+    title: 'Waiting for review',
+    otherwise: 'No version is waiting. Submit a draft when it is ready.',
+  },
+] as const
+
+/** The live version, the development head and the version in review. */
+const StatusRows = ({ at, overview }: AtApp & { readonly overview: AppOverview }) => (
+  <RowList
+    label="Versions"
+    rows={versionRows}
+    row={({ which, since, title, otherwise }) => {
+      const version = overview[which]
+      return version === null ? (
+        <Row key={which} title={title} facts={[otherwise]} />
+      ) : (
+        <Row
+          key={which}
+          href={at.path('versions', version.version)}
+          title={`${title}: ${version.version}`}
+          badge={which === 'developmentHead' ? <VersionStatusBadge status={version.status} /> : undefined}
+          time={[since[0], version[since[1]]]}
+        />
+      )
+    }}
+  />
+)

@@ -1,0 +1,216 @@
+import { type Environment, environments } from '../../domain/app.ts'
+import { refuse } from '../../domain/errors.ts'
+import { maximumRedirectUris } from '../../domain/registered-url.ts'
+import type { Door } from '../../http/door.ts'
+import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
+import { pageInMemory } from '../../operations/page.ts'
+import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
+import { changed } from '../change.tsx'
+import { environmentNames } from '../design/badge.tsx'
+import { Field } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
+import { Count, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { formOf, optionalText, text } from '../form.ts'
+import { list, listRoutes, order, search, timeOrders } from '../list.ts'
+import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
+import { addressOf, backTo } from '../query.ts'
+import { StepButton } from '../step.tsx'
+import type { Visit } from '../visit.ts'
+import {
+  acting,
+  Allowed,
+  appFor,
+  AppPage,
+  type AppVisit,
+  type AtApp,
+  environmentField,
+  inBoth,
+  type AppPlace,
+  stepsBelow,
+} from './app-area.tsx'
+
+const uriForm = formOf({ environment: environmentField, uri: text, back: optionalText })
+
+const uris = inBoth(({ key, pattern }) =>
+  list(
+    key === 'console' ? 'uris' : 'desk-uris',
+    pattern('redirect-uris'),
+    {
+      q: search('Part of the address'),
+      sort: order([['address', 'Address'], ...timeOrders]),
+    },
+    { parts: { development: ['q'], production: ['q'] } },
+  ),
+)
+
+type Slug = { readonly slug: string }
+
+/** The addresses that users return to. In a suspended app members can remove URIs, but not add any. */
+export const redirectUriRoutes = (door: Door, place: AppPlace) =>
+  listRoutes(door, uris[place.key], { by: place.by, show }).use(
+    changed(door, place.pattern('redirect-uris'), {
+      by: place.by,
+      effect: 'sends codes elsewhere',
+      form: uriForm,
+      show,
+      act: async ({ visit, fields: { environment, uri, back }, ticket }, { slug }) => {
+        // Copied text often has a space before or after it. No redirect URI has one.
+        const input = { slug, environment, uri: uri.trim() }
+        await acting(visit, mayInActiveApp(slug, 'settings'), ticket).do(addRedirectUri, input)
+        return seeOther(backTo(place.path(slug, 'redirect-uris'), back, 'uri-added'))
+      },
+      again: (_, { slug }) => ({
+        section: place.key,
+        href: place.path(slug, 'redirect-uris'),
+        name: 'See the redirect URIs',
+      }),
+    }),
+  )
+
+export const uriRemoval = stepsBelow('redirect-uris', 'Redirect URIs')('remove', {
+  link: ['Remove'],
+  when: ({ may }: AppVisit) => may('settings'),
+  effect: 'sends codes elsewhere',
+  form: formOf({ environment: environmentField, uri: text }),
+  ask: async ({ door }, { app }, { slug }, given) => {
+    const { redirectUris } = await listRedirectUris(door.platform, slug)
+    const uri = given('uri')
+    const environment = environments.find((one) => one === given('environment') && redirectUris[one].includes(uri))
+    if (environment === undefined) throw refuse('route_not_found')
+    const others = redirectUris[environment].length - 1
+    return {
+      title: 'Remove this redirect URI?',
+      says: (
+        <>
+          <p>
+            <code class="whole">{uri}</code>
+          </p>
+          <p>
+            Users of <bdi>{app.name}</bdi> ({environment}) can no longer return to it. Sign-ins that are in progress
+            with it fail, and codes that were sent to it are invalid. Tokens that were issued before keep working.
+          </p>
+        </>
+      ),
+      counts: [[others, `other ${environment} redirect URI stays`, `other ${environment} redirect URIs stay`]],
+      button: 'Remove this redirect URI',
+      fields: (
+        <>
+          <input type="hidden" name="environment" value={environment} />
+          <input type="hidden" name="uri" value={uri} />
+        </>
+      ),
+    }
+  },
+  act: async ({ visit, fields: { environment, uri } }, { slug }) => {
+    await appFor(visit, slug)
+    await acting(visit, mayInApp(slug, 'settings')).do(removeRedirectUri, { slug, environment, uri })
+    return 'uri-removed'
+  },
+  done: { 'uri-removed': 'The redirect URI is removed and is refused from now on.' },
+})
+
+const notices = {
+  'uri-added': 'The redirect URI is registered and works from now on.',
+  ...uriRemoval.done,
+} as const
+
+const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const asked = uris[at.place.key].read(visit, { slug })
+  const { q, sort } = asked.values
+  const { redirectUris } = await listRedirectUris(visit.door.platform, slug, sort)
+  // There are few, so they are searched and divided into pages in memory.
+  const partOf = async (environment: Environment) => {
+    const found = redirectUris[environment].filter((uri) => uri.includes(q))
+    return await asked.rows(async (window) => pageInMemory(found, window, positionOf), environment)
+  }
+  const parts = { development: await partOf('development'), production: await partOf('production') }
+  return page(
+    <AppPage at={at} tab="redirect-uris" title="Redirect URIs" notices={notices}>
+      <p>
+        After users allow or deny access, they return to a registered redirect URI, and to no other address. Development
+        and production have separate URIs. The URI that an app sends must be identical, byte for byte.
+      </p>
+      <FilterBar of={asked} isShown={isLong({ rows: Object.values(redirectUris).flat() })} />
+      {environments.map((environment) => (
+        <section aria-labelledby={`uris-${environment}`} key={environment}>
+          <h2 id={`uris-${environment}`}>
+            {environmentNames[environment]} <Count of={redirectUris[environment].length} />
+          </h2>
+          <RowList
+            rows={parts[environment].rows}
+            row={(uri) => (
+              <Row
+                key={uri}
+                title={<code>{uri}</code>}
+                actions={
+                  at.may('settings') ? (
+                    <StepButton
+                      visit={visit}
+                      step={uriRemoval}
+                      of={at}
+                      params={{ slug }}
+                      query={{ environment, uri }}
+                      look="small"
+                      label={`Remove ${uri}`}
+                    />
+                  ) : undefined
+                }
+              />
+            )}
+            empty={noMatch(parts[environment], noUri)}
+          />
+          <Pager of={parts[environment]} label={`Pages of redirect URIs for ${environment}`} />
+          <Allowed at={at} right="settings">
+            <AddUri at={at} environment={environment} />
+          </Allowed>
+        </section>
+      ))}
+      <Rules />
+    </AppPage>,
+  )
+}
+
+const noUri = 'None yet. Users cannot return to this app, so they cannot give it access here.'
+
+/** A whole URI can be too long for a cursor. */
+const positionOf = (uri: string): string => Bun.hash(uri).toString(36)
+
+const AddUri = ({ at: { visit, path }, environment }: AtApp & { readonly environment: Environment }) => (
+  <Form
+    action={path('redirect-uris')}
+    visit={visit}
+    hidden={{ environment, back: addressOf(visit) }}
+    asks={proveFirst(visit)}
+  >
+    <Field
+      id={`uri-${environment}`}
+      label={`New redirect URI for ${environment}`}
+      name="uri"
+      input={{ placeholder: 'https://app.example/callback', required: true, spellcheck: false }}
+    />
+    <button type="submit">Register</button>
+  </Form>
+)
+
+const Rules = () => (
+  <section aria-labelledby="uri-rules">
+    <h2 id="uri-rules">Rules for redirect URIs</h2>
+    <ul>
+      <li>HTTPS, in development too, so that the code cannot be read in transit.</li>
+      <li>No fragment (#), no wildcard (*), and no user name or password before the host.</li>
+      <li>
+        Written as browsers write it: the host in lower case, no default port, no <code>..</code> in the path.
+      </li>
+      <li>No code, state, iss or error in the query, because the answer adds them.</li>
+      <li>{`An app has a URI in one of its environments. At most ${maximumRedirectUris} for each environment.`}</li>
+      <li>Other apps may register the same URI. Nobody owns one, and users see the name of the app.</li>
+    </ul>
+    <p class="muted">
+      When you remove a URI, sign-ins that are in progress with it fail, and codes that were sent to it are invalid.
+      Tokens that were issued before keep working.
+    </p>
+  </section>
+)

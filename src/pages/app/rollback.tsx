@@ -1,0 +1,249 @@
+import { type Environment, environments } from '../../domain/app.ts'
+import { refuse } from '../../domain/errors.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
+import { visibleJson } from '../../domain/text.ts'
+import { versionLimits } from '../../domain/version.ts'
+import type { Door } from '../../http/door.ts'
+import { badInput } from '../../operations/decide.ts'
+import { listLiveChanges, listVersionSummaries } from '../../operations/versions/lists.ts'
+import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
+import type { VersionRecord } from '../../operations/versions/version-record.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { formPage } from '../change.tsx'
+import { VersionStatusBadge } from '../design/badge.tsx'
+import { Diff } from '../design/diff.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { Field, Problem } from '../design/field.tsx'
+import { SendOrCancel, Form } from '../design/form.tsx'
+import { Choices } from '../design/list-tools.tsx'
+import { ScopeChanges } from '../design/scopes.tsx'
+import { Table } from '../design/table.tsx'
+import { Time } from '../design/values.tsx'
+import { formOf, outcomeOf, text, textOf } from '../form.ts'
+import type { Values } from '../kept-form.ts'
+import { isReading, page, seeOther } from '../page.ts'
+import { parameterOf, parametersOf } from '../query.ts'
+import { appFor, AppPage, type AppVisit, type AtApp, consoleAppPath, environmentField } from './app-area.tsx'
+import { LiveVersions } from './versions.tsx'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
+
+/** `seen` has the IDs of the current version and of the target that the preview showed. */
+const rollbackForm = formOf({ environment: environmentField, to: text, seen: text, reason: text })
+
+const pattern = '/console/:slug/rollbacks/new'
+
+/** What a rollback would change, and the form that confirms it. */
+export const newRollbackRoutes = (door: Door) =>
+  formPage(door, pattern, {
+    sentTo: '/console/:slug/rollbacks',
+    by: 'user',
+    effect: 'gives users a version',
+    form: rollbackForm,
+    show: async (visit, { slug }, sent) => {
+      const { request } = visit.call
+      const at = await appFor(visit, slug)
+      if (!isReading(request)) return await show(at, askedIn(sent))
+      return await show(at, askedIn({ ...parametersOf(request), to: parameterOf(visit, 'to') }))
+    },
+    act: async ({ visit, fields, ticket }, { slug }) => {
+      const { environment } = fields
+      const reason = fields.reason.trim()
+      if (reason.length > versionLimits.reason) throw badInput('reason', tooLong)
+      const input = { slug, environment, reason: reason === '' ? null : reason, seen: readSeen(fields.seen) }
+      await visit.as(mayInActiveApp(slug, 'release'), ticket).do(rollBackOwnVersion, input)
+      return seeOther(`${consoleAppPath(slug, 'rollbacks')}?done=${environment}`)
+    },
+    again: (_, { slug }) => ({ href: consoleAppPath(slug, 'rollbacks'), name: 'See the rollbacks' }),
+  })
+
+const askedIn = (given: Values): Asked => ({
+  environment: environments.find((one) => one === textOf(given['environment'])) ?? 'production',
+  to: textOf(given['to']),
+})
+
+const tooLong = `Write at most ${versionLimits.reason} characters.`
+
+/** @throws invalid_request for a field that no page of ours has */
+const readSeen = (field: string) => {
+  const [, fromId, toId] = /^(ver_[0-9a-f]{32}) (ver_[0-9a-f]{32})$/.exec(field) ?? []
+  if (fromId === undefined || toId === undefined) throw refuse('invalid_request', { param: 'seen' })
+  return { fromId, toId }
+}
+
+type Asked = {
+  readonly environment: Environment
+  /** The version to go back to; empty for the one before the current one. */
+  readonly to: string
+}
+
+const show = async (at: AppVisit, asked: Asked): Promise<Response> => {
+  const { visit, app } = at
+  const { environment, to } = asked
+  const { platform } = visit.door
+  const catalogue = await readCatalogue(platform)
+  const status = environment === 'production' ? 'superseded' : null
+  const listed = await listVersionSummaries(platform, app.id, { status }, { limit: 100, cursor: null })
+  const targets = listed.data.filter(({ id }) => status !== null || id !== app.developmentVersionId)
+  const target = to === '' ? null : { version: to }
+  const found = await outcomeOf(previewRollback(platform, app.id, { environment, target }))
+  const changes =
+    status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
+  const error = found.kind === 'refused' && to !== '' && visit.refused === undefined ? found.error : null
+  return page(
+    <AppPage
+      at={at}
+      tab="versions"
+      title={titles[environment]}
+      about={abouts[environment]}
+      actions={
+        <a class="button" href={`${at.path('rollbacks', 'new')}?environment=${others[environment]}`}>
+          Switch to {others[environment]}
+        </a>
+      }
+    >
+      <Problem error={error} />
+      <TargetForm at={at} environment={environment} versions={targets.map(({ version }) => version)} to={to} />
+      {found.kind === 'refused' ? (
+        <EmptyState title={to === '' ? 'There is no previous version' : 'This version cannot be chosen'}>
+          {to === '' && targets.length > 0 ? 'Choose another version above.' : nothing[environment]}
+        </EmptyState>
+      ) : (
+        <Preview at={at} catalogue={catalogue} asked={asked} preview={found.value} />
+      )}
+      {changes === null || changes.data.length === 0 ? null : (
+        <section>
+          <h2>What was live</h2>
+          <LiveVersions at={at} changes={changes.data} />
+          {changes.nextCursor === null ? null : (
+            <p>
+              <a href={at.path('live')}>Everything that was live</a>
+            </p>
+          )}
+        </section>
+      )}
+    </AppPage>,
+    { refusal: error },
+  )
+}
+
+/** The last changes of the live version that the page shows. */
+const changesShown = 10
+
+const titles = { production: 'Roll back production', development: 'Move the development head' } as const
+const abouts = {
+  production: 'Users get an earlier live version again. It replaces the current one at once.',
+  development: 'Development credentials get another version. Nothing changes for users.',
+} as const
+const others = { production: 'development', development: 'production' } as const
+const nothing = {
+  production: 'Only a version that was live before can be live again.',
+  development: 'The development head can move to any other version of the app.',
+} as const
+
+type TargetFormProps = AtApp & {
+  readonly environment: Environment
+  readonly versions: readonly string[]
+  readonly to: string
+}
+
+/** Chooses another target, and shows what it would change. */
+const TargetForm = ({ at, environment, versions, to }: TargetFormProps) =>
+  versions.length === 0 ? null : (
+    <form method="get" action={at.path('rollbacks', 'new')} class="filter-bar">
+      <input type="hidden" name="environment" value={environment} />
+      <div class="filter-field search">
+        <Choices
+          name="to"
+          label="Version"
+          all="Previous version"
+          options={versions.map((version) => [version, version] as const)}
+          selected={to}
+        />
+      </div>
+      <button type="submit">Preview</button>
+    </form>
+  )
+
+type PreviewProps = AtApp & {
+  readonly catalogue: ScopeCatalogue
+  readonly asked: Asked
+  readonly preview: Awaited<ReturnType<typeof previewRollback>>
+}
+
+const Preview = ({ at, catalogue, asked: { environment }, preview }: PreviewProps) => {
+  const { from, to, activeInstalls, newScopes, droppedScopes } = preview
+  return (
+    <>
+      <section aria-labelledby="before-after">
+        <h2 id="before-after">{environment === 'production' ? 'What users see' : 'What development sees'}</h2>
+        <Table
+          label="Before and after"
+          rows={[
+            { when: 'Now', version: from },
+            { when: 'After', version: to },
+          ]}
+          rowHeader="When"
+          columns={{
+            When: ({ when }) => when,
+            Version: ({ version }) => (
+              <>
+                <a href={at.path('versions', version.version)}>{version.version}</a>{' '}
+                <VersionStatusBadge status={version.status} />
+              </>
+            ),
+            File: ({ version }) => <bdi>{version.artifact?.filename ?? 'None'}</bdi>,
+            'Last live': ({ version }) => <Time at={version.activatedAt} otherwise="Never" />,
+          }}
+        />
+        <p>{environment === 'production' ? reachOf(activeInstalls) : 'Nothing changes for users.'}</p>
+      </section>
+      <section aria-labelledby="scopes">
+        <h2 id="scopes">Scopes</h2>
+        {to.scopes.length === 0 && droppedScopes.length === 0 ? (
+          <p class="muted">Neither version asks for a scope.</p>
+        ) : (
+          <ScopeChanges catalogue={catalogue} scopes={to.scopes} added={newScopes} dropped={droppedScopes} />
+        )}
+      </section>
+      <section aria-labelledby="manifest">
+        <h2 id="manifest">Manifest</h2>
+        <ManifestChanges from={from} to={to} />
+      </section>
+      <Form action={at.path('rollbacks')} visit={at.visit} class="measure">
+        <input type="hidden" name="environment" value={environment} />
+        <input type="hidden" name="to" value={to.version} />
+        <input type="hidden" name="seen" value={`${from.id} ${to.id}`} />
+        <Field
+          label="Reason"
+          name="reason"
+          hint="Optional. It is shown in the list of rollbacks."
+          rows={2}
+          input={{ maxLength: versionLimits.reason }}
+        />
+        <SendOrCancel
+          button={
+            environment === 'production' ? `Roll back to ${to.version}` : `Make ${to.version} the development head`
+          }
+          back={at.path('versions')}
+        />
+      </Form>
+    </>
+  )
+}
+
+const reachOf = (installs: number): string =>
+  installs === 0
+    ? 'No install is active. New installs get it.'
+    : `${installs === 1 ? 'One active install gets' : `${installs} active installs get`} it at once.`
+
+/** A manifest can have megabytes when it is indented, which would make the page unusable. */
+const longestCompared = 100_000
+
+const ManifestChanges = ({ from, to }: { readonly from: VersionRecord; readonly to: VersionRecord }) => {
+  const [before, after] = [visibleJson(from.manifest), visibleJson(to.manifest)]
+  return Math.max(before.length, after.length) > longestCompared ? (
+    <p class="muted">The manifests are too long to compare here. Compare them on the pages of the versions.</p>
+  ) : (
+    <Diff before={before} after={after} label="Changes of the manifest" />
+  )
+}

@@ -1,0 +1,238 @@
+import { refuse } from '../../domain/errors.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
+import type { Door } from '../../http/door.ts'
+import { mayInActiveApp, mayInApp, mayRename, nameIsReviewed } from '../../operations/acting-as.ts'
+import { changeAppScopes, renameApp } from '../../operations/apps/apps.ts'
+import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/scopes.ts'
+import { changed, formPage } from '../change.tsx'
+import { Field, SelectField } from '../design/field.tsx'
+import { Form } from '../design/form.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { ScopeChoice, wordsOf } from '../design/scopes.tsx'
+import { Facts } from '../design/values.tsx'
+import { scopePath } from '../desk/desk-page.tsx'
+import { formOf, text, texts } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
+import { StepButton } from '../step.tsx'
+import type { Visit } from '../visit.ts'
+import {
+  acting,
+  addressIn,
+  Allowed,
+  appFor,
+  AppPage,
+  type AppPlace,
+  type AppVisit,
+  type AtApp,
+  requireApp,
+  stepsBelow,
+} from './app-area.tsx'
+
+type Slug = { readonly slug: string }
+
+const nameForm = formOf({ name: text })
+
+export const renamed = { name: 'The app is renamed.' } as const
+
+/** The form that renames an app, which `show` has. */
+export const renaming = (door: Door, place: AppPlace, show: (visit: Visit, params: Slug) => Promise<Response>) =>
+  changed(door, place.pattern('name'), {
+    by: place.by,
+    effect: 'renames',
+    form: nameForm,
+    show,
+    act: async ({ visit, fields: { name } }, { slug }) => {
+      await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
+      return seeOther(`${place.key === 'desk' ? place.path(slug, 'settings') : place.path(slug)}?done=name`)
+    },
+  })
+
+/** `isKnown` if users know the app by its name: then only operators change it. */
+export const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
+  const isFixed = isKnown && at.as === 'member'
+  return (
+    <Allowed at={at} right="settings">
+      <Form action={at.path('name')} visit={at.visit}>
+        <Field
+          label="Name"
+          name="name"
+          hint={isFixed ? nameIsReviewed : 'Users see this name the next time the app asks for their consent.'}
+          input={{ value: at.app.name, required: true, maxLength: 200 }}
+        />
+        <button type="submit" disabled={isFixed}>
+          Rename the app
+        </button>
+      </Form>
+    </Allowed>
+  )
+}
+
+/** On the desk: what about an app can be changed, besides what has a tab of its own. */
+export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
+  renaming(door, place, showSettings)
+    .get('/desk/apps/:slug/settings', async ({ request, params: { slug } }) =>
+      settingsPage(await requireApp(door, request, slug)),
+    )
+    .use(
+      changed(door, '/desk/apps/:slug/settings/given-scopes', {
+        by: place.by,
+        effect: 'gives scopes to an app',
+        form: formOf({ scope: text }),
+        show: showSettings,
+        act: async ({ visit, fields: { scope: name } }, { slug }) => {
+          await acting(visit, mayInApp(slug, 'settings')).do(giveScope, { slug, name })
+          return seeOther(`${place.path(slug, 'settings')}?done=given`)
+        },
+      }),
+    )
+    .use(scopeTaking.routes(door))
+
+const showSettings = async (visit: Visit, { slug }: Slug): Promise<Response> =>
+  await settingsPage(await appFor(visit, slug))
+
+const settingsPage = async (at: AppVisit): Promise<Response> =>
+  page(
+    <AppPage at={at} tab="settings" title="Settings" notices={settingsNotices}>
+      <h2>Name</h2>
+      <NameForm at={at} isKnown={false} />
+      <GivenScopes at={at} catalogue={await readCatalogue(at.visit.door.platform)} />
+      <h2>More</h2>
+      <RowList
+        rows={[
+          ['redirect-uris', 'Redirect URIs', 'The addresses that users return to.'] as const,
+          ['scopes', 'Scopes', 'What the app may ask for.'] as const,
+        ]}
+        row={([path, name, about]) => <Row key={path} href={at.path(path)} title={name} facts={[about]} />}
+      />
+    </AppPage>,
+  )
+
+const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('given-scopes/take', {
+  link: ['Take back'],
+  effect: 'takes scopes from an app',
+  form: formOf({ scope: text }),
+  ask: async ({ door }, { app }, _, given) => {
+    const name = app.givenScopes.find((each) => each === given('scope'))
+    if (name === undefined) throw refuse('route_not_found')
+    const words = wordsOf(await readCatalogue(door.platform), name)
+    return {
+      title: 'Take this scope back?',
+      says: (
+        <p>
+          The app, its grants and its live tokens do not have <code>{name}</code> (<bdi>{words}</bdi>) any more, at
+          once. Grants without another scope end.
+        </p>
+      ),
+      button: 'Take the scope back',
+      fields: <input type="hidden" name="scope" value={name} />,
+    }
+  },
+  act: async ({ visit, fields: { scope: name } }, { slug }) => {
+    await acting(visit, mayInApp(slug, 'settings')).do(takeScope, { slug, name })
+    return 'taken'
+  },
+  done: { taken: 'The app, its grants and its tokens do not have the scope any more.' },
+})
+
+const settingsNotices = { ...renamed, given: 'The app may register the scope now.', ...scopeTaking.done } as const
+
+/** Restricted scopes of the operator, which an app can register only after it was given them. */
+const GivenScopes = ({ at, catalogue }: AtApp & { readonly catalogue: ScopeCatalogue }) => {
+  const { visit, app } = at
+  const { slug, givenScopes } = app
+  const others = [...catalogue].filter(
+    ([name, { availability, callers }]) =>
+      availability === 'restricted' && callers.length > 0 && !givenScopes.some((given) => given === name),
+  )
+  if (givenScopes.length === 0 && others.length === 0) return null
+  return (
+    <>
+      <h2>Restricted scopes</h2>
+      <RowList
+        label="Restricted scopes"
+        rows={givenScopes}
+        row={(name) => (
+          <Row
+            key={name}
+            href={scopePath(name)}
+            title={<code>{name}</code>}
+            facts={[<bdi>{wordsOf(catalogue, name)}</bdi>]}
+            actions={
+              <StepButton
+                visit={visit}
+                step={scopeTaking}
+                of={at}
+                params={{ slug }}
+                query={{ scope: name }}
+                look="small"
+              >
+                {' '}
+                {name}
+              </StepButton>
+            }
+          />
+        )}
+        empty={<p class="muted">This app was given no restricted scope.</p>}
+      />
+      {others.length === 0 ? null : (
+        <Form action={at.path('settings', 'given-scopes')} visit={visit} class="measure" asks={proveFirst(visit)}>
+          <SelectField
+            label="Give it a restricted scope"
+            name="scope"
+            hint="The app can register it then. It does not have it before."
+            options={others.map(([name, { words }]) => [name, `${name}: ${words}`] as const)}
+          />
+          <button type="submit">Give the scope</button>
+        </Form>
+      )}
+    </>
+  )
+}
+
+/** The scopes that an app may ask for. */
+export const appScopeRoutes = (door: Door, place: AppPlace) =>
+  formPage(door, place.pattern('scopes'), {
+    by: place.by,
+    effect: 'gives scopes to an app',
+    isPartOfPage: true,
+    form: formOf({ scopes: texts }),
+    show: async (visit, { slug }) => {
+      const at = await appFor(visit, slug)
+      return page(
+        <AppPage at={at} tab="scopes" title="Scopes" notices={scopesSaved}>
+          <Form action={at.path('scopes')} visit={visit} asks={proveFirst(visit)}>
+            <ScopeChoice
+              catalogue={await readCatalogue(door.platform)}
+              chosen={at.app.scopes}
+              given={at.app.givenScopes}
+            />
+            <Allowed at={at} right="settings">
+              <button type="submit" class="primary">
+                Save the scopes
+              </button>
+            </Allowed>
+          </Form>
+          <h2>What a change does</h2>
+          <Facts of={effects} />
+        </AppPage>,
+      )
+    },
+    act: async ({ visit, fields: { scopes } }, { slug }) => {
+      await acting(visit, mayInActiveApp(slug, 'settings')).do(changeAppScopes, { slug, scopes: scopes.join(' ') })
+      return seeOther(`${addressIn(visit, slug, 'scopes')}?done=scopes`)
+    },
+  })
+
+const scopesSaved = { scopes: 'The scopes are saved.' } as const
+
+/** A test checks that these sentences are true. */
+const effects = {
+  'When you add a scope':
+    'The app may ask for it from now on. No user has granted it yet: each user is asked again, with the new scope marked.',
+  'When you withdraw a scope':
+    'App tokens, consent requests and new versions can no longer ask for it. What was granted before stays: an app ' +
+    'token keeps the scope until it expires, at most an hour later. A user’s access keeps it, even when it is ' +
+    'refreshed, until the user or the app revokes it, or it expires unused.',
+  Versions: 'Each version keeps the scopes that it was uploaded with.',
+}

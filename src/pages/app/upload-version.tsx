@@ -1,0 +1,247 @@
+import { Elysia } from 'elysia'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
+import { visibleText } from '../../domain/text.ts'
+import { artifactLimits, versionLimits } from '../../domain/version.ts'
+import type { Door } from '../../http/door.ts'
+import { keepingIfUsed } from '../../operations/artifacts/artifacts.ts'
+import { badInput } from '../../operations/decide.ts'
+import {
+  createOwnVersion,
+  type SeenDraft,
+  storeOwnFile,
+  type VersionUpload,
+} from '../../operations/versions/create-version.ts'
+import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { uploadScript } from '../assets.ts'
+import { sentBefore } from '../change.tsx'
+import { Details } from '../design/values.tsx'
+import { Choice, ChoiceSet, Field, Labelled, Problem } from '../design/field.tsx'
+import { SendOrCancel, Form } from '../design/form.tsx'
+import { wordsOf } from '../design/scopes.tsx'
+import { formOf, optionalText, orLost, outcomeOf, receiveUpload, type Submission, text, texts } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { doing } from '../proof.ts'
+import { AppPage, type AppVisit, requireApp } from './app-area.tsx'
+import { emptyVersion, readVersionForm, valuesOf, type VersionValues } from './upload-form.ts'
+import { mayInActiveApp } from '../../operations/acting-as.ts'
+
+/** `draft` is the draft that the form shows, with its revision; a new version has none. */
+const versionForm = formOf({ version: text, notes: text, manifest: text, scopes: texts, draft: optionalText })
+
+export const newVersionPattern = '/console/:slug/versions'
+export const editVersionPattern = '/console/:slug/versions/:version/edit'
+
+/** The forms that upload a version and replace the content of a draft. They follow the rules of the API and the command line. */
+export const uploadVersionRoutes = (door: Door) =>
+  new Elysia()
+    .get(
+      `${newVersionPattern}/new`,
+      async ({ request, params: { slug } }) =>
+        await ask(await requireApp(door, request, slug), { values: emptyVersion, draft: null, errors: [] }),
+    )
+    .get(editVersionPattern, async ({ request, params: { slug, version } }) => {
+      const at = await requireApp(door, request, slug)
+      const draft = await draftOf(at, version)
+      return await ask(at, { values: valuesOf(draft), draft, errors: [] })
+    })
+    .post(
+      newVersionPattern,
+      async ({ request, params: { slug } }) => {
+        const at = await orLost(door, request, requireApp(door, request, slug))
+        return await upload(at, null, await receiveUpload(at.visit, at.app.id, versionForm, 'makes a draft'))
+      },
+      doing('makes a draft'),
+    )
+    .post(
+      editVersionPattern,
+      async ({ request, params: { slug, version } }) => {
+        const at = await orLost(door, request, requireApp(door, request, slug))
+        const submission = await receiveUpload(at.visit, at.app.id, versionForm, 'makes a draft')
+        return await upload(at, await draftOf(at, version), submission)
+      },
+      doing('makes a draft'),
+    )
+
+/** The draft with this name. @throws version_not_found; version_locked for a version that was submitted */
+const draftOf = async ({ visit, app }: AppVisit, name: string): Promise<VersionRecord> => {
+  const version = await findVersion(visit.door.platform, app, name)
+  if (version.status !== 'draft') throw refuse('version_locked', { details: { status: version.status } })
+  return version
+}
+
+type SentVersion = Submission<typeof versionForm.schema.properties> & Awaited<ReturnType<typeof receiveUpload>>
+
+const upload = async (from: AppVisit, draft: VersionRecord | null, { visit, fields, files, ticket }: SentVersion) => {
+  const at = { ...from, visit }
+  const values: VersionValues = { ...fields, version: draft?.version ?? fields.version.trim() }
+  const again = (errors: readonly PlatformError[]) => ask(at, { values, draft, errors })
+  const shown = draft === null ? emptyVersion : valuesOf(draft)
+  const read = readVersionForm({ values, shown, file: files.get('file'), kept: draft?.artifact ?? null })
+  if (read.kind === 'faulty') return again(read.errors)
+  const faults = scopeFaults(at, read.upload.scopes)
+  if (faults.length > 0) return again(faults)
+  const replaces = draft === null ? null : readDraft(fields.draft ?? '')
+  const outcome = await outcomeOf(store(at, read.upload, replaces, files.size > 0, ticket))
+  const path = at.path('versions', values.version)
+  if (outcome.kind === 'done') return seeOther(`${path}?done=${outcome.value.created ? 'uploaded' : 'replaced'}`)
+  if (outcome.error.code === 'idempotency_key_reused') {
+    return sentBefore(visit, { href: at.path('versions'), name: 'See the versions' })
+  }
+  return again([besideField(outcome.error)])
+}
+
+/** The file is stored first, in pieces, if this upload would be accepted. The transaction that creates the draft decides. */
+const store = async (
+  { visit, app }: AppVisit,
+  sent: VersionUpload,
+  replaces: SeenDraft | null,
+  hasFile: boolean,
+  ticket: SentVersion['ticket'],
+) => {
+  const { platform } = visit.door
+  return await keepingIfUsed(platform, async (keep) => {
+    if (hasFile) await storeOwnFile(platform, app.id, sent, ticket, keep)
+    const input = { slug: app.slug, upload: sent, replaces }
+    return await visit.as(mayInActiveApp(app.slug, 'release'), ticket).do(createOwnVersion, input)
+  })
+}
+
+/** The operation would refuse them too, without their names. */
+const scopeFaults = ({ app }: AppVisit, scopes: readonly string[]): readonly PlatformError[] =>
+  scopes
+    .filter((scope) => !app.scopes.some((registered) => registered === scope))
+    .map((scope) =>
+      badInput('scopes', `${scope} is not registered for this app. Register it on the page Scopes first.`),
+    )
+
+/** The API names the parts of its body; the form has one field for the file. */
+const besideField = (error: PlatformError): PlatformError => {
+  const { param = '', ...facts } = error.facts
+  const field = param.startsWith('artifact') ? 'file' : param.startsWith('manifest') ? 'manifest' : param
+  return refuse(error.code, { ...facts, param: field, message: error.message })
+}
+
+const draftField = ({ id, revision }: VersionRecord): string => `${id} ${revision}`
+
+/** @throws invalid_request for a field that no page of ours has */
+const readDraft = (field: string): SeenDraft => {
+  const [, id, revision] = /^(ver_[0-9a-f]{32}) (\d{1,15})$/.exec(field) ?? []
+  if (id === undefined) throw refuse('invalid_request', { param: 'draft' })
+  return { id, revision: Number(revision) }
+}
+
+type Asked = {
+  readonly values: VersionValues
+  /** The draft whose content is replaced; null for a new version. */
+  readonly draft: VersionRecord | null
+  readonly errors: readonly PlatformError[]
+}
+
+const ask = async (at: AppVisit, { values, draft, errors }: Asked): Promise<Response> => {
+  const catalogue = await readCatalogue(at.visit.door.platform)
+  const list = at.path('versions')
+  const action = draft === null ? list : at.path('versions', draft.version, 'edit')
+  const back = draft === null ? list : at.path('versions', draft.version)
+  return page(
+    <AppPage
+      at={at}
+      tab="versions"
+      title={draft === null ? 'Upload a version' : `Edit ${draft.version}`}
+      about={draft === null ? aboutNew : aboutEdit}
+    >
+      <Problem error={errors} />
+      <Form action={action} visit={at.visit} class="measure" upload>
+        {draft === null ? (
+          <Field
+            label="Version"
+            name="version"
+            hint="A semantic version that this app does not have yet."
+            error={errors}
+            input={{ value: values.version, placeholder: '1.4.0', required: true, maxLength: 64, spellcheck: false }}
+          />
+        ) : (
+          <>
+            <input type="hidden" name="draft" value={draftField(draft)} />
+            <input type="hidden" name="version" value={draft.version} />
+          </>
+        )}
+        <Labelled
+          label="File"
+          name="file"
+          hint={`${fileHint}${keptHint(draft)}`}
+          error={errors}
+          // The script refuses a larger file before it is sent.
+          control={(shared) => <input type="file" accept=".zip" data-largest={artifactLimits.bytes} {...shared} />}
+        />
+        {errors.length === 0 ? null : (
+          <p class="muted" data-choose-again>
+            Choose the file again, because browsers do not keep it.
+          </p>
+        )}
+        <Field
+          label="Notes"
+          name="notes"
+          hint="What is new, for you and for the operators who review it."
+          error={errors}
+          rows={4}
+          input={{ value: values.notes, maxLength: versionLimits.notes }}
+        />
+        <Details
+          summary="Write the manifest here instead"
+          open={draft !== null || errors.some(({ facts }) => facts.param === 'manifest' || facts.param === 'scopes')}
+        >
+          <Field
+            label="Manifest"
+            name="manifest"
+            hint="The text of app.json. Leave it unchanged to use the one in the file."
+            error={errors}
+            rows={12}
+            input={{ value: values.manifest, spellcheck: false }}
+          />
+          <Scopes catalogue={catalogue} at={at} chosen={values.scopes} errors={errors} />
+        </Details>
+        <SendOrCancel button={draft === null ? 'Upload' : 'Replace the content'} back={back} />
+      </Form>
+      <script src={uploadScript.path} defer />
+    </AppPage>,
+    { refusal: errors[0] ?? null, uploads: true },
+  )
+}
+
+const aboutNew =
+  'A new version is a draft and becomes the development head. Users get it after a review, when it is made live.'
+const aboutEdit = 'The content of the draft is replaced, and its revision goes up by one.'
+const fileHint = 'A ZIP archive of your app, with its manifest app.json at the top. At most 10 MiB.'
+const keptHint = (draft: VersionRecord | null): string =>
+  draft === null || draft.artifact === null ? '' : ` Without a new file, ${visibleText(draft.artifact.filename)} stays.`
+
+type ScopesProps = {
+  readonly catalogue: ScopeCatalogue
+  readonly at: AppVisit
+  readonly chosen: readonly string[]
+  readonly errors: readonly PlatformError[]
+}
+
+const Scopes = ({ catalogue, at: { app }, chosen, errors }: ScopesProps) => (
+  <ChoiceSet legend="Scopes, if the manifest does not list them" name="scopes" error={errors}>
+    {app.scopes.length === 0 ? <p class="muted">This app has registered no scopes.</p> : null}
+    {app.scopes.map((scope) => (
+      <Choice
+        key={scope}
+        type="checkbox"
+        name="scopes"
+        value={scope}
+        checked={chosen.includes(scope)}
+        about={
+          <>
+            <bdi>{wordsOf(catalogue, scope)}</bdi>.
+          </>
+        }
+      >
+        <code>{scope}</code>
+      </Choice>
+    ))}
+  </ChoiceSet>
+)

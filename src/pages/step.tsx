@@ -1,0 +1,258 @@
+import type { TProperties } from '@sinclair/typebox'
+import type { ComponentChildren } from 'preact'
+import { Elysia } from 'elysia'
+import type { Door } from '../http/door.ts'
+import { badInput } from '../operations/decide.ts'
+import { type Area, filledPath, formPage, navigationAbove, type ParamsOf, paramsOf } from './change.tsx'
+import { type Affected, ConfirmationPage } from './design/confirmation.tsx'
+import { Row, RowList } from './design/row-list.tsx'
+import { type FormShape, type Submission, textOf } from './form.ts'
+import { page, seeOther } from './page.ts'
+import type { Effect } from './proof.ts'
+import type { Notices } from './query.ts'
+import type { Visit } from './visit.ts'
+
+/**
+ * What ends something, hands it over or cannot be undone is asked first, on a page of its own that a link leads to. `GET` of its
+ * address shows what will happen to how many, and `POST` to the same address does it. One record has all of such a step: its address,
+ * the link to it and when it is possible, the question, the deed, what is said when it is done, and what it does, which says whether
+ * the person must prove that it is them. A step takes from the share of the session, so that no other session can use up what it
+ * needs.
+ */
+
+/** What steps are about, such as one app: steps have addresses below its root. `Of` is what is known about it. */
+type Subject<Root extends string, Of> = {
+  readonly area: Area
+  /** The pattern of the addresses. */
+  readonly root: Root
+  /** @throws route_not_found for what this person may not see */
+  readonly find: (visit: Visit, params: ParamsOf<Root>) => Promise<Of>
+  /** The app or the thing that the page belongs to, for its title. */
+  readonly belongsTo?: (of: Of) => string
+  /** The page that its steps are opened from and lead back to, if it is not that of the root. */
+  readonly back?: (params: ParamsOf<Root>) => Place
+}
+
+/** Where a step was opened, and where its result is shown. The page of what it belongs to needs no name. */
+type Place = { readonly href: string; readonly name?: string }
+
+/** What the page of a step asks, and says before the answer. */
+export type Question = {
+  readonly title: string
+  readonly belongsTo?: string
+  readonly says: ComponentChildren
+  readonly counts?: readonly Affected[]
+  /** Null if it cannot be done; the page says why. */
+  readonly button: string | null
+  /** `harmless` if nothing ends and the step can be undone: the button is not red. */
+  readonly tone?: 'ending' | 'harmless'
+  /** Further fields. */
+  readonly fields?: ComponentChildren
+}
+
+/** The words of a link to a step, and what the step does. */
+type Link = readonly [name: string, about?: string]
+
+/** `Shown` is what a page with a link knows of the subject. */
+type StepRecord<Of, Shown, Params, T extends TProperties, Done extends Notices> = {
+  readonly link: Link | ((of: Shown) => Link)
+  /** Whether it is possible now; always if omitted. The deed checks it again. */
+  readonly when?: (of: Shown, visit: Visit) => boolean
+  /** What it does, which says whether the person must prove again that it is them. */
+  readonly effect: Effect
+  readonly form: FormShape<T>
+  /** The name that must be typed, for what is gravest; null when none. @throws route_not_found */
+  readonly types?: (visit: Visit, params: Params, find: () => Promise<Of>) => Promise<string | null>
+  /**
+   * What the page says. `given` reads a parameter of the address, or the field of that name once the form was sent.
+   * @throws route_not_found for what this person may not end
+   */
+  readonly ask: (visit: Visit, of: Of, params: Params, given: (name: string) => string) => Question | Promise<Question>
+  /**
+   * Does it. Answers which of the sentences of `done` is shown on the page that it was opened from, or where else its result is; or
+   * asks again with the fields as they were sent.
+   */
+  readonly act: (
+    submission: Submission<T>,
+    params: Params,
+    find: () => Promise<Of>,
+  ) => Promise<(keyof Done & string) | Response | 'again'>
+  /** What is said when it is done, by the name in the address. */
+  readonly done: Done
+  /** What is said when the form was sent before. */
+  readonly again?: string
+}
+
+/** A step, for the pages that link to it and the server that serves it. */
+export type Step<Of, Params> = {
+  readonly link: (of: Of) => Link
+  readonly isPossible: (of: Of, visit: Visit) => boolean
+  readonly done: Notices
+  /** Its address, which leads back to this page with its filters. */
+  readonly href: (visit: Pick<Visit, 'call'>, params: Params, query?: Readonly<Record<string, string>>) => string
+  readonly routes: (door: Door) => Elysia
+}
+
+/** The steps of a subject. If it has several roots, a page links to the steps below its own. */
+export const stepsOf =
+  <const Root extends string, Of>(...subjects: readonly Subject<Root, Of>[]) =>
+  <const Path extends string, T extends TProperties, const Done extends Notices, Shown = Of>(
+    path: Path,
+    step: StepRecord<Of, Shown, ParamsOf<`${Root}/${Path}`>, T, Done>,
+  ): Step<Shown, ParamsOf<`${Root}/${Path}`>> => ({
+    link: (of) => (typeof step.link === 'function' ? step.link(of) : step.link),
+    isPossible: (of, visit) => step.when?.(of, visit) ?? true,
+    done: step.done,
+    href: (visit, params, query) => {
+      const subject = subjects.find(({ area }) => visit.call.path.startsWith(`/${area.key}/`)) ?? subjects[0]
+      const parameters = new URLSearchParams(query).toString()
+      const address = filledPath(`${subject?.root}/${path}`, params)
+      return confirmPath(parameters === '' ? address : `${address}?${parameters}`, visit)
+    },
+    routes: (door) => subjects.reduce((all, subject) => all.use(routesOf(door, subject, path, step)), new Elysia()),
+  })
+
+/** The two routes of a step below one root. On the desk only operators reach them. */
+const routesOf = <Root extends string, Of, Path extends string, T extends TProperties, Done extends Notices>(
+  door: Door,
+  { area, root, find, belongsTo, back }: Subject<Root, Of>,
+  path: Path,
+  step: StepRecord<Of, never, ParamsOf<`${Root}/${Path}`>, T, Done>,
+) => {
+  const pattern = `${root}/${path}` as const
+  const backOf = (params: unknown): Place => back?.(paramsOf<Root>(root, params)) ?? { href: filledPath(root, params) }
+  const finding = (visit: Visit, params: unknown) => async () => await find(visit, paramsOf<Root>(root, params))
+  return formPage(door, pattern, {
+    by: area.key === 'desk' ? 'operator' : 'user',
+    effect: step.effect,
+    shareOf: 'session',
+    form: step.form,
+    show: async (visit, params) => {
+      const given = givenTo(visit)
+      const found = await find(visit, paramsOf<Root>(root, params))
+      const question = await step.ask(visit, found, params, given)
+      const { href, name } = backOf(params)
+      const [above = ''] = href.split('?')
+      return page(
+        <ConfirmationPage
+          {...(belongsTo && { belongsTo: belongsTo(found) })}
+          {...question}
+          typeName={(await step.types?.(visit, params, async () => found)) ?? null}
+          visit={visit}
+          section={area.key}
+          nav={await navigationAbove(area, visit, slugOf(params), above)}
+          back={{ name, href: placeOf(href, given('from')) }}
+          action={visit.call.path}
+        />,
+      )
+    },
+    act: async (submission, params) => {
+      const { visit, sent } = submission
+      const name = (await step.types?.(visit, params, finding(visit, params))) ?? null
+      if (name !== null && textOf(sent['typed']).trim() !== name) throw badInput('typed', otherName)
+      const place = placeOf(backOf(params).href, textOf(sent['from']))
+      const answer = await step.act(submission, params, finding(visit, params))
+      if (answer instanceof Response) return answer
+      return isAgain(answer) ? 'again' : seeOther(withDone(place, answer))
+    },
+    again: ({ sent }, params) => ({
+      section: area.key,
+      href: placeOf(backOf(params).href, textOf(sent['from'])),
+      name: `Go to: ${backOf(params).name ?? 'the page that it was opened from'}`,
+      ...(step.again === undefined ? {} : { message: step.again }),
+    }),
+  })
+}
+
+const isAgain = (answer: string): answer is 'again' => answer === 'again'
+
+const otherName = 'This does not match. Nothing was done.'
+
+/** Reads what was sent, or before that the address. */
+const givenTo = ({ refused, call }: Visit) => {
+  const { searchParams } = new URL(call.request.url)
+  return (name: string): string =>
+    refused === undefined ? (searchParams.get(name) ?? '') : textOf(refused.values[name])
+}
+
+/** The page that a step was opened from, with its filters. Any other address is replaced by the page's own. */
+const placeOf = (href: string, from: string): string => {
+  const [path = ''] = href.split('?')
+  return from.startsWith(`${path}?`) && /^[\x21-\x5b\x5d-\x7e]*$/.test(from) ? from : href
+}
+
+const withDone = (place: string, done: string): string => {
+  const [path = '', query = ''] = place.split('?')
+  const parameters = new URLSearchParams(query)
+  parameters.set('done', done)
+  return `${path}?${parameters.toString()}`
+}
+
+/** The address of a step, which leads back to this page with its filters. */
+const confirmPath = (path: string, { call: { request } }: Pick<Visit, 'call'>): string => {
+  const { pathname, searchParams } = new URL(request.url)
+  searchParams.delete('done')
+  const query = searchParams.toString()
+  if (query === '') return path
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ from: `${pathname}?${query}` }).toString()}`
+}
+
+/** The app that an address is about; empty if it is about none. */
+const slugOf = (params: unknown): string =>
+  typeof params === 'object' && params !== null && 'slug' in params ? String(params.slug) : ''
+
+/** What is said when one of these steps is done. */
+export const noticesOf = (...steps: readonly Pick<Step<never, never>, 'done'>[]): Notices =>
+  Object.assign({}, ...steps.map(({ done }) => done))
+
+/** Serves these steps. */
+export const stepRoutes = (door: Door, steps: readonly Pick<Step<never, never>, 'routes'>[]): Elysia =>
+  steps.reduce((all, { routes }) => all.use(routes(door)), new Elysia())
+
+type StepLinksProps<Of, Params> = {
+  readonly visit: Visit
+  readonly steps: readonly Step<Of, Params>[]
+  readonly of: Of
+  readonly params: Params
+}
+
+/** Links to the steps that are possible now, each with what it does. */
+export const StepLinks = <Of, Params>({ visit, steps, of, params }: StepLinksProps<Of, Params>) => (
+  <RowList
+    rows={steps.filter(({ isPossible }) => isPossible(of, visit))}
+    row={({ link, href }) => {
+      const [name, about = null] = link(of)
+      return <Row key={name} href={href(visit, params)} title={`${name}…`} facts={[about]} />
+    }}
+  />
+)
+
+type StepButtonProps<Of, Params> = {
+  readonly visit: Visit
+  readonly step: Step<Of, Params>
+  readonly of: Of
+  readonly params: Params
+  readonly query?: Readonly<Record<string, string>>
+  /** `small` in a row. */
+  readonly look?: 'small'
+  /** What screen readers say instead, if several links have the same words. */
+  readonly label?: string
+  /** What they say after the words. */
+  readonly children?: ComponentChildren
+}
+
+/** A link to one step that looks like a button; nothing if the step is not possible. */
+export const StepButton = <Of, Params>(props: StepButtonProps<Of, Params>) => {
+  const { visit, step, of, params, query, look, label, children } = props
+  if (!step.isPossible(of, visit)) return null
+  return (
+    <a
+      class={look === undefined ? 'button' : `button ${look}`}
+      href={step.href(visit, params, query)}
+      aria-label={label}
+    >
+      {step.link(of)[0]}
+      {children === undefined ? null : <span class="unseen">{children}</span>}
+    </a>
+  )
+}
