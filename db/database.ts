@@ -254,6 +254,8 @@ type UnusableKind =
   | 'moved'
   | 'sealed'
   | 'busy'
+  /** No primary answers, or it has no room: this may pass by itself. */
+  | 'down'
   | 'unreachable'
   | 'out_of_reach'
 

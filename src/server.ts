@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
-import type { Database } from '../db/database.ts'
+import { type Database, DatabaseUnusable } from '../db/database.ts'
 import { openDatabase } from '../db/engine.ts'
 import type { Config } from './config.ts'
 import { sharedSettings } from './config/shared.ts'
 import { PlatformError } from './domain/errors.ts'
+import { recordId } from './domain/identifier.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
@@ -12,6 +13,7 @@ import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { createUploadSlots } from './http/upload-body.ts'
 import { standardRefusal } from './http/standard-refusal.ts'
+import { waitingShell } from './http/waiting.ts'
 import {
   announceDeprecationsJob,
   keepTimeJob,
@@ -30,12 +32,13 @@ import { openServerKey } from './operations/server-key.ts'
 import { readFigures } from './operations/health/health.ts'
 import type { Platform } from './operations/platform.ts'
 import { systemTime } from './runtime/clock.ts'
-import { createLog } from './runtime/log.ts'
+import { createLog, type Log } from './runtime/log.ts'
 import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
 import { createMailer } from './runtime/mailer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createIdentityProvider } from './runtime/identity-provider.ts'
 import { createPasswords } from './runtime/passwords.ts'
+import { createRandom } from './runtime/random.ts'
 import { machineName, program } from './runtime/program.ts'
 import { watchEventLoop } from './runtime/process-figures.ts'
 import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
@@ -49,6 +52,8 @@ type ServerParts = {
   readonly passwordCost?: number
   /** True: pages of this server stand for the backends of the demo's apps. */
   readonly servesDemo?: boolean
+  /** Resolves when the server is to end, also while it waits for its database. */
+  readonly ended?: Promise<void>
 }
 
 /** Why the store took nothing, if that is what failed: which one, and what to do. */
@@ -65,6 +70,49 @@ const outageIn = (database: Database, cause: unknown): { readonly reason?: strin
 /** The key of the hashes of limits. Servers that share a database have the same. */
 const limitSecret = (key: Uint8Array): string => createHmac('sha256', key).update('limits').digest('hex')
 
+/** How often a database that is out of reach is tried again. */
+const retryMs = 1_000
+
+/**
+ * Opens the store. A PostgreSQL that is out of reach is waited for: it may start after this server, or fail over. Meanwhile the port is
+ * taken, `/healthz` says that the process is alive, and everything else that it takes no calls.
+ * @throws DatabaseUnusable for what does not pass by itself; StoppedWaiting once the caller says so
+ */
+const openPatiently = async (
+  open: () => Promise<Database>,
+  { config, log, ended }: { readonly config: Config; readonly log: Log; readonly ended: Promise<void> },
+) => {
+  let listener: ReturnType<typeof listen> | null = null
+  let told = ''
+  let isEnded = false
+  void ended.then(() => (isEnded = true))
+  for (;;) {
+    try {
+      return { database: await open(), listener }
+    } catch (error) {
+      if (!(error instanceof DatabaseUnusable) || error.kind !== 'down') {
+        await listener?.stop()
+        throw error
+      }
+      if (error.message !== told) log.warn('database.awaited', { reason: error.message })
+      log.flush()
+      told = error.message
+    }
+    if (listener === null) {
+      const random = createRandom()
+      listener = listen(config)
+      listener.serve(waitingShell(() => recordId('req_', random.uuid(Date.now()))))
+    }
+    await Promise.race([Bun.sleep(retryMs), ended])
+    if (!isEnded) continue
+    await listener.stop()
+    throw new StoppedWaiting()
+  }
+}
+
+/** The server was told to end before it had a database. */
+export class StoppedWaiting extends Error {}
+
 /**
  * Composes the program: opens and migrates the store, takes the port, starts the jobs. This is the only place that knows
  * all parts. The port is taken before the program is composed, so that everything gets its public URL as a plain value.
@@ -77,6 +125,7 @@ export const startPlatformServer = async (
     logWriter = standardErrorWriter(),
     passwordCost = 12,
     servesDemo = false,
+    ended = new Promise<void>(() => undefined),
   }: ServerParts = {},
 ) => {
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
@@ -84,8 +133,8 @@ export const startPlatformServer = async (
   const passwords = createPasswords({ cost: passwordCost })
   await passwords.load() // without bcrypt nobody could sign in
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
-  const database = await openDatabase(config.database, {
-    role: 'server',
+  const options = {
+    role: 'server' as const,
     facts: { name: machineName(), version: program.version, settings: sharedSettings(config) },
     migrate: true,
     isPatient: config.longestWaitMs === null,
@@ -96,7 +145,9 @@ export const startPlatformServer = async (
       log.flush()
       faulted.resolve()
     },
-  })
+  } satisfies Parameters<typeof openDatabase>[1]
+  const opened = await openPatiently(async () => await openDatabase(config.database, options), { config, log, ended })
+  const { database } = opened
   const clock = await openClock(database)
   const random = await openRandom(database, clock)
   const serverKey = await openServerKey({ database, clock, random })
@@ -139,7 +190,7 @@ export const startPlatformServer = async (
           failed: (cause) => log.error('metrics.failed', { cause }),
         })
   const identityProvider = config.identityProvider === null ? null : createIdentityProvider(config.identityProvider)
-  const listener = listen(config)
+  const listener = opened.listener ?? listen(config)
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
   const door: Door = {

@@ -56,6 +56,8 @@ const unconfirmed =
 
 const ofLogin = 'refuses the user or the password of DATABASE_URL: see its log, and pg_hba.conf.'
 
+const noFreeConnection = '53300'
+
 /** What a server answers that refuses a connection or a statement, by SQLSTATE. */
 const refusals: Readonly<Record<string, string>> = {
   '28P01': ofLogin,
@@ -66,7 +68,7 @@ const refusals: Readonly<Record<string, string>> = {
     'says that the user of DATABASE_URL may only read: run ALTER ROLE or ALTER DATABASE with RESET default_transaction_read_only.',
   '3F000':
     'has no schema that the search_path of the user of DATABASE_URL names: run ALTER ROLE with RESET search_path.',
-  '53300':
+  [noFreeConnection]:
     'has no free connection: allow 22 for each server in max_connections, and in a CONNECTION LIMIT of the role or database.',
 }
 
@@ -97,8 +99,8 @@ export const refusalIn = (error: unknown, { place }: Places): string | null => {
 /** What a failed connection means, as a sentence for the operator that repeats neither user nor password. */
 export const sentenceFor = (error: unknown, at: Places): DatabaseUnusable | null => {
   const refusal = refusalIn(error, at)
-  if (refusal !== null) return refused('unreachable', refusal)
   const state = sqlState(error)
+  if (refusal !== null) return refused(state === noFreeConnection ? 'down' : 'unreachable', refusal)
   if (state === '55P03') {
     return new DatabaseUnusable(
       'busy',
@@ -108,7 +110,7 @@ export const sentenceFor = (error: unknown, at: Places): DatabaseUnusable | null
   if (state === '08P01' && error instanceof Error && error.message.includes('startup parameter')) {
     return refused('unsupported', pooled(at.place))
   }
-  if (error instanceof Unconfirmed) return refused('unreachable', `PostgreSQL at ${at.place} ${unconfirmed}`)
+  if (error instanceof Unconfirmed) return refused('down', `PostgreSQL at ${at.place} ${unconfirmed}`)
   // All that answer are standbys.
   const isPrimaryMissing = error instanceof PlatformError && error.code === 'unavailable'
   return isPrimaryMissing || postgresFault(error) !== 'statement' ? noPrimary(at) : null
@@ -116,8 +118,8 @@ export const sentenceFor = (error: unknown, at: Places): DatabaseUnusable | null
 
 const noPrimary = ({ places }: Places) =>
   refused(
-    'unreachable',
+    'down',
     `None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary (${places}): start one, or promote its standby.`,
   )
 
-const refused = (kind: 'unsupported' | 'unreachable', sentence: string) => new DatabaseUnusable(kind, sentence)
+const refused = (kind: 'unsupported' | 'unreachable' | 'down', sentence: string) => new DatabaseUnusable(kind, sentence)

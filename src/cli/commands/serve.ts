@@ -105,8 +105,9 @@ export const addServeCommand = (program: Command): void => {
       const signal = signalToEnd()
       const config = readConfig(flags)
       if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path) // as every command on the file
-      const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
-      const server = await startPlatformServer(config).catch(async (error: unknown) => {
+      const { startPlatformServer, StoppedWaiting } = await import('../../server.ts') // imported here, because no other command needs it
+      const server = await startPlatformServer(config, { ended: signal }).catch(async (error: unknown) => {
+        if (error instanceof StoppedWaiting) process.exit(0)
         if (isOfListening(error) && !(await isKnown(config.host))) {
           throw new CommandFailed([`HOST is ${config.host}, and this machine finds no address for that name.`])
         }

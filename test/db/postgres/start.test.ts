@@ -11,6 +11,7 @@ import { eventually } from '../../support/crash.ts'
 import { needs } from '../../support/needs.ts'
 import { until } from '../../support/nodes.ts'
 import { freePort, postgresDatabase, startCluster, startPair } from '../../support/postgres.ts'
+import { programCommand } from '../../support/program.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { startServer } from '../../support/running-server.ts'
 import { openStore, startProxy } from './support.ts'
@@ -119,6 +120,53 @@ test('a standby alone, and a role that may open no more connections, are named w
     primary.stop()
     standby.stop()
   }
+})
+
+test('a server waits for a PostgreSQL that is out of reach: it is alive, takes no calls, says so once, and serves once it is there', async () => {
+  const [port, ofDatabase] = [await freePort(), await freePort()]
+  const first = await startProxy('awaited', [], undefined, undefined, undefined, ofDatabase)
+  await first.stop()
+  const url = `http://127.0.0.1:${port}`
+  const serve = () =>
+    Bun.spawn([...programCommand, 'serve', '--port', String(port)], {
+      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: first.url },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+  const get = async (path: string, init?: RequestInit) => await fetch(url + path, init).catch(() => null)
+  const isAlive = async () => ((await get('/healthz'))?.status === 200 ? true : null)
+  const early = serve()
+  await until(isAlive)
+  early.kill('SIGTERM')
+  expect(await early.exited).toBe(0)
+
+  const server = serve()
+  const log = new Response(server.stderr).text()
+  await until(isAlive)
+  const ready = await get('/readyz')
+  expect(ready?.status).toBe(503)
+  expect(ready?.headers.get('retry-after')).toBe('5')
+  expect(await ready?.json()).toMatchObject({
+    error: { code: 'unavailable', details: { conditions: ['database_unreachable'] } },
+  })
+  const me = await get('/api/app-platform/me')
+  expect([me?.status, me?.headers.get('x-service-api-version')]).toEqual([503, '2026-08'])
+  const token = await get('/oauth/token', {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'refresh_token' }),
+  })
+  expect([token?.status, ((await token?.json()) as { error?: unknown }).error]).toEqual([
+    503,
+    'temporarily_unavailable',
+  ])
+  await Bun.sleep(2_500)
+  const proxy = await startProxy('awaited', [], undefined, undefined, undefined, ofDatabase)
+  await until(async () => ((await get('/readyz'))?.status === 200 ? true : null))
+  expect((await get('/api/app-platform/me'))?.status).toBe(400)
+  server.kill('SIGTERM')
+  expect(await server.exited).toBe(0)
+  proxy.stop()
+  const waited = (await log).split('\n').filter((line) => line.includes('database.awaited'))
+  expect(waited).toEqual([expect.stringContaining('start one, or promote its standby')])
 })
 
 test('a PostgreSQL that runs with fsync=off or full_page_writes=off is refused', async () => {

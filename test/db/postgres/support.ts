@@ -48,6 +48,7 @@ export const startProxy = async (
   change = (data: Buffer): Buffer => data,
   changeAnswer = (data: Buffer): Buffer => data,
   decisive: readonly string[] = commits,
+  port = 0,
 ) => {
   const traffic: Traffic = { trips: 0, isWaiting: false }
   const url = new URL(await urlOf(name))
@@ -60,7 +61,7 @@ export const startProxy = async (
   }
   const listener = Bun.listen<{ sides: Sides | null }>({
     hostname: '127.0.0.1',
-    port: 0,
+    port,
     data: { sides: null },
     socket: {
       open: (client) => {
