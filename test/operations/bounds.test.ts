@@ -92,6 +92,7 @@ const bounds: Readonly<Record<string, readonly [by: string, bound: string, stays
   daily_users: ['the purge', 'one per app, environment, user and day', 'purge daily_users'],
   resources: ['the builder', 'RATE_LIMIT_MANAGEMENT', 'kept'],
   staged_resources: ['the builder', 'RATE_LIMIT_MANAGEMENT, a day', 'purge staged_resources'],
+  scopes: ['operators, the builder', 'RATE_LIMIT_MANAGEMENT; 200 that are not retired', 'kept'],
   service_keys: ['operators', 'RATE_LIMIT_DAILY', 'kept'],
   server_keys: ['the server', 'one per name', 'kept'],
   watermarks: ['the server', 'one per name', 'kept'],

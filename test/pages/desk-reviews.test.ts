@@ -102,7 +102,9 @@ describe('a review', () => {
     expect(text).toContain('hosts[0]')
     expect(text).toContain('&quot;a.example')
     expect(text).toContain('One new scope, compared with the live version 1.0.0.')
-    expect(text).toMatch(/See your email address <code>profile\.email:read<\/code> <span class="badge waiting">New</)
+    expect(text).toMatch(
+      /See your email address<\/bdi> <code>profile\.email:read<\/code> <span class="badge waiting">New</,
+    )
     expect(text).toContain('ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73')
     expect(text).toContain('7 bytes')
     // Characters that turn the reading direction are shown as escapes.

@@ -192,8 +192,8 @@ test('an app that asks for more keeps its scopes until the owner agrees to the o
   await addEmbeddedVersion(world.platform, there.app, { version: '2.0.0', scopes: ['profile:read', 'store:read'] })
   const scopesNow = async () => (await world.platform.database.queries.installs.find(id))?.install.scopes
   const { text } = await there.browser.get('/installs')
-  expect(text).toMatch(/List your stores\s*<span class="badge waiting">New<\/span>/)
-  expect(text).not.toMatch(/See your name and picture\s*<span class="badge waiting">New<\/span>/)
+  expect(text).toMatch(/List your stores<\/bdi>\s*<span class="badge waiting">New<\/span>/)
+  expect(text).not.toMatch(/See your name and picture<\/bdi>\s*<span class="badge waiting">New<\/span>/)
   expect(await scopesNow()).toBe('profile:read site:read')
 
   const path = `/installs/${id}/agree`

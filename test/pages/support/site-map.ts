@@ -1,5 +1,5 @@
 import { authorizeBody } from '../../support/world.ts'
-import { framedOrigin, type StockedWorld } from './stocked-world.ts'
+import { framedOrigin, stockedScope, type StockedWorld } from './stocked-world.ts'
 
 export type Who = 'visitor' | 'user' | 'operator'
 export type Site = {
@@ -347,6 +347,15 @@ export const siteMap: readonly Site[] = [
     pattern: '/desk/audit',
     who: 'operator',
     paths: ({ app }) => ['/desk/audit', `/desk/audit?app=${app.slug}&action=version`, '/desk/audit?outcome=refused'],
+  },
+  { pattern: '/desk/scopes', who: 'operator', paths: () => ['/desk/scopes'] },
+  { pattern: '/desk/scopes/new', who: 'operator', paths: () => ['/desk/scopes/new'] },
+  { pattern: '/desk/scopes/:name', who: 'operator', paths: () => [`/desk/scopes/${stockedScope}`] },
+  { pattern: '/desk/scopes/:name/retire', who: 'operator', paths: () => [`/desk/scopes/${stockedScope}/retire`] },
+  {
+    pattern: '/desk/apps/:slug/settings/given-scopes/take',
+    who: 'operator',
+    paths: ({ app }) => [`/desk/apps/${app.slug}/settings/given-scopes/take?scope=${stockedScope}`],
   },
   { pattern: '/desk/service-keys', who: 'operator', paths: () => ['/desk/service-keys'] },
   { pattern: '/desk/service-keys/new', who: 'operator', paths: () => ['/desk/service-keys/new'] },

@@ -1,3 +1,4 @@
+import { addScope, giveScope } from '../../../src/operations/scopes/scopes.ts'
 import { serviceRights } from '../../../src/domain/service-key.ts'
 import { createServiceKey, revokeServiceKey } from '../../../src/operations/service-keys/change-service-keys.ts'
 import { receivedArtifact } from '../../support/received-artifact.ts'
@@ -93,6 +94,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   await deleteApp(platform, trace, actor, deletedApp.slug)
   const liveSecretId = await stockCredentials(platform, app)
   const serviceKeyIds = await stockServiceKeys(platform)
+  await stockScope(platform, app.slug)
   await stockVersions(platform, app)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
   await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
@@ -125,6 +127,14 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const parts = { liveSecretId, serviceKeyIds, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
   const team = { member: guest, invitation, ownInvitation }
   return { ...world, ...people, ...team, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
+}
+
+/** A restricted scope of the operator that the app was given. */
+export const stockedScope = 'orders:read'
+const stockScope = async (platform: Platform, slug: string): Promise<void> => {
+  const scope = { name: stockedScope, usableBy: 'both', text: 'List your orders', isRestricted: true } as const
+  await addScope(platform, trace, actor, scope)
+  await giveScope(platform, trace, actor, { name: stockedScope, slug })
 }
 
 const stockServiceKeys = async (platform: Platform): Promise<[string, string]> => {
