@@ -12,6 +12,7 @@ import {
 import { mailSettings, readMail } from './config/mail.ts'
 import { readIdentityProvider, readIssuer, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
+import { appCreators } from './domain/app.ts'
 import { installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 
@@ -47,6 +48,7 @@ const readPlatform = (read: Read, faults: string[]) => ({
   webhookNetworks: read('WEBHOOK_ALLOWED_NETWORKS', [], networksOf),
   lifetimes: readLifetimes(read),
   signIn: readSignIn(read, faults),
+  appCreation: read('APP_CREATION', 'everyone', choiceOf(appCreators)),
   installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
   platformName: readPlatformName(read),
   quotas: readQuotas(read),

@@ -170,6 +170,7 @@ export const startPlatformServer = async (
     passwords,
     lifetimes: config.lifetimes,
     signIn: config.signIn,
+    appCreation: config.appCreation,
     installApproval: config.installApproval,
     platformName: config.platformName,
     quotas: config.quotas,

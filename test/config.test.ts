@@ -36,6 +36,7 @@ describe('settings', () => {
       lifetimes: defaultLifetimes,
       signIn: passwordOnly,
       identityProvider: null,
+      appCreation: 'everyone',
       installApproval: 'manual',
       warnings: [],
     })
@@ -62,6 +63,7 @@ describe('settings', () => {
     const values: Record<string, string> = {
       PUBLIC_URL: 'https://apps.example',
       PLATFORM_NAME: 'Other',
+      APP_CREATION: 'operators',
       INSTALL_APPROVAL: 'automatic',
       WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8',
       SIGN_IN: 'password,handover',
@@ -296,6 +298,11 @@ describe('settings', () => {
     expect(readMailConfig({ ...ofServer, PORT: '?' }).mail).toBeNull()
   })
 
+  test('apps may be created by everyone or by operators, and none at all', () => {
+    expect(readConfig({}, { APP_CREATION: 'operators' }).appCreation).toBe('operators')
+    expect(readConfig({}, { QUOTA_APPS: '0' }).quotas.apps).toBe(0)
+  })
+
   test.each(['manual', 'automatic'] as const)('new installs are decided on as %p says', (rule) => {
     expect(readConfig({}, { INSTALL_APPROVAL: rule }).installApproval).toBe(rule)
   })
@@ -483,7 +490,8 @@ describe('settings', () => {
   })
 
   test.each([
-    ['QUOTA_APPS', '0'],
+    ['QUOTA_APPS', '-1'],
+    ['APP_CREATION', 'nobody'],
     ['QUOTA_VERSIONS', '0'],
     ['QUOTA_ARTIFACT_BYTES', '1e9'],
     ['AUDIT_RETENTION_DAYS', '-1'],

@@ -366,6 +366,10 @@ const isInstallAsked = ({ status, kind, part }: InstallFilter): SQL | undefined 
         ),
   )
 
+/** By what the builder looks for installs. */
+const soughtBy = ['id', 'approval', 'state', 'userId', 'appId'] as const
+type Sought = Pick<Install, (typeof soughtBy)[number]>
+
 /** Installs as the builder asks about them: by its own IDs of people, websites and stores. */
 export const builderInstallQueries = (db: DrizzleConnection) => {
   /** Live installs of an app on the resource that the builder calls so. */
@@ -435,7 +439,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
     },
     /** Installs of apps that are not deleted, before the ID, newest first, with the builder's IDs of owner and place. */
     forBuilder: async (
-      of: { readonly id?: string; readonly approval?: Install['approval'] | null; readonly userId?: string | null },
+      of: Partial<{ readonly [Name in keyof Sought]: Sought[Name] | null }>,
       beforeId: string,
       limit: number,
     ) =>
@@ -455,9 +459,7 @@ export const builderInstallQueries = (db: DrizzleConnection) => {
           and(
             lt(installs.id, beforeId),
             isNull(apps.deletedAt),
-            of.id === undefined ? undefined : eq(installs.id, of.id),
-            (of.approval ?? null) === null ? undefined : eq(installs.approval, of.approval ?? 'pending'),
-            (of.userId ?? null) === null ? undefined : eq(installs.userId, of.userId ?? ''),
+            ...soughtBy.map((name) => (of[name] == null ? undefined : eq(installs[name], of[name]))),
           ),
         )
         .orderBy(desc(installs.id))

@@ -21,9 +21,17 @@ import { pick } from '../../src/domain/pick.ts'
 import { installs, resources, users, stagedResources as staged } from '../tables/sqlite.ts'
 import { pausing, inserter, listFinder, lockingFinder, listInserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
+import { lookThrough, type SearchWindow } from './places.ts'
 import { lazyReader } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
+
+/** Which websites or stores are sought. Null matches everything. */
+type SoughtResources = Pick<Resource, 'kind'> & {
+  readonly ownerId: string | null
+  readonly slug: string | null
+  readonly status: Resource['status'] | null
+}
 
 /** What stays of one that is forgotten. */
 const forgotten = (now: number) => ({
@@ -99,15 +107,27 @@ export const resourceQueries = (db: DrizzleConnection) => {
         .from(resources)
         .where(and(eq(resources.ownerId, ownerId), isNull(resources.deletedAt)))
         .orderBy(asc(resources.id)),
-    /** Those of a kind after the ID, oldest first, with the builder's ID of their owner. */
-    listPage: async (kind: Resource['kind'], afterId: string, limit: number) =>
-      await db
+    /** Those that match, oldest first, with the builder's ID of their owner. The window and `searchedTo` are as for users. */
+    search: async ({ kind, ownerId, slug, status }: SoughtResources, window: SearchWindow) => {
+      const ofOwner = ownerId === null ? undefined : eq(resources.ownerId, ownerId)
+      const { isWithin, order, searchedTo } = await lookThrough(db, resources.id, 'ascending', window, ofOwner)
+      const found = await db
         .select({ resource: getTableColumns(resources), ownerExternalId: users.externalId })
         .from(resources)
         .innerJoin(users, eq(users.id, resources.ownerId))
-        .where(and(eq(resources.kind, kind), gt(resources.id, afterId), isNull(resources.deletedAt)))
-        .orderBy(asc(resources.id))
-        .limit(limit),
+        .where(
+          and(
+            isWithin,
+            eq(resources.kind, kind),
+            isNull(resources.deletedAt),
+            slug === null ? undefined : eq(resources.slug, slug),
+            status === null ? undefined : eq(resources.status, status),
+          ),
+        )
+        .orderBy(order)
+        .limit(window.limit)
+      return { found, searchedTo }
+    },
     /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       list().all({ ownerId, kind, afterSlug, limit }),

@@ -128,6 +128,7 @@ export const asOperator = async <T>(
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
       signIn: config.signIn,
+      appCreation: config.appCreation,
       installApproval: config.installApproval,
       platformName: config.platformName,
       quotas: config.quotas,

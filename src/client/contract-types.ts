@@ -66,11 +66,18 @@ export type PersonalData = Static<typeof management.personalData>
 export type ResourceStatement = Static<typeof management.resourceStatement>
 export type ResourceLine = Static<typeof management.resourceLine>
 export type ManagedResource = Static<typeof management.managedResource>
+export type ManagedResourceQuery = Paging & {
+  readonly ownerExternalId?: string
+  readonly slug?: string
+  readonly status?: ManagedResource['status']
+}
 export type RemovedResource = Static<typeof management.removedResource>
 export type ImportedResources = Static<typeof management.importedResources>
 export type ManagedInstall = Static<typeof management.managedInstall>
 export type InstallQuery = Paging & {
   readonly approval?: ManagedInstall['approval']
+  readonly state?: ManagedInstall['state']
+  readonly app?: string
   readonly userExternalId?: string
 }
 export type ScopeStatement = Static<typeof scopes.scopeStatement>

@@ -11,6 +11,7 @@ import type {
   Paging,
   ManagedInstall,
   ManagedResource,
+  ManagedResourceQuery,
   ManagedScope,
   ManagedUser,
   PersonalData,
@@ -100,7 +101,11 @@ const resourcePath = (kind: Kind, externalId: string) =>
   `/resources/${segment('kind', kind)}/${segment('externalId', externalId)}`
 
 const resourcesOf = (send: Send) => {
-  const list = async (kind: Kind, query: Paging = {}, call: CallOptions = {}): Promise<Page<ManagedResource>> => {
+  const list = async (
+    kind: Kind,
+    query: ManagedResourceQuery = {},
+    call: CallOptions = {},
+  ): Promise<Page<ManagedResource>> => {
     const path = `/resources/${segment('kind', kind)}`
     return await send(isPage<Page<ManagedResource>>, { ...call, method: 'GET', path, query })
   }
@@ -112,7 +117,8 @@ const resourcesOf = (send: Send) => {
       await send(isAnswer<ManagedResource>, { ...call, method: 'GET', path: resourcePath(kind, externalId) }),
     list,
     /** Websites or stores of all pages, oldest first. A page is requested when the loop reaches it. */
-    all: (kind: Kind, call?: CallOptions) => everyItem(async (paging) => await list(kind, paging, call)),
+    all: (kind: Kind, query: Omit<ManagedResourceQuery, keyof Paging> = {}, call?: CallOptions) =>
+      everyItem(async (paging) => await list(kind, { ...query, ...paging }, call)),
     /** Removes it and ends the installs on it. Repeated after a lost answer, it throws `record_not_found`: it is removed. */
     remove: async (kind: Kind, externalId: string, call: CallOptions = {}) =>
       await send(isAnswer<RemovedResource>, { ...call, method: 'DELETE', path: resourcePath(kind, externalId) }),

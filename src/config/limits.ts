@@ -72,7 +72,7 @@ export const readLongestWait = (read: Read): number | null => {
 export const readQuotas = (read: Read): Quotas => ({
   artifactBytes: read('QUOTA_ARTIFACT_BYTES', defaultQuotas.artifactBytes, wholeNumber(1, 999_999_999_999)),
   versions: read('QUOTA_VERSIONS', defaultQuotas.versions, wholeNumber(1, 1_000_000)),
-  apps: read('QUOTA_APPS', defaultQuotas.apps, wholeNumber(1, 1_000_000)),
+  apps: read('QUOTA_APPS', defaultQuotas.apps, wholeNumber(0, 1_000_000)),
 })
 
 const days = wholeNumber(1, 36_500)

@@ -1,5 +1,6 @@
 import type { SignInRules } from '../domain/sign-in-rules.ts'
 import { createHash } from 'node:crypto'
+import type { AppCreators } from '../domain/app.ts'
 import type { InstallApprovalRule } from '../domain/install.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
 import type { MailSettings } from '../domain/mail.ts'
@@ -17,6 +18,7 @@ type Settings = {
     readonly clientAuth: string | null
     readonly trustsEmail: boolean
   } | null
+  readonly appCreation: AppCreators
   readonly installApproval: InstallApprovalRule
   readonly mail: MailSettings | null
   readonly webhookNetworks: readonly IpNetwork[]
@@ -50,6 +52,7 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
     OIDC_CLIENT_AUTH: config.identityProvider?.clientAuth ?? null,
     OIDC_TRUST_EMAIL: config.identityProvider?.trustsEmail ?? false,
     OIDC_PROOF: config.signIn.providerProof,
+    APP_CREATION: config.appCreation,
     INSTALL_APPROVAL: config.installApproval,
     MAIL_FROM: config.mail?.from ?? null,
     WEBHOOK_ALLOWED_NETWORKS: config.webhookNetworks,

@@ -45,6 +45,7 @@ const coversEverything = ({ address, prefix }: IpNetwork): boolean =>
 
 /** Prefixes that no other program is likely to use. */
 const ownPrefixes = [
+  'APP_CREATION',
   'AUDIT_RETENTION',
   'INSTALL_APPROVAL',
   'LIFETIME_',

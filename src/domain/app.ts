@@ -2,6 +2,10 @@
 export const appStatuses = ['active', 'suspended'] as const
 export type AppStatus = (typeof appStatuses)[number]
 
+/** Who may create apps in the console: everyone who is signed in, or operators alone (contract section 5). */
+export const appCreators = ['everyone', 'operators'] as const
+export type AppCreators = (typeof appCreators)[number]
+
 /** How long a deleted app can be restored. After that the purge removes it. */
 const undeletableForMs = 7 * 24 * 3600 * 1000
 /** Whether an app can still be restored; both times are epoch milliseconds. */

@@ -3,9 +3,9 @@
  * the contract; the version header is optional. Records are addressed by the builder's own IDs, so that repeating a call
  * changes nothing.
  */
-import type { Static, TSchema } from '@sinclair/typebox'
+import { KindGuard, type Static, type TSchema } from '@sinclair/typebox'
 import { apiVersionRefusal } from '../domain/api-version.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, refuse } from '../domain/errors.ts'
 import type { ServiceRight } from '../domain/service-key.ts'
 import type { Actor } from '../operations/audit/event.ts'
 import { actingWithKey } from '../operations/acting-as.ts'
@@ -65,6 +65,29 @@ const serviceKey: Guard<ServiceCaller> = {
   },
 }
 
+/**
+ * The query, and nothing else in it: a call with a filter that it does not have, or whose name is misspelt, would answer with records
+ * that nobody asked for.
+ */
+const nothingElse = <T>(query: RequestPart<T> | undefined): RequestPart<T> => {
+  const schema = query?.schema ?? null
+  const names = schema !== null && KindGuard.IsObject(schema) ? Object.keys(schema.properties) : []
+  const known = names.length === 0 ? 'This call takes no query.' : `The query of this call has: ${names.join(', ')}.`
+  return {
+    schema,
+    receive: (door, call) => {
+      const sent = new URL(call.request.url).searchParams.keys()
+      if (!sent.every((name) => names.includes(name))) {
+        throw refuse('invalid_request', {
+          message: `There is no such query parameter. ${known}`,
+          details: { allowed: names },
+        })
+      }
+      return query === undefined ? (null as T) : query.receive(door, call) // what an entry leaves out is null for its `run`
+    },
+  }
+}
+
 /** An endpoint of the management API. The right is checked after the query and the body (contract section 1). */
 export function managed<Query = null, Body = null, const A extends Answers = Answers>(
   entry: Managed<Query, Body, A>,
@@ -88,7 +111,7 @@ export function managed<Query = null, Body = null, const A extends Answers = Ans
     method,
     path: managementPath + path,
     caller: serviceKey,
-    ...(query === undefined ? {} : { query }),
+    query: nothingElse(query),
     ...(body === undefined ? {} : { body }),
     answers,
     errors: ['api_version_unsupported', 'api_version_retired', ...errors],

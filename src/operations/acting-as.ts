@@ -193,6 +193,16 @@ export const mayInActiveApp =
     return refusalOfRole(found.role, right) ?? (isUsable ? null : refuse('app_inactive'))
   }
 
+/** Creating an app of one's own: everyone may, or only operators, as the server is set (APP_CREATION). */
+export const mayCreateApps =
+  ({ appCreation }: Pick<Platform, 'appCreation'>): Rule =>
+  async (q, userId) => {
+    const isAllowed = appCreation === 'everyone' || (await q.users.byId(userId))?.isOperator === true
+    return isAllowed ? null : refuse('right_missing', { message: onlyOperatorsCreate })
+  }
+
+const onlyOperatorsCreate = 'Only operators create apps on this server. Ask one to create yours.'
+
 /** Changing the name of an app: members may until a version of it is live. From then on users know it by the name that was reviewed. */
 export const mayRename =
   (slug: string): Rule =>

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import { recordId } from '../domain/identifier.ts'
+import type { AppCreators } from '../domain/app.ts'
 import type { InstallApprovalRule } from '../domain/install.ts'
 import type { AuditRetention, Quotas } from '../domain/limits.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
@@ -41,6 +42,8 @@ export type Platform = {
   /** How people sign in. */
   readonly signIn: SignInRules
   /** Who approves a new install. */
+  /** Who may create apps in the console. On the desk and on the command line operators always may. */
+  readonly appCreation: AppCreators
   readonly installApproval: InstallApprovalRule
   /** The name of this platform on its pages. */
   readonly platformName: string

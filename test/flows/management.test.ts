@@ -3,7 +3,7 @@ import { createServiceKey } from '../../src/operations/service-keys/change-servi
 import { setOperator } from '../../src/operations/users/users.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addUser, exchange, authorize, installApp, signIn } from '../support/world.ts'
+import { addApp, addUser, exchange, authorize, installApp, signIn } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
@@ -198,4 +198,59 @@ test('an idempotency key is accepted, and a malformed one is refused', async () 
   expect((await putWithKey('one')).status).toBe(201)
   expect((await putWithKey('one')).status).toBe(200)
   expectRefusal(await putWithKey('one, two'), 'invalid_request')
+})
+
+describe('the query of a call', () => {
+  test('has nothing but what the call knows, so that no misspelt filter answers with other records', async () => {
+    const paths = [
+      '/users?emial=x',
+      '/users?Email=x',
+      '/installs?appId=x',
+      '/resources/site?owner=5',
+      '/audit?since=0',
+      '/scopes?q=x',
+    ]
+    for (const path of [...paths, '/users/u1?limit=5', '/resources/site/7?x=', '/users/u1/export?a']) {
+      const answer = await ask('GET', path)
+      expectRefusal(answer, 'invalid_request')
+      expect(answer.body.error.message).toStartWith('There is no such query parameter.')
+    }
+    expectRefusal(await ask('DELETE', '/users/nobody?dryRun=true'), 'invalid_request')
+    expectRefusal(await ask('GET', '/users?emial=x', undefined, 'apok_wrong'), 'invalid_token')
+  })
+
+  test('narrows websites by owner, slug and status, and installs by app and state', async () => {
+    const owners = ['f1', 'f2']
+    for (const [index, owner] of owners.entries()) {
+      await ask('PUT', `/users/${owner}`, { email: `${owner}@builder.example`, name: owner })
+      for (const status of ['draft', 'published']) {
+        const site = { ownerExternalId: owner, name: status, slug: `f-${status}`, status }
+        await ask('PUT', `/resources/site/f-${index}-${status}`, site)
+      }
+    }
+    const found = async (query: string) => {
+      const ids: string[] = []
+      for (let cursor = ''; ;) {
+        const { body } = await ask('GET', `/resources/site?limit=1&${query}${cursor}`)
+        ids.push(...body.data.map(({ externalId }: { externalId: string }) => externalId))
+        if (body.nextCursor === null) return ids.toSorted()
+        cursor = `&cursor=${body.nextCursor}`
+      }
+    }
+    expect(await found('ownerExternalId=f1')).toEqual(['f-0-draft', 'f-0-published'])
+    expect(await found('ownerExternalId=f1&status=draft')).toEqual(['f-0-draft'])
+    expect(await found('slug=f-draft')).toEqual(['f-0-draft', 'f-1-draft'])
+    expect(await found('slug=f-draft&ownerExternalId=f2')).toEqual(['f-1-draft'])
+    for (const none of ['ownerExternalId=nobody', 'slug=none', 'ownerExternalId=f1&status=archived'])
+      expect(await found(none)).toEqual([])
+    expectRefusal(await ask('GET', '/resources/site?status=gone'), 'invalid_request', 'status')
+
+    const other = await addApp(platform, world.user)
+    await installApp(platform, other, await addUser(platform))
+    const installs = async (query: string) => (await ask('GET', `/installs?limit=100&${query}`)).body.data
+    expect(await installs(`app=${other.slug}`)).toMatchObject([{ app: other.slug, state: 'active' }])
+    expect(await installs(`app=${other.slug}&state=inactive`)).toEqual([])
+    expect(await installs('app=no-such-app')).toEqual([])
+    expect(await installs('state=active')).not.toEqual([])
+  })
 })

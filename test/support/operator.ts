@@ -60,6 +60,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   lifetimes: defaultLifetimes,
   publicUrl: 'http://localhost',
   signIn: passwordOnly,
+  appCreation: 'everyone',
   installApproval: 'manual',
   platformName: 'App Platform',
   quotas: defaultQuotas,

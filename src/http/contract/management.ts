@@ -125,6 +125,12 @@ export const managedResourceList = model('ManagedResourceList', 'A page of websi
   data: Type.Array(managedResource, { description: 'Websites or stores, oldest first.' }),
   nextCursor,
 })
+export const resourceListQuery = Type.Object({
+  ownerExternalId: Type.Optional(text("Only those of this owner, by the builder's own ID.", '42')),
+  slug: Type.Optional(text('Only those with this slug.', 'my-bakery')),
+  status: Type.Optional(resourceStatus),
+  ...pageQuery,
+})
 export const listQuery = Type.Object({ ...pageQuery })
 export const removedResource = model('RemovedResource', 'What the removal ended.', {
   installs: count('Installs on it that ended.', 1),
@@ -163,6 +169,8 @@ export const managedInstallList = model('ManagedInstallList', 'A page of install
 })
 export const installListQuery = Type.Object({
   approval: Type.Optional(oneOf(installApprovals, 'Only those with this decision.', 'pending')),
+  state: Type.Optional(oneOf(installStates, 'Only those in this state.', 'active')),
+  app: Type.Optional(text('Only those of the app with this slug.', 'newsletter')),
   userExternalId: Type.Optional(text("Only those of this user, by the builder's own ID.", '42')),
   ...pageQuery,
 })

@@ -21,7 +21,8 @@ export const readInstalls = managed({
   summary: 'List installs',
   description: 'Installs of all apps, newest first.',
   run: async (door, _, { query }) => {
-    const asked = { approval: query.approval ?? null, userExternalId: query.userExternalId ?? null }
+    const { approval = null, state = null, app = null, userExternalId = null } = query
+    const asked = { approval, state, app, userExternalId }
     const page = await listBuilderInstalls(door.platform, asked, pageRequest('installs', query))
     return { data: page.data.map(wireInstall), nextCursor: wireCursor('installs', page.nextCursor) }
   },

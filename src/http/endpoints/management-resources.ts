@@ -14,7 +14,7 @@ import {
   importedResources,
   importQuery,
   kindParameter,
-  listQuery,
+  resourceListQuery,
   managedResource,
   managedResourceList,
   removedResource,
@@ -133,7 +133,7 @@ export const readResources = managed({
   method: 'GET',
   path: '/resources/:kind',
   right: 'resources:read',
-  query: queryOf(listQuery),
+  query: queryOf(resourceListQuery),
   answers: { 200: managedResourceList },
   errors: ['route_not_found'],
   id: 'listResourcesOfBuilder',
@@ -141,7 +141,9 @@ export const readResources = managed({
   description: 'All of one kind, also those that the builder did not send.',
   parameters: [kindParameter],
   run: async (door, _, { path: place, query }) => {
-    const page = await listManagedResources(door.platform, kindIn(place), pageRequest('resources-of-builder', query))
+    const { ownerExternalId = null, slug = null, status = null } = query
+    const asked = { kind: kindIn(place), ownerExternalId, slug, status }
+    const page = await listManagedResources(door.platform, asked, pageRequest('resources-of-builder', query))
     return { data: page.data.map(wireResource), nextCursor: wireCursor('resources-of-builder', page.nextCursor) }
   },
 })

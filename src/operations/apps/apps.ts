@@ -93,7 +93,7 @@ const refusalIfQuotaFull = async (
 ): Promise<PlatformError | null> => {
   const { live, all } = await q.apps.countOwnedBy(ownerId)
   if (live + more <= quotas.apps && all + added <= 2 * quotas.apps) return null
-  const most = `An account can have at most ${quotas.apps} apps`
+  const most = quotas.apps === 0 ? 'No account can have an app' : `An account can have at most ${quotas.apps} apps`
   const message =
     live + more > quotas.apps
       ? `${most}: an operator can delete or transfer one, or raise QUOTA_APPS.`

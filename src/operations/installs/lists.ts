@@ -255,14 +255,22 @@ const shownTo = (caller: AppCaller | UserCaller) => {
 
 // Installs as the builder sees and decides them.
 
-type Asked = { readonly approval: Install['approval'] | null; readonly userExternalId: string | null }
+/** Null matches everything. `app` is a slug. */
+type Asked = {
+  readonly approval: Install['approval'] | null
+  readonly state: Install['state'] | null
+  readonly app: string | null
+  readonly userExternalId: string | null
+}
 
 /** Installs of apps that are not deleted, newest first. */
 export const listBuilderInstalls = async ({ database }: Platform, asked: Asked, page: PageRequest) => {
   const q = database.queries
   const user = asked.userExternalId === null ? null : await q.users.byExternalId(asked.userExternalId)
   if (asked.userExternalId !== null && user === null) return { data: [], nextCursor: null }
-  const of = { approval: asked.approval, userId: user?.id ?? null }
+  const app = asked.app === null ? null : await q.apps.bySlug(asked.app)
+  if (asked.app !== null && app === null) return { data: [], nextCursor: null }
+  const of = { approval: asked.approval, state: asked.state, userId: user?.id ?? null, appId: app?.id ?? null }
   const rows = await q.builderInstalls.forBuilder(of, page.cursor ?? beyondEveryId, page.limit + 1)
   return pageOf(rows.map(builderInstall), page.limit, ({ id }) => id)
 }

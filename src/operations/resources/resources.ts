@@ -9,7 +9,7 @@ import { pick } from '../../domain/pick.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { badInput, decide, type OpenChange, type Operation, refuseFault } from '../decide.ts'
 import { installRequired, toldOf } from '../installs/installs.ts'
-import { pageOf, type PageRequest } from '../page.ts'
+import { pageOf, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { externalIdRule } from '../users/users.ts'
 import { andThen } from '../../domain/awaitable.ts'
@@ -202,10 +202,28 @@ export const findBuilderResource = async (
 const ownerOf = async (q: Queries, { ownerId }: Resource): Promise<string | null> =>
   (await q.users.byId(ownerId))?.externalId ?? null
 
-/** All websites or stores, oldest first, also those that the builder did not send. */
-export const listManagedResources = async ({ database }: Platform, kind: ResourceKind, page: PageRequest) => {
-  const rows = await database.queries.resources.listPage(kind, page.cursor ?? '', page.limit + 1)
-  const { data, nextCursor } = pageOf(rows, page.limit, ({ resource }) => resource.id)
+/** Which websites or stores the builder asks for. Null matches everything. */
+type AskedByBuilder = {
+  readonly kind: ResourceKind
+  readonly ownerExternalId: string | null
+  readonly slug: string | null
+  readonly status: ResourceStatus | null
+}
+
+/** Those that match, oldest first, also those that the builder did not send. A page can have fewer than there are, or none, and go on. */
+export const listManagedResources = async (
+  { database: { queries: q } }: Platform,
+  { ownerExternalId, ...asked }: AskedByBuilder,
+  page: PageRequest,
+) => {
+  const owner = ownerExternalId === null ? null : await q.users.byExternalId(ownerExternalId)
+  if (ownerExternalId !== null && owner === null) return { data: [], nextCursor: null }
+  const { data, nextCursor } = await searchPage(
+    page,
+    '',
+    (window) => q.resources.search({ ...asked, ownerId: owner?.id ?? null }, window),
+    ({ resource }) => resource.id,
+  )
   return { data: data.map(({ resource, ownerExternalId }) => builderResource(resource, ownerExternalId)), nextCursor }
 }
 

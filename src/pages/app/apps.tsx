@@ -1,5 +1,6 @@
 import { soughtPart } from '../../domain/entered-name.ts'
 import type { Door } from '../../http/door.ts'
+import { mayCreateApps, refusalNow } from '../../operations/acting-as.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -40,6 +41,7 @@ const show = async (visit: Visit): Promise<Response> => {
   const found = all
     .filter((app) => hasPart(app, part) && (status === null || app.status === status))
     .toSorted(comparisons[sort])
+  const mayCreate = (await refusalNow(platform, visit.userId, mayCreateApps(platform))) === null
   const apps = await asked.rows(async (window) => pageInMemory(found, window, ({ slug }) => slug))
   return page(
     <Layout
@@ -50,9 +52,11 @@ const show = async (visit: Visit): Promise<Response> => {
       notices={notices}
       about={`${all.filter(({ isPublisher }) => isPublisher).length} of ${platform.quotas.apps} apps`}
       actions={
-        <a href={newAppPath} class="button primary">
-          Create an app
-        </a>
+        mayCreate ? (
+          <a href={newAppPath} class="button primary">
+            Create an app
+          </a>
+        ) : undefined
       }
     >
       <FilterBar of={asked} isShown={all.length > 0} />

@@ -10,7 +10,7 @@ import { formOf, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { slugHint } from '../words.ts'
 import { consoleAppPath, newAppPath, yourApps } from './app-area.tsx'
-import { always } from '../visit.ts'
+import { mayCreateApps, refusalNow } from '../../operations/acting-as.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
 const newAppForm = formOf({ name: text, slug: text, scopes: texts })
@@ -21,9 +21,18 @@ export const newAppRoutes = (door: Door) =>
     by: 'user',
     effect: 'makes an empty app',
     form: newAppForm,
-    show: async (visit) =>
-      page(
-        <Layout title="Create an app" belongsTo="Console" visit={visit} section="console" crumbs={[yourApps]}>
+    show: async (visit) => {
+      const refusal = await refusalNow(door.platform, visit.userId, mayCreateApps(door.platform))
+      const frame = {
+        title: 'Create an app',
+        belongsTo: 'Console',
+        visit,
+        section: 'console',
+        crumbs: [yourApps],
+      } as const
+      if (refusal !== null) return page(<Layout {...frame}>{refusal.message}</Layout>)
+      return page(
+        <Layout {...frame}>
           <div class="console">
             <Form action={newAppPath} visit={visit}>
               <Field
@@ -47,10 +56,11 @@ export const newAppRoutes = (door: Door) =>
             </Form>
           </div>
         </Layout>,
-      ),
+      )
+    },
     act: async ({ visit, fields: { name, slug, scopes }, ticket }) => {
       const input = { ownerEmail: visit.session.user.email, name, slug, scopes: scopes.join(' ') }
-      const app = await visit.as(always, ticket).do(createApp, input)
+      const app = await visit.as(mayCreateApps(door.platform), ticket).do(createApp, input)
       return seeOther(`${consoleAppPath(app.slug)}?done=app`)
     },
     again: async ({ visit, fields: { slug } }) =>
