@@ -237,7 +237,7 @@ describe('a rollback', () => {
   test('shows before and after, and then makes the version live that was shown', async () => {
     const app = await live()
     const preview = await owner.get(page(app))
-    for (const words of ['What users see', '2.0.0', '1.0.0', 'New installs get it.', '<li class="removed">']) {
+    for (const words of ['What users see', '2.0.0', '1.0.0', 'New installs get it.', 'Changes of the manifest']) {
       expect(preview.text).toContain(words)
     }
     const done = await owner.submit(page(app), pathOf(app, '/rollbacks'), { reason: 'It crashes' })

@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { initialsOf } from '../../src/pages/design/avatar.tsx'
-import { differencesOf } from '../../src/pages/design/diff.tsx'
 import { EmptyState } from '../../src/pages/design/empty.tsx'
 import { Row, RowList } from '../../src/pages/design/row-list.tsx'
 import { StatTile } from '../../src/pages/design/stat.tsx'
@@ -32,20 +31,6 @@ test('initials come from the first word and the last one, and never turn the dir
   }
   expect(initialsOf(`${'a'.repeat(100_000)} b`)).toBe('A')
   expect(initialsOf(`a${'\u0301'.repeat(1000)}`).length).toBeLessThanOrEqual(16)
-})
-
-const compared = (before: string, after: string): string =>
-  differencesOf(before.split(''), after.split(''))
-    .map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)
-    .join('')
-
-test('a comparison has every line of both texts, in order, with as few changes as possible', () => {
-  expect(compared('abc', 'abc')).toBe(' a b c')
-  expect(compared('abc', 'axc')).toBe(' a-b+x c')
-  expect(compared('abcdef', 'abxdef')).toBe(' a b-c+x d e f')
-  expect(compared('abcd', 'acbd')).toBe(' a-b c+b d')
-  expect(compared('', 'ab')).toBe('+a+b')
-  expect(compared('aaa', 'a')).toBe(' a-a-a')
 })
 
 const shown = (node: VNode | null): string => (node === null ? '' : renderToString(node))

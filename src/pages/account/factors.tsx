@@ -12,7 +12,7 @@ import { CodeBlock, Time } from '../design/values.tsx'
 import { emptyForm, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
-import { showOnce, takeShown } from '../shown-once.ts'
+import { secretPage, showOnce } from '../secret-page.ts'
 import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
@@ -185,33 +185,33 @@ const showSetUp = (visit: Visit, sent: Values): Response => {
 
 /** New recovery codes, right after they were made. */
 const showCodes = (visit: Visit): Response => {
-  const { value, cookies } = takeShown(visit)
-  const codes = value === null || value === '' ? null : value
   const returnTo = returnToIn(visit)
-  return page(
-    <AccountPage title="Recovery codes" visit={visit} tab={accountPaths.factors}>
-      {codes === null ? (
-        <p>
-          There are no new codes to show. Codes are shown once, right after they are created. If you did not save them,
-          create new ones.
-        </p>
-      ) : (
-        <>
+  return secretPage(visit, (value) => {
+    const codes = value === '' ? null : value
+    return (
+      <AccountPage title="Recovery codes" visit={visit} tab={accountPaths.factors}>
+        {codes === null ? (
           <p>
-            Each of these codes signs you in once when you do not have your other second factors. Keep them where you
-            keep your passwords, or print them. Only their hashes are stored, so they cannot be shown again.
+            There are no new codes to show. Codes are shown once, right after they are created. If you did not save
+            them, create new ones.
           </p>
-          <CodeBlock id="recovery-codes" label="Your recovery codes" code={codes} />
-        </>
-      )}
-      <p>
-        <a class="button" href={returnTo}>
-          {codes === null ? 'Continue' : 'I have saved them: continue'}
-        </a>
-      </p>
-    </AccountPage>,
-    { cookies },
-  )
+        ) : (
+          <>
+            <p>
+              Each of these codes signs you in once when you do not have your other second factors. Keep them where you
+              keep your passwords, or print them. Only their hashes are stored, so they cannot be shown again.
+            </p>
+            <CodeBlock id="recovery-codes" label="Your recovery codes" code={codes} />
+          </>
+        )}
+        <p>
+          <a class="button" href={returnTo}>
+            {codes === null ? 'Continue' : 'I have saved them: continue'}
+          </a>
+        </p>
+      </AccountPage>
+    )
+  })
 }
 
 /** Asks a person of whom a second factor will be required. They can put it off until then. */

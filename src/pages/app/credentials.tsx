@@ -23,7 +23,7 @@ import { formOf, text } from '../form.ts'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import { proveFirst } from '../proof.ts'
-import { takeShown } from '../shown-once.ts'
+import { secretPage } from '../secret-page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import {
@@ -248,9 +248,8 @@ const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: AtApp & OfSecr
 /** The only page that shows a secret. */
 const showNew = async (at: AppVisit, id: string): Promise<Response> => {
   const { secret: created, others } = await liveSecretOf(at.visit.door, at, id)
-  const { value, cookies } = takeShown(at.visit)
   const old = others[0]
-  return page(
+  return secretPage(at.visit, (value) => (
     <AppPage at={at} tab="credentials" title={value === null ? 'Secret' : 'Your new secret'}>
       <p>
         <EnvironmentBadge environment={created.environment} /> <bdi>{created.label ?? ''}</bdi>
@@ -277,9 +276,8 @@ const showNew = async (at: AppVisit, id: string): Promise<Response> => {
           <a href={`${at.path('first-call')}?environment=${created.environment}`}>Make the first call with it</a>
         </p>
       )}
-    </AppPage>,
-    { cookies },
-  )
+    </AppPage>
+  ))
 }
 
 const endedSecrets = inBoth(({ key, pattern }) =>

@@ -17,7 +17,7 @@ import { Facts, Time } from '../design/values.tsx'
 import { emptyForm, formOf, optionalText, text } from '../form.ts'
 import { listRoutes } from '../list.ts'
 import { page, seeOther } from '../page.ts'
-import { takeShown } from '../shown-once.ts'
+import { secretPage } from '../secret-page.ts'
 import { backTo, noticeFor } from '../query.ts'
 import { noticesOf, StepLinks } from '../step.tsx'
 import type { Visit } from '../visit.ts'
@@ -53,8 +53,7 @@ export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
     .get(pattern('webhooks/:id/secret'), async ({ request, params }) => {
       const at = await requireApp(door, request, params.slug)
       const endpoint = await readEndpoint(door.platform, at.app.id, params.id)
-      const { value, cookies } = takeShown(at.visit)
-      return page(<EndpointSecretPage at={at} endpoint={endpoint} secret={value} />, { cookies })
+      return secretPage(at.visit, (secret) => <EndpointSecretPage at={at} endpoint={endpoint} secret={secret} />)
     })
     .use(
       changed(door, pattern('webhooks/:id/ping'), {

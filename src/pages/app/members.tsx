@@ -23,7 +23,7 @@ import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
-import { takeShown } from '../shown-once.ts'
+import { secretPage } from '../secret-page.ts'
 import { noticesOf, StepButton, StepLinks } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
@@ -71,10 +71,9 @@ export const memberRoutes = (door: Door, place: AppPlace) =>
 export const invitationRoutesOfApp = (door: Door) =>
   new Elysia().get('/console/:slug/invitations/:id', async ({ request, params: { slug, id } }) => {
     const at = await requireApp(door, request, slug)
-    const { value, cookies } = takeShown(at.visit)
     const made = (await listInvitations(door.platform, at.app.id)).find((one) => one.id === id)
     const isMailed = choiceParameter(request, 'mailed', ['yes'] as const) !== null
-    return page(<LinkPage at={at} made={made ?? null} link={value} isMailed={isMailed} />, { cookies })
+    return secretPage(at.visit, (link) => <LinkPage at={at} made={made ?? null} link={link} isMailed={isMailed} />)
   })
 
 const invitedBefore =

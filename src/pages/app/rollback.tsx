@@ -1,17 +1,14 @@
 import { type Environment, environments } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
-import { visibleJson } from '../../domain/text.ts'
 import { versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { badInput } from '../../operations/decide.ts'
 import { listLiveChanges, listVersionSummaries } from '../../operations/versions/lists.ts'
 import { previewRollback, rollBackOwnVersion } from '../../operations/versions/move-version.ts'
-import type { VersionRecord } from '../../operations/versions/version-record.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { formPage } from '../change.tsx'
 import { VersionStatusBadge } from '../design/badge.tsx'
-import { Diff } from '../design/diff.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { Field, Problem } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
@@ -19,6 +16,7 @@ import { Choices } from '../design/list-tools.tsx'
 import { ScopeChanges } from '../design/scopes.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
+import { ChangeTable } from '../desk/review-changes.tsx'
 import { formOf, outcomeOf, text, textOf } from '../form.ts'
 import type { Values } from '../kept-form.ts'
 import { isReading, page, seeOther } from '../page.ts'
@@ -171,7 +169,7 @@ type PreviewProps = AtApp & {
 }
 
 const Preview = ({ at, catalogue, asked: { environment }, preview }: PreviewProps) => {
-  const { from, to, activeInstalls, newScopes, droppedScopes } = preview
+  const { from, to, activeInstalls, newScopes, droppedScopes, changes, moreChanges } = preview
   return (
     <>
       <section aria-labelledby="before-after">
@@ -207,7 +205,16 @@ const Preview = ({ at, catalogue, asked: { environment }, preview }: PreviewProp
       </section>
       <section aria-labelledby="manifest">
         <h2 id="manifest">Manifest</h2>
-        <ManifestChanges from={from} to={to} />
+        {changes.length === 0 ? (
+          <p class="muted">Nothing changes.</p>
+        ) : (
+          <ChangeTable changes={changes} columns={['Now', 'After']} />
+        )}
+        {moreChanges === 0 ? null : (
+          <p class="muted">
+            {moreChanges} more changes are not shown here. Compare the manifests on the pages of the versions.
+          </p>
+        )}
       </section>
       <Form action={at.path('rollbacks')} visit={at.visit} class="measure">
         <input type="hidden" name="environment" value={environment} />
@@ -235,15 +242,3 @@ const reachOf = (installs: number): string =>
   installs === 0
     ? 'No install is active. New installs get it.'
     : `${installs === 1 ? 'One active install gets' : `${installs} active installs get`} it at once.`
-
-/** A manifest can have megabytes when it is indented, which would make the page unusable. */
-const longestCompared = 100_000
-
-const ManifestChanges = ({ from, to }: { readonly from: VersionRecord; readonly to: VersionRecord }) => {
-  const [before, after] = [visibleJson(from.manifest), visibleJson(to.manifest)]
-  return Math.max(before.length, after.length) > longestCompared ? (
-    <p class="muted">The manifests are too long to compare here. Compare them on the pages of the versions.</p>
-  ) : (
-    <Diff before={before} after={after} label="Changes of the manifest" />
-  )
-}

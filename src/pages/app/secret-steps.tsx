@@ -16,7 +16,7 @@ import { secretShownBefore } from '../change.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { GraceField } from '../grace-field.tsx'
-import { showOnce } from '../shown-once.ts'
+import { showOnce } from '../secret-page.ts'
 import type { Visit } from '../visit.ts'
 import { acting, addressIn, appFor, type AppVisit, environmentField, stepsBelow } from './app-area.tsx'
 

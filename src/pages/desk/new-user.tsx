@@ -5,8 +5,7 @@ import { inviteUser } from '../../operations/users/passwords.ts'
 import { email, line } from '../design/field.tsx'
 import { ShownOnce } from '../design/values.tsx'
 import { formOf } from '../form.ts'
-import { page } from '../page.ts'
-import { showOnce, takeShown } from '../shown-once.ts'
+import { secretPage, showOnce } from '../secret-page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { deskForm, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
@@ -16,8 +15,7 @@ export const newUserRoutes = (door: Door) =>
     .get('/desk/users/:id/new-link', async ({ request, params: { id } }) => {
       const visit = await requireOperator(door, request)
       const user = await inspectUser(door.platform, id)
-      const { value, cookies } = takeShown(visit)
-      return page(<NewLinkPage visit={visit} user={user} link={value} />, { cookies })
+      return secretPage(visit, (link) => <NewLinkPage visit={visit} user={user} link={link} />)
     })
     .use(
       deskForm(door, deskPaths.newUser, {

@@ -47,7 +47,7 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
     <section aria-labelledby="manifest">
       <h2 id="manifest">Manifest</h2>
       <p class="muted">{manifestSentence(review)}</p>
-      <ChangeTable changes={changes} />
+      <ChangeTable changes={changes} columns={['Live now', 'In this version']} />
       {moreChanges === 0 ? null : (
         <p class="problem">
           {moreChanges} more changes are not shown here. Compare the complete manifests before you decide.
@@ -90,7 +90,14 @@ const marks = {
   changed: ['waiting', 'Changed'],
 } as const satisfies Record<ManifestChange['kind'], BadgeWords>
 
-const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] }) => (
+type ChangeTableProps = {
+  readonly changes: readonly ManifestChange[]
+  /** The names of the two manifests. */
+  readonly columns: readonly [before: string, after: string]
+}
+
+/** The differences of two manifests. */
+export const ChangeTable = ({ changes, columns: [before, after] }: ChangeTableProps) => (
   <Table
     label="Changes of the manifest"
     rows={changes}
@@ -99,8 +106,8 @@ const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] 
       Change: ({ kind }) => <StateBadge of={marks[kind]} />,
       // The developer chose the path as well as the value.
       Where: ({ path }) => <code>{visibleText(cut(path, longestValue))}</code>,
-      'Live now': (change) => (change.kind === 'added' ? <Nothing /> : <Value value={change.before} />),
-      'In this version': (change) => (change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />),
+      [before]: (change) => (change.kind === 'added' ? <Nothing /> : <Value value={change.before} />),
+      [after]: (change) => (change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />),
     }}
   />
 )

@@ -7,7 +7,7 @@ import {
 import { Time } from '../design/values.tsx'
 import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { GraceField } from '../grace-field.tsx'
-import { showOnce } from '../shown-once.ts'
+import { showOnce } from '../secret-page.ts'
 import { stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { deskArea, serviceKeyPath } from './desk-page.tsx'

@@ -16,7 +16,7 @@ import { Facts, LastUsed, ShownOnce, Time } from '../design/values.tsx'
 import { formOf, numberIn, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
-import { takeShown } from '../shown-once.ts'
+import { secretPage } from '../secret-page.ts'
 import { noticesOf, StepLinks, stepRoutes } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { deskAudit } from './audit.tsx'
@@ -153,9 +153,8 @@ const Rights = () => (
   </>
 )
 
-const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response => {
-  const { value, cookies } = takeShown(visit)
-  return page(
+const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response =>
+  secretPage(visit, (value) => (
     <DeskPage
       title="New service key"
       belongsTo={name}
@@ -175,10 +174,8 @@ const showSecretOf = (visit: Visit, { id, name }: ServiceKeyRecord): Response =>
           <code>Authorization: Bearer apok_…</code>.
         </p>
       </ShownOnce>
-    </DeskPage>,
-    { cookies },
-  )
-}
+    </DeskPage>
+  ))
 
 const showKey = (visit: Visit, key: ServiceKeyRecord): Response => {
   const { id, name, rights, networks, status, createdAt, expiresAt, revokedAt, lastUsedAt } = key

@@ -1,6 +1,7 @@
+import type { VNode } from 'preact'
 import { openText, sealNonceBytes, sealText } from '../domain/sealed-text.ts'
 import { forgetCookie, readCookie, setCookie } from '../http/cookies.ts'
-import { seeOther } from './page.ts'
+import { page, seeOther } from './page.ts'
 import type { Visit } from './visit.ts'
 
 // A form that makes a secret leads to a page of its own, which shows the secret once. Until then the browser keeps it in a
@@ -37,17 +38,13 @@ export const shownCookie = (visit: Shower, path: string, value: string): string 
   return setCookie(visit.door, 'shown', sealed, lifetimeSeconds)
 }
 
-/** What the page shows now, and the cookies of its answer. The value is null when it was shown before. */
-type Shown = { readonly value: string | null; readonly cookies: readonly string[] }
-
-/** Takes the value that `showOnce` left for the page of this request. */
-export const takeShown = (visit: Visit): Shown => {
+/** The page that shows it. The value is null when it was shown before. */
+export const secretPage = (visit: Visit, show: (value: string | null) => VNode): Response => {
   const { door, call } = visit
   const text = readCookie(door, call.request, 'shown', (sealed) => openText(purposeOf(visit, call.path), sealed))
   const [, at, value] = /^\[(\d+),(".*")\]$/s.exec(text ?? '') ?? []
   const isRecent = door.platform.clock.now() - Number(at) < lifetimeSeconds * 1000
-  return {
-    value: value !== undefined && isRecent ? String(JSON.parse(value)) : null,
+  return page(show(value !== undefined && isRecent ? String(JSON.parse(value)) : null), {
     cookies: text === null ? [] : [forgetCookie(door, 'shown')], // that of another page stays
-  }
+  })
 }
