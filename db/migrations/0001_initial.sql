@@ -47,6 +47,7 @@ CREATE TABLE apps (
   held_scopes TEXT NOT NULL,
   lost_scopes TEXT,
   development_version_id TEXT REFERENCES versions (id),
+  secrets_roll_back INTEGER NOT NULL CHECK (secrets_roll_back IN (0, 1)),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER

@@ -206,6 +206,8 @@ export const apps = sqliteTable('apps', {
   /** Those of them that were retired or taken from it. Tokens that were issued before have them no more. Null: none. */
   lostScopes: text('lost_scopes'),
   developmentVersionId: text('development_version_id'),
+  /** Whether development secrets may roll back production. */
+  secretsRollBack: integer('secrets_roll_back', { mode: 'boolean' }).notNull(),
   deletedAt: integer('deleted_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

@@ -10,6 +10,8 @@ export const auditActions = [
   'app.deleted',
   'app.purged',
   'app.renamed',
+  'app.rollback_allowed',
+  'app.rollback_refused',
   'app.scopes_changed',
   'app.suspended',
   'app.transferred',

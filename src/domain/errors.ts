@@ -27,6 +27,7 @@ const errors = {
   development_credentials_required: [403, 'This call needs a token of development credentials.'],
   install_required: [403, 'The user has no active install of this app: ask them to install it and await approval.'],
   activation_not_allowed: [403, 'A draft upload cannot submit, publish or activate a version.'],
+  rollback_not_allowed: [403, 'Development secrets may not roll back production of this app: use the console.'],
   right_missing: [403, 'The service key, or the role of the person, lacks the right that this needs.'],
   operator_protected: [403, 'A service key cannot create, change, sign in or end an operator.'],
   app_inactive: [403, 'The app is suspended.'],

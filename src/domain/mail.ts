@@ -1,5 +1,6 @@
 import type { Environment } from './app.ts'
 import type { AuditAction } from './audit-action.ts'
+import type { AppRight } from './member.ts'
 
 /**
  * What a mail is about. `reset_asked` is for an address that somebody typed, so whether it has a user is decided when the mail is
@@ -19,6 +20,7 @@ export const mailKinds = [
   'recovery_codes_created',
   'identity_changed',
   'secret_made',
+  'rolled_back',
   'app_invitation',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
@@ -26,10 +28,10 @@ export type MailKind = (typeof mailKinds)[number]
 /** Those with a link of their own. They are dropped when such links end. */
 export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked', 'email_asked']
 
-/** The actions that concern how somebody gets in. Each of them decides here whether a mail tells it. */
+/** The actions that concern how somebody gets in, and what all users get. Each of them decides here whether a mail tells it. */
 type AccessAction = Extract<
   AuditAction,
-  `${'user' | 'factor' | 'session' | 'sessions' | 'device' | 'credential'}.${string}`
+  `${'user' | 'factor' | 'session' | 'sessions' | 'device' | 'credential'}.${string}` | 'version.rolled_back'
 >
 
 /**
@@ -51,6 +53,7 @@ const kindsOfActions: Readonly<Record<AccessAction, MailKind | null>> = {
   'factor.recovery_codes_created': 'recovery_codes_created',
   'credential.created': 'secret_made',
   'credential.rotated': 'secret_made',
+  'version.rolled_back': 'rolled_back',
   'credential.confirmed': null,
   'credential.revoked': null,
   'credential.suspended': null,
@@ -82,10 +85,16 @@ const kindsOfActions: Readonly<Record<AccessAction, MailKind | null>> = {
 
 const concernsAccess = (action: AuditAction): action is AccessAction => Object.hasOwn(kindsOfActions, action)
 
-/** The mail about an action; null for most. Of secrets, those in production are told. */
+/** The mails to the team of an app, and the right of the members who get a copy. They tell what was done in production. */
+export const teamMails: Partial<Readonly<Record<MailKind, AppRight>>> = {
+  secret_made: 'productionSecrets',
+  rolled_back: 'owners',
+}
+
+/** The mail about an action; null for most. */
 export const mailToldBy = (action: AuditAction, environment: Environment | null): MailKind | null => {
   const kind = concernsAccess(action) ? kindsOfActions[action] : null
-  return kind === 'secret_made' && environment !== 'production' ? null : kind
+  return kind !== null && teamMails[kind] !== undefined && environment !== 'production' ? null : kind
 }
 
 /** Waiting, taken by the mail server, given up, or without a reason to be sent any more. */

@@ -27,6 +27,8 @@ const leastRoles = {
   members: 'admin',
   /** The same for owners. */
   owners: 'owner',
+  /** Decide whether development secrets may roll back production. */
+  rollbackRule: 'owner',
   /** Offer the app to another person. */
   transfer: 'owner',
   delete: 'owner',

@@ -60,6 +60,9 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'app.deleted': ({ who, app }) => tell`${who} deleted ${app}`,
   'app.purged': ({ who, value }) => tell`${who} removed everything that belonged to the deleted app ${value('slug')}`,
   'app.renamed': ({ who, value }) => tell`${who} renamed ${chosen(value('from'))} to ${chosen(value('to'))}`,
+  'app.rollback_allowed': ({ who, app }) => tell`${who} let development secrets roll back production of ${app}`,
+  'app.rollback_refused': ({ who, app }) =>
+    tell`${who} kept development secrets from rolling back production of ${app}`,
   'app.scopes_changed': ({ who, app, names }) =>
     tell`${who} changed the scopes of ${app}${listed(': added ', names('added'))}${listed(': withdrew ', names('withdrawn'))}`,
   'app.suspended': ({ who, app }) => tell`${who} suspended ${app}`,

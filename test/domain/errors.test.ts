@@ -27,6 +27,7 @@ const promised: Readonly<Record<ErrorCode, number>> = {
   development_credentials_required: 403,
   install_required: 403,
   activation_not_allowed: 403,
+  rollback_not_allowed: 403,
   right_missing: 403,
   operator_protected: 403,
   app_inactive: 403,

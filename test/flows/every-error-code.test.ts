@@ -6,7 +6,7 @@ import { serviceRights } from '../../src/domain/service-key.ts'
 import { linkUser, createUser } from '../../src/operations/users/users.ts'
 import { findUser } from '../../src/operations/users/find-user.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
-import { setAppStatus } from '../../src/operations/apps/apps.ts'
+import { letSecretsRollBack, setAppStatus } from '../../src/operations/apps/apps.ts'
 import { createCredential } from '../../src/operations/credentials/credentials.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 
@@ -120,6 +120,12 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     return await call(url, 'GET', '/resources?kind=site', { token: (await grantTokens({ ...world, app })).accessToken })
   },
   activation_not_allowed: async () => await upload({ version: '1.0.0', status: 'active' }),
+  rollback_not_allowed: async () => {
+    const app = await addApp(world.platform, world.user)
+    await letSecretsRollBack(world.platform, trace, operator, { slug: app.slug, areAllowed: false })
+    const token = await appToken(url, app.development)
+    return await call(url, 'POST', '/versions/rollback', { token, body: { environment: 'production' } })
+  },
   // Codes of the standard wire format, which has names of its own for them, and of service keys.
   invalid_target: async () => {
     const body = new URLSearchParams({ grant_type: 'client_credentials', resource: 'https://elsewhere.example/' })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { letSecretsRollBack } from '../../src/operations/apps/apps.ts'
+import { moveVersion, rollBackOwnVersion } from '../../src/operations/versions/move-version.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { askBeside } from '../support/beside.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -49,6 +51,7 @@ describe('a rollback in development', () => {
         fromVersionId: shop.ids['3.0.0'],
         toVersionId: shop.ids['2.0.0'],
         reason: 'broken',
+        by: { credentialId: expect.stringMatching(/^crd_[0-9a-f]{32}$/), label: null },
         dryRun: false,
         createdAt: time,
       },
@@ -220,6 +223,7 @@ describe('a dry run', () => {
         fromVersionId: shop.ids['2.0.0'],
         toVersionId: shop.ids['1.0.0'],
         reason: 'trying',
+        by: { credentialId: expect.stringMatching(/^crd_/), label: null },
         dryRun: true,
         createdAt: time,
       })
@@ -242,4 +246,31 @@ test('every rollback is a row of the ledger', async () => {
     { environment: 'development', from_version_id: low, to_version_id: high, reason: null },
     { environment: 'production', from_version_id: high, to_version_id: low, reason: 'three' },
   ])
+})
+
+const set = async ({ app }: Shelf, areAllowed: boolean) =>
+  await letSecretsRollBack(world.platform, trace, operator, { slug: app.slug, areAllowed })
+
+describe('a rollback in production that owners do not leave to development secrets', () => {
+  test('is refused, also as a dry run, and changes nothing; development and the console go on', async () => {
+    const shop = await shelf(['1.0.0', '2.0.0'], ['1.0.0', '2.0.0'])
+    await set(shop, false)
+    const before = await stateOf(shop)
+    for (const body of [{}, { dryRun: true }, { version: '1.0.0' }, { version: 'nowhere' }]) {
+      expectRefusal(await rollBack(shop, { environment: 'production', ...body }), 'rollback_not_allowed')
+    }
+    expect(await stateOf(shop)).toEqual(before)
+    expect((await rollBack(shop, {})).status).toBe(200)
+    const seen = { fromId: shop.ids['2.0.0'] ?? '', toId: shop.ids['1.0.0'] ?? '' }
+    const asked = { slug: shop.app.slug, environment: 'production', reason: null, seen } as const
+    expect((await rollBackOwnVersion(world.platform, trace, operator, asked)).version).toBe('1.0.0')
+  })
+
+  test('works again once they allow it, and each change of the rule is in the audit', async () => {
+    const shop = await shelf(['1.0.0', '2.0.0'], ['1.0.0', '2.0.0'])
+    for (const areAllowed of [false, false, true, true]) await set(shop, areAllowed)
+    expect((await rollBack(shop, { environment: 'production' })).body.version.version).toBe('1.0.0')
+    const events = (await auditEvents(world.platform, shop.app)).filter(({ action }) => action.startsWith('app.roll'))
+    expect(events.map(({ action }) => action)).toEqual(['app.rollback_refused', 'app.rollback_allowed'])
+  })
 })

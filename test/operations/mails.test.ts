@@ -38,7 +38,8 @@ import { operator, trace } from '../support/operator.ts'
 import { signIn } from '../support/sign-in.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { addApp, addUser, type Login } from '../support/world.ts'
-import { refusalOf, sessionOf } from './support/owner.ts'
+import { rollBackVersion } from '../../src/operations/versions/move-version.ts'
+import { developmentCaller, refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 const withoutMail = await platformOfFile()
@@ -328,6 +329,34 @@ describe('an announcement', () => {
     const [made] = await deliverAll()
     expect(made?.head).toContain('New production secret')
     expect(made?.text).not.toContain(clientSecret)
+  })
+
+  test('tells owners of a rollback in production, and who did it', async () => {
+    const app = await addApp(platform, user)
+    const [owner, admin] = [await addUser(platform), await addUser(platform)]
+    await addMember(platform, trace, operator, { slug: app.slug, email: owner.email, role: 'owner' })
+    await addMember(platform, trace, operator, { slug: app.slug, email: admin.email, role: 'admin' })
+    for (const version of ['1.0.0', '2.0.0'])
+      await uploadVersion(platform, app, version, ['submit', 'approve', 'activate'])
+    await deliverAll()
+    const caller = await developmentCaller(platform, app)
+    const roll = async (change: object = {}) =>
+      await rollBackVersion(
+        platform,
+        trace,
+        caller,
+        { target: null, environment: 'production', reason: null, dryRun: false, ...change },
+        null,
+      )
+    await roll({ dryRun: true })
+    await roll({ environment: 'development' })
+    expect(await deliverAll()).toEqual([])
+    await roll()
+    const [told, ...others] = await deliverAll()
+    expect(others).toEqual([])
+    expect(told?.to).toEqual([user.email, owner.email])
+    expect(told?.text).toContain('was rolled back from 2.0.0 to 1.0.0')
+    expect(told?.text).toContain(`by the development secret ${caller.credentialId}.`)
   })
 
   test('tells a changed password and an added or removed factor, and a changed address at the old one', async () => {

@@ -511,3 +511,18 @@ describe('long lists', () => {
     },
   )
 })
+
+describe('rollbacks of production by development secrets', () => {
+  test('are switched off and on again on the page of the app, by owners', async () => {
+    const app = await freshApp()
+    const rule = async () => (await world.platform.database.queries.apps.byId(app.id))?.secretsRollBack
+    for (const [secrets, now] of [
+      ['refused', false],
+      ['allowed', true],
+    ] as const) {
+      const sent = await send(app, '', '/rollback-rule', { secrets })
+      expect(locationOf(sent)).toBe(pathOf(app, '?done=rollback'))
+      expect(await rule()).toBe(now)
+    }
+  })
+})

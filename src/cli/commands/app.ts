@@ -2,7 +2,14 @@ import { type Command, Option } from 'commander'
 import { type MemberRole, memberRoles } from '../../domain/member.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
-import { setAppStatus, createApp, deleteApp, undeleteApp, transferApp } from '../../operations/apps/apps.ts'
+import {
+  setAppStatus,
+  createApp,
+  deleteApp,
+  letSecretsRollBack,
+  undeleteApp,
+  transferApp,
+} from '../../operations/apps/apps.ts'
 import { listApps } from '../../operations/apps/lists.ts'
 import { addMember, changeMemberRole, listMembers, removeMember } from '../../operations/apps/members.ts'
 import { userAt } from '../../operations/users/find-user.ts'
@@ -47,6 +54,12 @@ export const addAppCommands = (program: Command): void => {
     remove,
   ).addHelpText('after', '\nUntil then app undelete restores it. Its slug stays reserved until then.')
   operator('undelete <app>', 'Restore a deleted app, suspended, within 7 days.', undelete)
+  operator(
+    'rollback-rule <app>',
+    'Decide whether development secrets may roll back production of an app.',
+    async (session, slug: string, { secrets }: { readonly secrets: 'allowed' | 'refused' }) =>
+      recordAnswer(await letSecretsRollBack(...session, { slug, areAllowed: secrets === 'allowed' })),
+  ).addOption(new Option('--secrets <rule>', 'they may, or not').choices(['allowed', 'refused']).makeOptionMandatory())
   operator('members <app>', 'List the members of an app.', async ([platform], slug: string) =>
     listAnswer(await listMembers(platform, slug), {
       Email: 'email',

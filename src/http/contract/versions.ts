@@ -136,6 +136,10 @@ export const rollbackResponse = model('RollbackResult', 'The rollback, and the v
     fromVersionId: recordId('ver', 'The version that was current.'),
     toVersionId: recordId('ver', 'The version that is current now.'),
     reason: nullableText('The reason that was given.', '1.4.0 crashes'),
+    by: object('Who did it.', {
+      credentialId: recordId('crd', 'The client secret behind the token.'),
+      label: nullableText('The label of that secret, if it has one.', 'Pipeline'),
+    }),
     dryRun: flag('Whether it only tells what would happen.', false),
     createdAt: time('When it happened.'),
   }),

@@ -100,6 +100,7 @@ export const rollBack = endpoint({
   answers: { 200: rollbackResponse },
   errors: [
     'development_credentials_required',
+    'rollback_not_allowed',
     'version_not_found',
     'no_previous_version',
     'version_already_current',

@@ -63,6 +63,7 @@ const isDeleted = 'This app is deleted. To bring it back, run: app-platform app 
 /** An app as its pages show it. */
 export type OwnedApp = AppRecord & {
   readonly developmentVersionId: App['developmentVersionId']
+  readonly secretsRollBack: boolean
   /** The role of who looks at it. Operators have that of an owner. */
   readonly role: MemberRole
 }
@@ -81,7 +82,7 @@ export const ownedApp = async (
   const found = await accessTo(q, slug, userId, as)
   if (found === null) throw refuse('route_not_found')
   const { app, role } = found
-  return { ...(await appRecord(q, app)), developmentVersionId: app.developmentVersionId, role }
+  return { ...(await appRecord(q, app)), ...pick(app, 'developmentVersionId', 'secretsRollBack'), role }
 }
 
 /** Whether this person may test an app: install its development head on a website or store of their own. */

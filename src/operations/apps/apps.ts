@@ -59,6 +59,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
       givenScopes: '',
       lostScopes: null,
       developmentVersionId: null,
+      secretsRollBack: true,
       deletedAt: null,
       createdAt: now,
       updatedAt: now,
@@ -152,6 +153,29 @@ export const changeAppScopes: Operation<NewAppScopes, AppRecord> = async (platfo
     return await appRecord(q, { ...app, ...registered, updatedAt: now })
   })
 }
+
+type RollbackRule = { readonly slug: string; readonly areAllowed: boolean }
+
+/**
+ * Decides whether development secrets may roll back production of an app. Members can do so in the console either way.
+ * @throws invalid_request for an unknown slug
+ */
+export const letSecretsRollBack: Operation<RollbackRule, AppRecord & Pick<App, 'secretsRollBack'>> = async (
+  platform,
+  trace,
+  actor,
+  { slug, areAllowed: secretsRollBack },
+) =>
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+    const app = await findApp(q, slug)
+    const isNew = app.secretsRollBack !== secretsRollBack
+    if (isNew) {
+      await q.apps.change(app.id, { secretsRollBack }, now)
+      const action = secretsRollBack ? 'app.rollback_allowed' : 'app.rollback_refused'
+      await record({ action, appId: app.id, target: app.id })
+    }
+    return { ...(await appRecord(q, isNew ? { ...app, updatedAt: now } : app)), secretsRollBack }
+  })
 
 type NewAppStatus = { readonly slug: string; readonly status: App['status'] }
 

@@ -1,7 +1,8 @@
 import type { AuditEvent, User } from '../../../db/database.ts'
-import type { Letter, MailKind } from '../../domain/mail.ts'
+import { type Letter, type MailKind, teamMails } from '../../domain/mail.ts'
 import type { invitationToMail } from '../apps/members.ts'
 import type { OpenChange } from '../decide.ts'
+import { storedJson } from '../stored-json.ts'
 import type { Platform } from '../platform.ts'
 
 /** What a mail tells. Plain sentences, so that both its forms say the same. */
@@ -12,6 +13,8 @@ type Told = {
   /** The app that it is about. */
   readonly app: { readonly name: string; readonly slug: string }
   readonly isRotation: boolean
+  /** Which versions were swapped by a rollback, and who did it. */
+  readonly rollback: { readonly from: string; readonly to: string; readonly by: string } | null
   /** When and from where it was done. */
   readonly circumstances: string
 }
@@ -40,14 +43,26 @@ export const letterOf = async (
     email,
     app: { name: app?.name ?? '(deleted)', slug: app?.slug ?? '' },
     isRotation: event?.action === 'credential.rotated',
+    rollback: kind === 'rolled_back' && event !== null ? await rollbackOf(q, event) : null,
     circumstances: circumstancesOf(event, session?.session.agent ?? null),
   })
   return {
     subject,
-    paragraphs: [kind === 'secret_made' ? 'Hello,' : `Hello ${name},`, says], // that one goes to a team
+    paragraphs: [teamMails[kind] === undefined ? `Hello ${name},` : 'Hello,', says],
     link: link === null ? null : { ...link, url: link.url === '' ? secretLink : origin + link.url },
     after: [...after, `${platform}, ${origin}`],
   }
+}
+
+const rollbackOf = async (q: OpenChange['q'], { appId, target, actorKind, actorId, detail }: AuditEvent) => {
+  const { fromVersionId, credentialId }: Readonly<Record<string, string>> = storedJson(detail ?? '{}')
+  const nameOf = async (id: string) => (await q.versions.byId(appId ?? '', id))?.version ?? '(removed)'
+  const secret = credentialId === undefined ? null : (await q.credentials.find(credentialId))?.credential
+  const label = secret?.label == null ? '' : ` (${secret.label})`
+  const person = actorKind === 'app' ? null : await q.users.byId(actorId ?? '')
+  const by =
+    credentialId === undefined ? (person?.name ?? 'an operator') : `the development secret ${credentialId}${label}`
+  return { from: await nameOf(fromVersionId ?? ''), to: await nameOf(target ?? ''), by }
 }
 
 const circumstancesOf = (event: AuditEvent | null, agent: string | null): string => {
@@ -147,6 +162,14 @@ const contents: Readonly<Record<Exclude<MailKind, 'app_invitation'>, (of: Told) 
     says: `A new production secret was created for the app ${app.name} at ${platform} on ${circumstances}.`,
     link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
     after: ['If nobody on your team created it, revoke it there and change your password.'],
+  }),
+  rolled_back: ({ platform, app, rollback, circumstances }) => ({
+    subject: `An app at ${platform} was rolled back`,
+    says: `The app ${app.name} at ${platform} was rolled back from ${rollback?.from} to ${rollback?.to} on ${circumstances}, by ${rollback?.by}. Users get ${rollback?.to} now.`,
+    link: { words: 'See its versions', url: `/console/${app.slug}/versions` },
+    after: [
+      'If nobody on your team did it, revoke that secret. On the page of the app, owners decide whether development secrets may roll back production.',
+    ],
   }),
 }
 

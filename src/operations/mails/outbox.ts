@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { linkMails, type MailKind, mailToldBy } from '../../domain/mail.ts'
+import { linkMails, type MailKind, mailToldBy, teamMails } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
 
 /** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. It asks for none with null. */
@@ -39,7 +39,7 @@ const recipientId = async (
   kind: MailKind,
   { actor, appId, target }: AuditFacts,
 ): Promise<string | null> => {
-  if (kind === 'secret_made') return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
+  if (teamMails[kind] !== undefined) return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
   if (kind === 'app_invitation') return null // whoever has the address
   if (kind === 'new_device') return 'id' in actor ? actor.id : null
   return target ?? null

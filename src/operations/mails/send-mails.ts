@@ -6,9 +6,10 @@ import {
   mostAskedLinks,
   mostMailAttempts,
   pauseAfterMail,
+  teamMails,
   writtenLetter,
 } from '../../domain/mail.ts'
-import { hasRight } from '../../domain/member.ts'
+import { type AppRight, hasRight } from '../../domain/member.ts'
 import { noPassword } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath } from '../../domain/password-link.ts'
 import { secretDigits } from '../../domain/secret.ts'
@@ -90,7 +91,8 @@ const prepareMail = async (
   if (mail.kind === 'reset_asked') await record({ action: 'user.reset_link_mailed', target: user.id })
   const event = await q.audit.byId(eventIdOf(mail))
   const to = mail.kind === 'reset_asked' ? user.email : (mail.address ?? user.email)
-  const copies = mail.kind === 'secret_made' ? await keepersOfSecrets(change, event?.appId ?? '', to) : []
+  const right = teamMails[kind]
+  const copies = right === undefined ? [] : await membersWith(right, change, event?.appId ?? '', to)
   return { to, copies, ...writtenLetter(await letterOf(platform, change, kind, user, event, link.link)) }
 }
 
@@ -113,10 +115,15 @@ const prepareInvitation = async (
   return { to: offer.row.email, copies: [], ...writtenLetter(invitationLetter(platform, offer)) }
 }
 
-/** The addresses of those in the team of an app who may make production secrets, beside the one of its publisher. */
-const keepersOfSecrets = async ({ q }: OpenChange, appId: string, publisher: string): Promise<readonly string[]> =>
+/** The addresses of those in the team of an app who have the right, beside the one of its publisher. */
+const membersWith = async (
+  right: AppRight,
+  { q }: OpenChange,
+  appId: string,
+  publisher: string,
+): Promise<readonly string[]> =>
   (await q.appMembers.ofApp(appId)).flatMap(({ email, role, status }) =>
-    status === 'active' && hasRight(role, 'productionSecrets') && email !== publisher ? [email] : [],
+    status === 'active' && hasRight(role, right) && email !== publisher ? [email] : [],
   )
 
 /** The audit event that a mail tells; that of a mail that somebody asked for has none. */
@@ -142,6 +149,7 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     case 'recovery_codes_created':
     case 'identity_changed':
     case 'secret_made':
+    case 'rolled_back':
       return user
     case 'new_device':
       return (await isFamiliar(change, user, mail)) ? null : user

@@ -120,7 +120,7 @@ export type RollbackRequest = {
 /**
  * Goes back to another version. In development the head moves; in production a version that was live before becomes live
  * again and the live one is superseded. Every rollback is recorded; a dry run changes nothing, and its ID is null.
- * @throws version_not_found, no_previous_version, version_already_current, version_not_eligible
+ * @throws rollback_not_allowed, version_not_found, no_previous_version, version_already_current, version_not_eligible
  */
 export const rollBackVersion = async (
   platform: Platform,
@@ -138,11 +138,15 @@ export const rollBackVersion = async (
     const change = open(q)
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended
+    const own = await q.apps.byId(caller.app.id)
+    if (environment === 'production' && own?.secretsRollBack !== true) return refuse('rollback_not_allowed')
     const swap = await findSwap(q, caller.app.id, request)
     if (swap instanceof PlatformError) return swap
     const { app, from, to } = swap
-    if (!dryRun) await takeRollback(change, swap, { id, environment, reason })
-    const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }
+    const { credentialId } = caller
+    const by = { credentialId, label: (await q.credentials.find(credentialId))?.credential.label ?? null }
+    if (!dryRun) await takeRollback(change, swap, { id, environment, reason }, { credentialId })
+    const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason, by }
     return {
       rollback: { id: dryRun ? null : id, ...step, dryRun, createdAt: now },
       version: await readVersionRecord(q, app.id, to.id),
@@ -200,13 +204,19 @@ export const previewRollback = async (
 
 type RollbackStep = Pick<RollbackRequest, 'environment' | 'reason'> & { readonly id: string }
 
-const takeRollback = async ({ q, now, record }: OpenChange, swap: Swap, { id, environment, reason }: RollbackStep) => {
+/** `by` is the credential of a program; the actor names a person. */
+const takeRollback = async (
+  { q, now, record }: OpenChange,
+  swap: Swap,
+  { id, environment, reason }: RollbackStep,
+  by: { readonly credentialId?: string } = {},
+) => {
   const { app, from, to } = swap
   const row = { id, appId: app.id, environment, fromVersionId: from.id, toVersionId: to.id, reason, createdAt: now }
   await q.rollbacks.insert(row)
   if (environment === 'development') await q.apps.change(app.id, { developmentVersionId: to.id }, now)
   else await makeLive(q, { from, to, rollbackId: id }, now)
-  const detail = { rollbackId: id, fromVersionId: from.id }
+  const detail = { rollbackId: id, fromVersionId: from.id, ...by }
   await record({ action: 'version.rolled_back', appId: app.id, environment, target: to.id, detail })
 }
 

@@ -12,16 +12,16 @@ import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { choiceParameter } from '../query.ts'
 import { appFor, AppPage, type AppVisit, type AtApp, ClientId, type AppPlace } from './app-area.tsx'
-import { NameForm, renamed, renaming } from './settings.tsx'
+import { appChanged, appChanges, NameForm, RollbackRule } from './settings.tsx'
 
 const notices = {
   app: 'Your app is registered. The steps below lead to its first call.',
-  ...renamed,
+  ...appChanged,
 } as const
 
-/** An app at a glance, for its members, and the form that renames it. */
+/** An app at a glance, for its members, and the forms that change it. */
 export const appOverviewRoutes = (door: Door, place: AppPlace) =>
-  renaming(door, place, show).get(
+  appChanges(door, place, show).get(
     '/console/:slug',
     async ({ request, params }) => await show(await requireVisit(door, request), params),
   )
@@ -54,6 +54,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       />
       <h2>Rename the app</h2>
       <NameForm at={at} isKnown={overview.live !== null} />
+      <RollbackRule at={at} />
     </AppPage>,
   )
 }

@@ -1,12 +1,13 @@
+import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp, mayInApp, mayRename, nameIsReviewed } from '../../operations/acting-as.ts'
-import { changeAppScopes, renameApp } from '../../operations/apps/apps.ts'
+import { changeAppScopes, letSecretsRollBack, renameApp } from '../../operations/apps/apps.ts'
 import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/scopes.ts'
 import { changed, formPage } from '../change.tsx'
 import { Field, SelectField } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { ButtonForm, Form } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeChoice, wordsOf } from '../design/scopes.tsx'
 import { Facts } from '../design/values.tsx'
@@ -32,11 +33,15 @@ import {
 type Slug = { readonly slug: string }
 
 const nameForm = formOf({ name: text })
+const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type.Literal('refused')]) })
 
-export const renamed = { name: 'The app is renamed.' } as const
+export const appChanged = {
+  name: 'The app is renamed.',
+  rollback: 'The rule for rollbacks of production is changed.',
+} as const
 
-/** The form that renames an app, which `show` has. */
-export const renaming = (door: Door, place: AppPlace, show: (visit: Visit, params: Slug) => Promise<Response>) =>
+/** The forms that rename an app, and decide who rolls it back, which `show` has. */
+export const appChanges = (door: Door, place: AppPlace, show: (visit: Visit, params: Slug) => Promise<Response>) =>
   changed(door, place.pattern('name'), {
     by: place.by,
     effect: 'renames',
@@ -44,9 +49,50 @@ export const renaming = (door: Door, place: AppPlace, show: (visit: Visit, param
     show,
     act: async ({ visit, fields: { name } }, { slug }) => {
       await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
-      return seeOther(`${place.key === 'desk' ? place.path(slug, 'settings') : place.path(slug)}?done=name`)
+      return seeOther(`${pathOfChanges(place, slug)}?done=name`)
     },
-  })
+  }).use(
+    changed(door, place.pattern('rollback-rule'), {
+      by: place.by,
+      effect: 'gives a right',
+      form: rollbackForm,
+      show,
+      act: async ({ visit, fields: { secrets } }, { slug }) => {
+        const input = { slug, areAllowed: secrets === 'allowed' }
+        await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
+        return seeOther(`${pathOfChanges(place, slug)}?done=rollback`)
+      },
+    }),
+  )
+
+const pathOfChanges = ({ key, path }: AppPlace, slug: string): string =>
+  key === 'desk' ? path(slug, 'settings') : path(slug)
+
+/** Whether development secrets may roll back production, and the button that changes it. */
+export const RollbackRule = ({ at }: AtApp) => {
+  const { secretsRollBack } = at.app
+  return (
+    <>
+      <h2>Rollbacks of production</h2>
+      <p>
+        {secretsRollBack
+          ? 'Everybody who has a development secret can roll back production, which changes what all users get.'
+          : 'Development secrets cannot roll back production. Members can do it in the console.'}{' '}
+        Owners get a mail about each rollback.
+      </p>
+      <Allowed at={at} right="rollbackRule">
+        <ButtonForm
+          action={at.path('rollback-rule')}
+          visit={at.visit}
+          hidden={{ secrets: secretsRollBack ? 'refused' : 'allowed' }}
+          asks={proveFirst(at.visit)}
+        >
+          {secretsRollBack ? 'Keep development secrets from it' : 'Let development secrets do it'}
+        </ButtonForm>
+      </Allowed>
+    </>
+  )
+}
 
 /** `isKnown` if users know the app by its name: then only operators change it. */
 export const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
@@ -70,7 +116,7 @@ export const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean })
 
 /** On the desk: what about an app can be changed, besides what has a tab of its own. */
 export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
-  renaming(door, place, showSettings)
+  appChanges(door, place, showSettings)
     .get('/desk/apps/:slug/settings', async ({ request, params: { slug } }) =>
       settingsPage(await requireApp(door, request, slug)),
     )
@@ -96,6 +142,7 @@ const settingsPage = async (at: AppVisit): Promise<Response> =>
     <AppPage at={at} tab="settings" title="Settings" notices={settingsNotices}>
       <h2>Name</h2>
       <NameForm at={at} isKnown={false} />
+      <RollbackRule at={at} />
       <GivenScopes at={at} catalogue={await readCatalogue(at.visit.door.platform)} />
       <h2>More</h2>
       <RowList
@@ -135,7 +182,7 @@ const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('giv
   done: { taken: 'The app, its grants and its tokens do not have the scope any more.' },
 })
 
-const settingsNotices = { ...renamed, given: 'The app may register the scope now.', ...scopeTaking.done } as const
+const settingsNotices = { ...appChanged, given: 'The app may register the scope now.', ...scopeTaking.done } as const
 
 /** Restricted scopes of the operator, which an app can register only after it was given them. */
 const GivenScopes = ({ at, catalogue }: AtApp & { readonly catalogue: ScopeCatalogue }) => {

@@ -1,5 +1,6 @@
 import {
   changeAppScopes,
+  letSecretsRollBack,
   setAppStatus,
   deleteApp,
   undeleteApp,
@@ -136,6 +137,12 @@ const makeScopes = async (platform: Platform, owner: Login): Promise<readonly Th
       begin: async (at) => await set(at, 'profile:read profile.email:read site:read store:read'),
       isInForce: async ({ database }) =>
         (await database.queries.apps.byId(app.id))?.scopes.includes('site:read') === true,
+    },
+    {
+      name: 'rollbacks by development secrets',
+      end: async (at) => await letSecretsRollBack(at, trace, operator, { slug: app.slug, areAllowed: false }),
+      begin: async (at) => await letSecretsRollBack(at, trace, operator, { slug: app.slug, areAllowed: true }),
+      isInForce: async ({ database }) => (await database.queries.apps.byId(app.id))?.secretsRollBack === true,
     },
     {
       name: 'scope of an install',
