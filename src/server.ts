@@ -235,7 +235,7 @@ export const startPlatformServer = async (
     announceDeprecationsJob(platform),
     tellRefusalsJob(platform),
     watchConditions,
-    ...(mailer === null ? [] : [sendMailsJob(platform, mailer)]),
+    ...(mailer === null ? [] : [sendMailsJob(platform, mailer, log, metrics.mailLost)]),
     ...(cluster === null ? [] : [shareLimitsJob(async () => await limiter.share(cluster.mergeLimits))]),
   ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause, ...outageIn(database, cause) })

@@ -1,4 +1,4 @@
-import { asc, desc, eq, isNotNull, lte } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, isNotNull, lte } from 'drizzle-orm'
 import type { MailFault } from '../../src/domain/mail.ts'
 import { mails } from '../tables/sqlite.ts'
 import { changeOne, inserter } from './rows.ts'
@@ -42,6 +42,21 @@ export const mailQueries = (db: DrizzleConnection) => {
         .limit(limit)
       return rows.flatMap(({ fault }) => (fault === null ? [] : [fault]))
     },
+    /** Mails of this time and later that were given up. */
+    countGivenUp: async (since: number): Promise<number> =>
+      await db.$count(mails, and(eq(mails.state, 'failed'), gte(mails.createdAt, since))),
+    find: async (id: string): Promise<Mail | null> =>
+      (await db.select().from(mails).where(eq(mails.id, id)))[0] ?? null,
+    /** The latest mail to the user that was sent or given up. */
+    latestTo: async (userId: string): Promise<Mail | null> =>
+      (
+        await db
+          .select()
+          .from(mails)
+          .where(and(eq(mails.userId, userId), inArray(mails.state, ['sent', 'failed'])))
+          .orderBy(desc(mails.id))
+          .limit(1)
+      )[0] ?? null,
     countWaiting: async (limit: number): Promise<number> =>
       await db.$count(
         db.select({ id: mails.id }).from(mails).where(isNotNull(mails.nextAttemptAt)).limit(limit).as('waiting'),

@@ -134,7 +134,7 @@ export const asOperator = async <T>(
       quotas: config.quotas,
       auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks),
-      mailer: config.sendsMails ? { trouble: () => null } : null, // the server sends them
+      mailer: config.sendsMails ? { trouble: () => null, givenUp: () => 0 } : null, // the server sends them
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       refusals: createRefusalLog(),
       running: new Set(),

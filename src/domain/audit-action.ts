@@ -64,6 +64,7 @@ export const auditActions = [
   'install_session_code.reuse_detected',
   'install_session_code.revoked',
   'installs.exported',
+  'mail.given_up',
   'member.added',
   'member.invitation_revoked',
   'member.invited',

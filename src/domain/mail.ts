@@ -128,6 +128,10 @@ export type MailSettings = {
 export const mailFaultSentence = (fault: MailFault, { host, port }: Pick<MailSettings, 'host' | 'port'>): string =>
   `The mail server ${host}:${port} ${faultWords[fault]}`
 
+/** The same of the last mail to a user. */
+export const lostMailSentence = (fault: MailFault): string =>
+  `The last mail to this user was not delivered: the mail server ${faultWords[fault]}`
+
 const faultWords: Readonly<Record<MailFault, string>> = {
   unknown_host: 'cannot be found: check the host in SMTP_URL, and that this machine resolves names.',
   not_connected: 'cannot be reached: check host and port in SMTP_URL, firewalls, and that it is running.',
@@ -156,6 +160,8 @@ export const mostMailAttempts = pauses.length + 1
 export const pauseAfterMail = (attempts: number): number => pauses[attempts - 1] ?? 8 * hour
 /** How long an attempt may take. */
 export const mailTimeoutMs = 30_000
+/** How long after it was asked for a mail that was given up is a condition: it is tried for one day. */
+export const givenUpToldMs = 2 * 24 * hour
 /** How long the outbox remembers a mail, without its address and content. */
 export const mailHistoryMs = 7 * 24 * hour
 

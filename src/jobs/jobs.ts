@@ -34,13 +34,17 @@ export const purgeJob = (platform: Platform, purged: (kind: string, rows: number
   })
 
 /** Sends the mails that are due, one after the other. */
-export const sendMailsJob = (platform: Platform, mailer: Mailer): Job => ({
+export const sendMailsJob = (platform: Platform, mailer: Mailer, log: Log, lost: (fault: string) => void): Job => ({
   name: 'send-mails',
   periodMs: 1_000,
   run: async (stopped) => {
     if (!platform.database.health().writable) return
     await noticeMailTrouble(platform, mailer)
-    while (!stopped() && (await sendNextMail(platform, localTrace(platform), mailer))) {
+    const givenUp: Parameters<typeof sendNextMail>[3] = ({ kind, fault, userId }) => {
+      log.warn('mail.given_up', { kind, userId, reason: mailer.explain(fault) })
+      lost(fault)
+    }
+    while (!stopped() && (await sendNextMail(platform, localTrace(platform), mailer, givenUp))) {
       await noticeMailTrouble(platform, mailer)
     }
   },

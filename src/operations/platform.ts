@@ -52,7 +52,7 @@ export type Platform = {
   /** Calls the webhook endpoints of apps. */
   readonly webhooks: WebhookSender
   /** Sends mails; null if no mail server is set, and then no mail is written. */
-  readonly mailer: Pick<Mailer, 'trouble'> | null
+  readonly mailer: Pick<Mailer, 'trouble' | 'givenUp'> | null
   readonly observe: TokenObserver
   /** Decides which refusals get an audit event of their own. */
   readonly refusals: RefusalLog

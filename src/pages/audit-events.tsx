@@ -41,6 +41,7 @@ const operatorGroups = {
   sign_in: 'Sign-in at the builder',
   device: 'Known browsers',
   factor: 'Second factors',
+  mail: 'Mails',
   page: 'Refused forms',
   scope: 'Scopes',
   service_key: 'Service keys',

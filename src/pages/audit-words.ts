@@ -126,6 +126,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'install_session_code.revoked': ({ who, app, where }) => tell`${who} revoked a frame code of ${app}${where}`,
   'installs.exported': ({ who, target, app }) =>
     target === '' ? tell`${who} exported the installs` : tell`${who} exported the installs of ${app}`,
+  'mail.given_up': ({ user, value }) =>
+    tell`A mail to ${user} was not delivered: ${value('fault').replaceAll('_', ' ')}`,
   'member.added': ({ who, user, app, role }) => tell`${who} made ${user} ${role} of ${app}`,
   'member.invitation_revoked': ({ who, app }) => tell`${who} revoked an invitation to ${app}`,
   'member.invited': ({ who, app, role }) => tell`${who} invited somebody to become ${role} of ${app}`,

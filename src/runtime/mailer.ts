@@ -46,7 +46,7 @@ export const createMailer = (
       disableUrlAccess: true,
     })
   })
-  let trouble: MailFault | null = null
+  let noticed: { readonly fault: MailFault | null; readonly givenUp: number } = { fault: null, givenUp: 0 }
   return {
     /** Null when the mail server has taken the mail. After a time-out it may have taken it, too. */
     send: async ({ to, copies = [], subject, text, html }: OutgoingMail): Promise<MailFault | null> => {
@@ -70,9 +70,11 @@ export const createMailer = (
       return await Promise.race([sending, late.promise]).finally(() => clearTimeout(timer))
     },
     /** What keeps mails from being sent now, as a sentence; null if nothing does. */
-    trouble: (): string | null => (trouble === null ? null : mailFaultSentence(trouble, settings)),
-    /** Remembers it, so that readiness and metrics need not ask the store. */
-    noticeTrouble: (fault: MailFault | null): void => void (trouble = fault),
+    trouble: (): string | null => (noticed.fault === null ? null : mailFaultSentence(noticed.fault, settings)),
+    /** How many mails were given up lately. */
+    givenUp: (): number => noticed.givenUp,
+    /** Remembers both, so that readiness and metrics need not ask the store. */
+    notice: (found: typeof noticed): void => void (noticed = found),
     /** A fault in one sentence, with the remedy. */
     explain: (fault: MailFault): string => mailFaultSentence(fault, settings),
   }

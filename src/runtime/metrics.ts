@@ -114,6 +114,7 @@ export const createMetrics = (listeners = 1) => {
   const issued = createCounter('tokens_issued_total', 'Secrets handed out, by kind.')
   const refused = createCounter('tokens_refused_total', 'Secrets presented and refused, by kind.')
   const reused = createCounter('tokens_reused_total', 'Spent secrets presented again, by kind.')
+  const lostMails = createCounter('mails_given_up_total', 'Mails that are not tried again, by kind of fault.')
   const purged = createCounter('purged_rows_total', 'Expired rows deleted, by kind.')
   /** In epoch seconds. */
   const lastDone = new Map<string, number>()
@@ -124,6 +125,7 @@ export const createMetrics = (listeners = 1) => {
     /** Events of secrets, by kind only. */
     tokens: { issued: issued.count, refused: refused.count, reused: reused.count },
     purged: purged.count,
+    mailLost: lostMails.count,
     /** A job has just succeeded. */
     jobDone: (job: string) => void lastDone.set(job, Date.now() / 1000),
     /** The jobs of this server, and how many seconds ago each last succeeded. */
@@ -165,7 +167,7 @@ export const createMetrics = (listeners = 1) => {
           'When each of the jobs last ended well; at first, when the program started.',
           labelled('job', lastDone),
         ),
-        ...[issued, refused, reused, purged].map(({ text }) => text()),
+        ...[issued, refused, reused, purged, lostMails].map(({ text }) => text()),
       ]
       return [
         requests.render(),

@@ -31,6 +31,7 @@ import { createCredential, rotateCredential } from '../../src/operations/credent
 import { replaceRecoveryCodes, resetFactors } from '../../src/operations/factors/change-factors.ts'
 import { linkIdentity, unlinkIdentity } from '../../src/operations/users/identities.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { inspectUser } from '../../src/operations/users/find-user.ts'
 import { auditEvents } from '../support/audit-events.ts'
 import { addTotp } from '../support/factors.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
@@ -81,6 +82,10 @@ beforeEach(async () => {
   user = await addUser(platform)
 })
 
+const givenUp = async (id = user.id) =>
+  (await auditEvents(platform))
+    .filter(({ action, target }) => action === 'mail.given_up' && target === id)
+    .map(({ detail }) => JSON.parse(detail ?? '') as unknown)
 const mailsOf = async (id = user.id) => await q.personal.rows('mails', id)
 const isLive = async (link: string) =>
   await openPasswordLink(platform, trace, link).then(
@@ -259,19 +264,34 @@ describe('a mail server that fails', () => {
     expect(attempts).toBe(10)
     expect(now() - began).toBeLessThan(day)
     expect(await mailsOf()).toMatchObject([{ state: 'failed', fault: 'refused' }])
+    expect(await givenUp()).toEqual([{ kind: 'reset', fault: 'refused', attempts: 10 }])
     expect(server.received.filter(({ to }) => to.includes(user.email))).toEqual([])
   })
 
-  test('that refuses the recipient for good gets the mail no second time, and that is no condition', async () => {
+  test('that refuses the recipient for good gets the mail no second time, which the audit log, a condition and the user on the desk tell', async () => {
     server.behave({ rcptTo: 550 })
     await createResetLink(platform, trace, operator, user.id)
     await deliver()
     expect(await mailsOf()).toMatchObject([{ state: 'failed', fault: 'recipient', attempts: 1 }])
+    expect(await givenUp()).toEqual([{ kind: 'reset', fault: 'recipient', attempts: 1 }])
+    expect((await inspectUser(platform, user.id)).lastMailFault).toBe('recipient')
+    expect((await readConditions(platform)).map(({ name, endsReadiness }) => [name, endsReadiness])).toEqual([
+      ['mails_given_up', false],
+    ])
+    passed += 2 * day
+    await deliver()
+    expect(await readConditions(platform)).toEqual([])
+    passed -= 2 * day
+    await deliver()
     server.behave({ rcptTo: 451 })
     await createResetLink(platform, trace, operator, user.id)
     await deliver()
     expect((await mailsOf())[1]).toMatchObject({ state: 'pending', fault: 'recipient_later' })
-    expect(await readConditions(platform)).toEqual([])
+    expect((await readConditions(platform)).map(({ name }) => name)).toEqual(['mails_given_up'])
+    server.behave({})
+    passed += pauseAfterMail(1)
+    await deliver()
+    expect((await inspectUser(platform, user.id)).lastMailFault).toBeNull()
   })
 
   test('that hangs does so for a limited time', async () => {

@@ -21,6 +21,7 @@ export const conditionNames = [
   'no_synchronous_standby',
   'several_standbys',
   'mail_fails',
+  'mails_given_up',
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
@@ -40,9 +41,13 @@ export const readConditions = async (platform: Observed): Promise<readonly Condi
   const ofStore = storeCondition(platform)
   // A clock that differs from that of PostgreSQL is one problem, whatever it is ahead of.
   const ofClock = ofStore?.name === 'clock_wrong' ? null : clockCondition(platform)
-  return [ofStore, ofClock, ...sharingConditions(platform.database.sharing()), mailCondition(platform)].filter(
-    (condition) => condition !== null,
-  )
+  return [
+    ofStore,
+    ofClock,
+    ...sharingConditions(platform.database.sharing()),
+    mailCondition(platform),
+    lostMailsCondition(platform),
+  ].filter((condition) => condition !== null)
 }
 
 const nameOf = {
@@ -67,6 +72,16 @@ const clockCondition = ({ clock }: Observed): Condition | null => {
 const mailCondition = ({ mailer }: Observed): Condition | null => {
   const sentence = mailer?.trouble() ?? null
   return sentence === null ? null : warning('mail_fails', sentence)
+}
+
+const lostMailsCondition = ({ mailer }: Observed): Condition | null => {
+  const count = mailer?.givenUp() ?? 0
+  return count === 0
+    ? null
+    : warning(
+        'mails_given_up',
+        `${count === 1 ? 'A mail' : `${count} mails`} of the last two days could not be delivered: the audit log names the people and the reasons (mail.given_up). Correct the addresses, or send new links.`,
+      )
 }
 
 /** How far clocks may differ without a warning. Beyond 30 s, the store takes no writes, and says so (`clock_wrong`). */

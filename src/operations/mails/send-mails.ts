@@ -1,8 +1,11 @@
 import type { Mail, User } from '../../../db/database.ts'
 import {
   askedLinkPauseMs,
+  givenUpToldMs,
   isOfRecipient,
   linkMails,
+  type MailFault,
+  type MailKind,
   mostAskedLinks,
   mostMailAttempts,
   pauseAfterMail,
@@ -23,11 +26,19 @@ import { findUser } from '../users/find-user.ts'
 import { mintLink, type MintedLink } from '../users/passwords.ts'
 import { invitationLetter, letterOf } from './letters.ts'
 
+/** A mail that will not be tried again, and why. */
+type GivenUp = { readonly kind: MailKind; readonly fault: MailFault; readonly userId: string | null }
+
 /**
  * Sends the mail that has been due longest; false if none is due. An attempt is counted before it is made: of several servers one
- * makes it, and after a crash the mail is sent again after the pause.
+ * makes it, and after a crash the mail is sent again after the pause. A mail that is given up leaves an audit event.
  */
-export const sendNextMail = async (platform: Platform, trace: Trace, mailer: Mailer): Promise<boolean> => {
+export const sendNextMail = async (
+  platform: Platform,
+  trace: Trace,
+  mailer: Mailer,
+  givenUp: (mail: GivenUp) => void = () => undefined,
+): Promise<boolean> => {
   const now = platform.clock.now()
   const due = await platform.database.queries.mails.nextDue(now)
   if (due === null) return false
@@ -42,21 +53,40 @@ export const sendNextMail = async (platform: Platform, trace: Trace, mailer: Mai
   if (mail === null) return true
   const fault = await mailer.send(mail)
   const attempts = due.attempts + 1
-  const attempted = { id: due.id, attempts }
-  await decide(platform, trace, { actor: system }, async ({ q, now: at }) => {
-    if (fault === null) await q.mails.settle(attempted, 'sent', null)
-    else if (fault === 'recipient' || attempts >= mostMailAttempts) await q.mails.settle(attempted, 'failed', fault)
-    else await q.mails.noteFault(attempted, fault)
+  const attempted = { ...due, attempts }
+  const lost = await decide(platform, trace, { actor: system }, async (change) => {
+    const { q, now: at } = change
     // After a time-out the mail may have arrived all the same.
     if (fault !== null && fault !== 'timed_out') await q.passwordLinks.use(link.id, at)
+    if (fault === null) return void (await q.mails.settle(attempted, 'sent', null))
+    if (fault === 'recipient' || attempts >= mostMailAttempts) return await giveUp(change, attempted, fault)
+    return void (await q.mails.noteFault(attempted, fault))
   })
+  if (lost) givenUp(lost)
   return true
 }
 
+const giveUp = async ({ q, record }: OpenChange, mail: Mail, fault: MailFault): Promise<GivenUp | undefined> => {
+  if (!(await q.mails.settle(mail, 'failed', fault))) return undefined // another server has settled it
+  const { kind, attempts } = mail
+  const userId = (await q.mails.find(mail.id))?.userId ?? null
+  await record({
+    action: 'mail.given_up',
+    detail: { kind, fault, attempts },
+    ...(userId !== null && { target: userId }),
+  })
+  return { kind, fault, userId }
+}
+
 /** Reads from the store why mails are not sent, for `readConditions`: another server may have tried last. */
-export const noticeMailTrouble = async ({ database }: Pick<Platform, 'database'>, mailer: Mailer): Promise<void> => {
-  const faults = await database.queries.mails.latestFaults(lookedAt)
-  mailer.noticeTrouble(faults.find((fault) => !isOfRecipient(fault)) ?? null)
+export const noticeMailTrouble = async (
+  { database, clock }: Pick<Platform, 'database' | 'clock'>,
+  mailer: Mailer,
+): Promise<void> => {
+  const { mails } = database.queries
+  const faults = await mails.latestFaults(lookedAt)
+  const givenUp = await mails.countGivenUp(clock.now() - givenUpToldMs)
+  mailer.notice({ fault: faults.find((fault) => !isOfRecipient(fault)) ?? null, givenUp })
 }
 
 /** Of the waiting mails. Those that have failed most often are first. */
@@ -75,7 +105,7 @@ const prepareMail = async (
   const { q, now, record } = change
   const { kind } = mail
   if (mail.attempts >= mostMailAttempts) {
-    await q.mails.settle(mail, 'failed', mail.fault) // a crash kept the last attempt from being settled
+    await giveUp(change, mail, mail.fault ?? 'timed_out') // a crash kept the last attempt from being settled
     return null
   }
   if (kind === 'app_invitation') return await prepareInvitation(platform, change, mail, digits)

@@ -78,6 +78,7 @@ export const inspectUser = async (platform: Platform, id: string) => {
     status,
   }))
   const identities = await q.identities.ofUser(id)
+  const lastMail = await q.mails.latestTo(id)
   const holders = await Promise.all(
     identities.map(async ({ addressHolderId }) =>
       addressHolderId === null ? null : await q.users.byId(addressHolderId),
@@ -90,5 +91,7 @@ export const inspectUser = async (platform: Platform, id: string) => {
     /** Who has an address that an identity provider says this user has. */
     addressHolders: holders.flatMap((holder) => (holder === null ? [] : [{ id: holder.id, name: holder.name }])),
     factors: await factorsOf(platform, id),
+    /** Why the last mail was given up; null if it was sent. */
+    lastMailFault: lastMail?.state === 'failed' ? lastMail.fault : null,
   }
 }

@@ -1,5 +1,6 @@
 import { builderPage, mayUsePassword, type SignInRules } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
+import { lostMailSentence } from '../../domain/mail.ts'
 import { renameUser, setUserEmail } from '../../operations/users/users.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
@@ -111,6 +112,7 @@ const show = async (visit: Visit, { id }: Id): Promise<Response> => {
           this one gets the address when the user signs in again.
         </p>
       ))}
+      {user.lastMailFault === null ? null : <p class="notice">{lostMailSentence(user.lastMailFault)}</p>}
       <UserFacts user={user} ways={waysOf(visit.door.platform.signIn, user)} />
       <OwnApps user={user} mostApps={visit.door.platform.quotas.apps} />
       <h2>Access and rights</h2>
