@@ -1,6 +1,17 @@
 import { expect, test } from 'bun:test'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { actingAs, actingWithKey, isOperator, mayInApp } from '../../src/operations/acting-as.ts'
+import {
+  actingAs,
+  actingWithKey,
+  isOperator,
+  mayInActiveApp,
+  mayInApp,
+  mayRename,
+  type Rule,
+  ruleOfOperator,
+} from '../../src/operations/acting-as.ts'
+import { addMember, mayChangeMember } from '../../src/operations/apps/members.ts'
+import { ownsCredential } from '../../src/operations/credentials/credentials.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { endIssued } from '../../src/operations/end-access.ts'
 import { moveBuilderInstall } from '../../src/operations/installs/lists.ts'
@@ -13,7 +24,7 @@ import { authenticateServiceKey } from '../../src/operations/service-keys/authen
 import { createServiceKey, revokeServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { endBuilderUserAccess, linkUser, sparingOperators, setOperator } from '../../src/operations/users/users.ts'
 import { eraseUser } from '../../src/operations/users/personal-data.ts'
-import { createApp } from '../../src/operations/apps/apps.ts'
+import { createApp, deleteApp, setAppStatus } from '../../src/operations/apps/apps.ts'
 import { signIn } from '../support/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
@@ -88,6 +99,38 @@ test('to a user the apps of others do not exist, and without operator rights the
   }
   expect(await isThere('stolen')).toBe(false)
   expect(await platform.database.transaction((q) => mayInApp(app.slug, 'view')(q, user.id))).toBeNull()
+})
+
+test('a rule about an app lets operators do all that its owners may, until the app is deleted, and other users nothing more', async () => {
+  const app = await addApp(platform, user)
+  const { slug } = app
+  const boss = await addUser(platform, 'Olive Operator')
+  await setOperator(platform, trace, operator, { userId: boss.id, isOperator: true })
+  const member = await addUser(platform, 'Mia Member')
+  await addMember(platform, trace, operator, { slug, email: member.email, role: 'developer' })
+  const [secret] = await platform.database.queries.credentials.liveOfClient(app.production.clientId, Date.now())
+  const rules: readonly Rule[] = [
+    mayInApp(slug, 'delete'),
+    mayInActiveApp(slug, 'settings'),
+    mayRename(slug),
+    mayChangeMember(slug, member.id, 'owner'),
+    ownsCredential(slug, secret?.id ?? ''),
+  ]
+  const askedAs = async (login: Login, asks: (rule: Rule) => Rule): Promise<readonly string[]> =>
+    await Promise.all(rules.map(async (rule) => (await asks(rule)(platform.database.queries, login.id))?.code ?? 'may'))
+  const all = (word: string) => rules.map(() => word)
+  expect(await askedAs(boss, ruleOfOperator)).toEqual(all('may'))
+  expect(await askedAs(boss, (rule) => rule)).toEqual(all('route_not_found'))
+  expect(await askedAs(member, ruleOfOperator)).toEqual(all('route_not_found'))
+  expect(await askedAs(member, (rule) => rule)).toEqual(all('right_missing'))
+  await setAppStatus(platform, trace, operator, { slug, status: 'suspended' })
+  expect(await askedAs(boss, ruleOfOperator)).toEqual(all('may'))
+  const { slug: other } = await addApp(platform, user)
+  expect(
+    (await ruleOfOperator(ownsCredential(other, secret?.id ?? ''))(platform.database.queries, boss.id))?.code,
+  ).toBe('route_not_found')
+  await deleteApp(platform, trace, operator, slug)
+  expect(await askedAs(boss, ruleOfOperator)).toEqual(all('route_not_found'))
 })
 
 test('a service key that was revoked after it was read changes nothing, and its refusal is recorded', async () => {

@@ -196,7 +196,7 @@ describe('connected apps', () => {
     expect(await noticeOn(page)).toContain('This authorization is revoked.')
     expect([await works(email.accessToken), await works(sites.accessToken)]).toEqual([false, true])
 
-    await confirm(page, page.getByRole('link', { name: 'Revoke all its access' }))
+    await confirm(page, page.getByRole('link', { name: 'Revoke access' }))
     expect(pathOf(page)).toBe('/account/apps')
     expect(await noticeOn(page)).toContain('Access revoked.')
     expect(await works(sites.accessToken)).toBe(false)

@@ -393,7 +393,7 @@ export const siteMap: readonly Site[] = [
     .map((part): Site => ({
       pattern: `/desk/apps/:slug/${part}`,
       who: 'operator',
-      paths: ({ app }) => [`/desk/apps/${app.slug}/${part}`],
+      paths: ({ app, suspendedApp }) => [app, suspendedApp].map(({ slug }) => `/desk/apps/${slug}/${part}`),
     })),
   {
     pattern: '/desk/apps/:slug/credentials/new',
