@@ -21,6 +21,7 @@ import {
   sendMailsJob,
   shareLimitsJob,
   tellAllRefusals,
+  tellBuilderJob,
   tellRefusalsJob,
   watchConditionsJob,
 } from './jobs/jobs.ts'
@@ -233,6 +234,7 @@ export const startPlatformServer = async (
     purgeJob(platform, metrics.purged),
     keepTimeJob(platform),
     announceDeprecationsJob(platform),
+    tellBuilderJob(platform),
     tellRefusalsJob(platform),
     watchConditions,
     ...(mailer === null ? [] : [sendMailsJob(platform, mailer, log, metrics.mailLost)]),

@@ -261,7 +261,7 @@ CREATE TABLE embedded_sessions (
 
 CREATE TABLE webhook_endpoints (
   id TEXT PRIMARY KEY NOT NULL,
-  app_id TEXT NOT NULL REFERENCES apps (id),
+  app_id TEXT REFERENCES apps (id),
   environment TEXT NOT NULL CHECK (environment IN ('development', 'production')),
   url TEXT NOT NULL,
   kinds TEXT NOT NULL,
@@ -573,6 +573,6 @@ CREATE TABLE staged_resources (
 
 CREATE TABLE watermarks (
   name TEXT PRIMARY KEY NOT NULL
-    CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported')),
+    CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told')),
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -191,11 +191,12 @@ export const countedQueries = (db: DrizzleConnection) => {
   const webhookCalls = async (span: CountSpan, outcome: SQL) => {
     const hour = startOf(webhookAttempts.at, hourMs)
     return await db
-      .select({ appId: webhookEndpoints.appId, environment: webhookEndpoints.environment, hour, count: count() })
+      .select({ appId: apps.id, environment: webhookEndpoints.environment, hour, count: count() })
       .from(webhookAttempts)
       .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookAttempts.endpointId))
+      .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
       .where(and(calls.within(span), ne(webhookAttempts.kind, 'ping'), outcome))
-      .groupBy(webhookEndpoints.appId, webhookEndpoints.environment, hour)
+      .groupBy(apps.id, webhookEndpoints.environment, hour)
   }
   const accepted = sql`coalesce(${webhookAttempts.status}, 0) BETWEEN 200 AND 299`
 

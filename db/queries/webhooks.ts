@@ -35,7 +35,8 @@ import { lazily } from '../../src/domain/lazily.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { lazyReader } from './reader.ts'
 import { rotatingSecrets } from './secrets.ts'
-import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
+import { noAppId } from '../../src/domain/identifier.ts'
+import { type BuilderEvent, type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { expiring } from './lists.ts'
 import { beside, type Place } from './places.ts'
 
@@ -49,7 +50,7 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
     db
       .select({ id: webhookEndpoints.id })
       .from(webhookEndpoints)
-      .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
+      .leftJoin(apps, eq(apps.id, webhookEndpoints.appId)) // the builder's have none
       .where(
         and(
           eq(webhookEndpoints.status, sql`'enabled'`),
@@ -92,14 +93,14 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
       db
         .select({ endpoint: getTableColumns(webhookEndpoints), slug: apps.slug })
         .from(webhookEndpoints)
-        .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
+        .leftJoin(apps, eq(apps.id, webhookEndpoints.appId))
         .where(and(eq(webhookEndpoints.id, given('id')), isNull(apps.deletedAt))),
     { locks: webhookEndpoints }, // or of two results at once each could overwrite since when it fails
   )
 
   return {
     insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
-    /** The endpoint with its app; null if the app is deleted. */
+    /** The endpoint with the slug of its app (null: it is the builder's); null if the app is deleted. */
     find: async (id: string) => await found().first({ id }),
     listOfApp: async (appId: string): Promise<WebhookEndpoint[]> =>
       await db
@@ -107,11 +108,16 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
         .from(webhookEndpoints)
         .where(eq(webhookEndpoints.appId, appId))
         .orderBy(asc(webhookEndpoints.environment), asc(webhookEndpoints.id)),
+    /** The builder's endpoints, oldest first. */
+    ofBuilder: async (): Promise<WebhookEndpoint[]> =>
+      await db.select().from(webhookEndpoints).where(isNull(webhookEndpoints.appId)).orderBy(asc(webhookEndpoints.id)),
     /** The endpoints that may have chosen an event. Runs for each event that could be announced. */
     ofPlace: (appId: string, environment: Environment) => ofPlace().all({ appId, environment }),
     /** Every app that has an endpoint. */
     listeningApps: async (): Promise<readonly string[]> =>
-      (await db.selectDistinct({ appId: webhookEndpoints.appId }).from(webhookEndpoints)).map(({ appId }) => appId),
+      (await db.selectDistinct({ appId: webhookEndpoints.appId }).from(webhookEndpoints)).flatMap(({ appId }) =>
+        appId === null ? [] : [appId],
+      ),
     countOfPlace: async (appId: string, environment: Environment) =>
       await db.$count(
         webhookEndpoints,
@@ -228,10 +234,11 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
   return {
     /**
      * Writes an event and returns its position. For an app in an environment, one writer at a time takes positions, so they follow
-     * the order of its commits.
+     * the order of its commits. Those of the builder are written by one transaction after the other.
      */
-    put: async (event: ToldEvent, at: number): Promise<number> => {
-      const { id, appId, environment, kind } = event
+    put: async (event: ToldEvent | BuilderEvent, at: number): Promise<number> => {
+      const { id, kind } = event
+      const { appId, environment } = { appId: event.appId ?? noAppId, environment: event.environment ?? 'production' }
       const position =
         db.takePosition === undefined
           ? ((await last().first({ limit: 1 }))?.position ?? 0) + 1

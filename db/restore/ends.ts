@@ -87,10 +87,12 @@ const changed = (table: string, column: string): string =>
   `SELECT p.id, p.updated_at, p.${column} FROM predecessor.${table} AS p
     LEFT JOIN main.${table} AS m ON m.id = p.id WHERE (m.id IS NULL OR m.${column} IS NOT p.${column})`
 
-/** Events of the predecessor that record the creation of something. Joined through apps to use the audit index. */
-const created = (...actions: readonly ProofAction[]) => `
-  predecessor.apps AS a JOIN predecessor.audit_events AS e
-  ON e.app_id = a.id AND e.action IN (${actions.map((action) => `'${action}'`).join(', ')})`
+/** Events of the predecessor that record the creation of something: of an app, found through the audit index, or of the builder. */
+const created = (...actions: readonly ProofAction[]) => {
+  const isOne = `e.action IN (${actions.map((action) => `'${action}'`).join(', ')})`
+  return `(SELECT e.* FROM predecessor.apps AS a JOIN predecessor.audit_events AS e ON e.app_id = a.id AND ${isOne}
+    UNION ALL SELECT e.* FROM predecessor.audit_events AS e WHERE e.app_id IS NULL AND ${isOne}) AS e`
+}
 
 /** Ends of a kind, each with the event that records the creation of what was removed. */
 const removed = (kind: string) => `

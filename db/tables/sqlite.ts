@@ -554,7 +554,8 @@ export const auditPositions = sqliteTable('audit_positions', {
 /** Where apps get their events. `kinds` are names with one space between; `failingSince` is null while deliveries succeed. */
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   id: text().primaryKey(),
-  appId: text('app_id').notNull(),
+  /** Null: the builder's, which hears of every app. */
+  appId: text('app_id'),
   environment: text({ enum: environments }).notNull(),
   url: text().notNull(),
   kinds: text().notNull(),
@@ -646,7 +647,7 @@ export const dailyUsers = sqliteTable(
 /** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
   name: text({
-    enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported'],
+    enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told'],
   }).primaryKey(),
   at: integer().notNull(),
 })

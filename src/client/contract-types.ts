@@ -22,6 +22,7 @@ export type Rollback = Static<typeof versions.rollbackResponse>
 
 export type WebhookEndpointPage = Static<typeof webhooks.webhookEndpointList>
 export type WebhookEndpoint = WebhookEndpointPage['data'][number]
+export type BuilderWebhookEndpointPage = Static<typeof webhooks.builderEndpointList>
 export type WebhookPing = Static<typeof webhooks.pingResult>
 export type WebhookAttemptPage = Static<typeof webhooks.attemptList>
 export type WebhookAttempt = WebhookAttemptPage['data'][number]

@@ -2,6 +2,7 @@ import { isAnswer, isAuditPage, isPage } from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
 import type {
   AuditEvent,
+  BuilderWebhookEndpointPage,
   EndedAccess,
   ErasedUser,
   GivenScopes,
@@ -22,6 +23,10 @@ import type {
   ScopeStatement,
   UserQuery,
   UserStatement,
+  WebhookAttemptPage,
+  WebhookPing,
+  WebhookResend,
+  WebhookResent,
 } from './contract-types.ts'
 import { createEndpoints, everyItem } from './endpoints.ts'
 import { type Lines, lineStream } from './request-body.ts'
@@ -50,6 +55,7 @@ export const createManagementClient = ({ serviceKey: bearer, ...options }: Manag
     resources: resourcesOf(send),
     installs: installsOf(send),
     scopes: scopesOf(send),
+    webhooks: webhooksOf(send),
     signIn: signInOf(send),
     audit: auditOf(send),
     /** What the platform says of a token of any app, in the names of RFC 7662; `active` is false for a dead one. */
@@ -188,6 +194,27 @@ const scopesOf = (send: Send) => {
     /** Takes it back: the app, its grants and its live tokens lose it at once. */
     take: async (name: string, app: string, call: CallOptions = {}) =>
       await send(isAnswer<GivenScopes>, { ...call, method: 'DELETE', path: scopeOfAppPath(name, app) }),
+  }
+}
+
+const webhookPath = (id: string, rest: string) => `/webhooks/${segment('id', id)}/${rest}`
+
+const webhooksOf = (send: Send) => {
+  const attempts = async (id: string, query: Paging = {}, call: CallOptions = {}): Promise<WebhookAttemptPage> =>
+    await send(isPage<WebhookAttemptPage>, { ...call, method: 'GET', path: webhookPath(id, 'attempts'), query })
+  return {
+    /** Your own endpoints, which are registered on the desk. */
+    list: async (call: CallOptions = {}) =>
+      await send(isPage<BuilderWebhookEndpointPage>, { ...call, method: 'GET', path: '/webhooks' }),
+    /** Sends a ping now. */
+    ping: async (id: string, call: CallOptions = {}) =>
+      await send(isAnswer<WebhookPing>, { ...call, method: 'POST', path: webhookPath(id, 'ping'), body: {} }),
+    attempts,
+    /** The calls of the last 30 days, newest first. A page is requested when the loop reaches it. */
+    allAttempts: (id: string, call?: CallOptions) => everyItem(async (paging) => await attempts(id, paging, call)),
+    /** Sends events again: one, all since a time, or all that failed for good. */
+    resend: async (id: string, body: WebhookResend, call: CallOptions = {}) =>
+      await send(isAnswer<WebhookResent>, { ...call, method: 'POST', path: webhookPath(id, 'resend'), body }),
   }
 }
 

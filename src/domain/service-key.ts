@@ -12,6 +12,8 @@ export const serviceRights = [
   'scopes:write',
   'sign-in',
   'tokens:introspect',
+  'webhooks:read',
+  'webhooks:write',
   'audit:read',
 ] as const
 export type ServiceRight = (typeof serviceRights)[number]

@@ -33,7 +33,53 @@ export const webhookKinds = [
 ] as const
 export type WebhookKind = (typeof webhookKinds)[number]
 
-export const isWebhookKind = (text: string): text is WebhookKind => webhookKinds.some((kind) => kind === text)
+const isWebhookKind = (text: string): text is WebhookKind => webhookKinds.some((kind) => kind === text)
+
+/** What the builder's own endpoints can hear of all apps. */
+export const builderKinds = [
+  'install.created',
+  'install.approved',
+  'install.rejected',
+  'install.deactivated',
+  'grant.created',
+  'grant.scopes_changed',
+  'grant.revoked',
+  'grant.reuse_detected',
+  'app.created',
+  'app.renamed',
+  'app.scopes_changed',
+  'app.suspended',
+  'app.activated',
+  'app.transferred',
+  'app.deleted',
+  'app.undeleted',
+  'version.submitted',
+  'version.approved',
+  'version.rejected',
+  'version.withdrawn',
+  'version.activated',
+  'version.superseded',
+  'version.rolled_back',
+  'user.created',
+  'user.changed',
+  'user.disabled',
+  'user.enabled',
+  'user.erased',
+  'ping',
+] as const
+type BuilderKind = (typeof builderKinds)[number]
+const isBuilderKind = (text: string): text is BuilderKind => builderKinds.some((kind) => kind === text)
+
+/** Whose an endpoint is. */
+export type Audience = 'app' | 'builder'
+type EventKind = WebhookKind | BuilderKind
+
+/** The kinds that an endpoint can choose. */
+export const kindsFor: Readonly<Record<Audience, readonly EventKind[]>> = { app: webhookKinds, builder: builderKinds }
+const isKindFor = { app: isWebhookKind, builder: isBuilderKind } as const
+/** Those of the texts that are kinds of this audience. */
+export const kindsAmong = (texts: readonly string[], audience: Audience): readonly EventKind[] =>
+  texts.filter((text): text is EventKind => isKindFor[audience](text))
 
 /** The most endpoints of an app in one environment. */
 export const maximumEndpoints = 10
@@ -42,17 +88,20 @@ export const maximumEndpoints = 10
 const everyKind = '*'
 
 /** Whether these are all kinds. */
-export const isEveryKind = (kinds: readonly WebhookKind[]): boolean =>
-  webhookKinds.every((kind) => kinds.includes(kind))
+export const isEveryKind = (kinds: readonly EventKind[], audience: Audience): boolean =>
+  kindsFor[audience].every((kind) => kinds.includes(kind))
 
 /** Kinds in the form of the store: in the order of the list, without repeats, separated by one space. */
-export const formatKinds = (kinds: readonly WebhookKind[]): string =>
-  [...(isEveryKind(kinds) ? [everyKind] : []), ...webhookKinds.filter((kind) => kinds.includes(kind))].join(' ')
+export const formatKinds = (kinds: readonly EventKind[], audience: Audience): string =>
+  [
+    ...(isEveryKind(kinds, audience) ? [everyKind] : []),
+    ...kindsFor[audience].filter((kind) => kinds.includes(kind)),
+  ].join(' ')
 
 /** Kinds from the store; those that this program does not know are left out. */
-export const parseStoredKinds = (text: string): readonly WebhookKind[] => {
+export const parseStoredKinds = (text: string, audience: Audience): readonly EventKind[] => {
   const words = text.split(' ')
-  return words.includes(everyKind) ? webhookKinds : words.filter(isWebhookKind)
+  return words.includes(everyKind) ? kindsFor[audience] : kindsAmong(words, audience)
 }
 
 /** The parts of an audit event that decide about webhook events. `detail` is JSON. */
@@ -75,6 +124,8 @@ export type ToldFacts = {
   readonly kind?: ResourceKind
   /** Null if the builder has no ID for it. */
   readonly resourceId?: string | null
+  /** For the builder: its own ID of the person; null if it has none. */
+  readonly userExternalId?: string | null
 }
 
 /** One event for the endpoints of an app in one environment. */
@@ -84,6 +135,13 @@ export type ToldEvent = {
   readonly environment: Environment
   readonly kind: WebhookKind
   readonly data: WebhookData
+}
+
+/** One event for the builder's endpoints, whose app and environment may be none. */
+export type BuilderEvent = Pick<ToldEvent, 'id' | 'data'> & {
+  readonly appId: string | null
+  readonly environment: Environment | null
+  readonly kind: BuilderKind
 }
 
 /** Refusals that are announced: a spent token was presented again, so its grant has ended. */
@@ -102,13 +160,31 @@ export const eventsToldBy = (fact: AuditFact, about?: ToldFacts): readonly ToldE
   const { appId } = fact
   if (appId === null || (fact.outcome === 'refused' && !toldRefusals.has(fact.action))) return []
   const places = fact.environment === null ? environments : [fact.environment]
-  const told = newsOf(fact, about).flatMap((news) => places.map((environment) => ({ news, environment })))
+  const told = newsOf(fact, about, isWebhookKind).flatMap((news) =>
+    places.map((environment) => ({ news, environment })),
+  )
   return told.map(({ news: { kind, data }, environment }, index) => ({
     id: eventId(fact.id, index),
     appId,
     environment,
     kind,
     data: Object.assign({ appId }, data),
+  }))
+}
+
+/** IDs of the builder's events of an audit row come after those of its app. */
+const firstOfBuilder = 8
+
+/** The events of a row of the audit for the builder. */
+export const builderEventsToldBy = (fact: AuditFact, about?: ToldFacts): readonly BuilderEvent[] => {
+  const { appId, environment } = fact
+  if (fact.outcome === 'refused' && !toldRefusals.has(fact.action)) return []
+  return newsOf(fact, about, isBuilderKind).map(({ kind, data }, index) => ({
+    id: eventId(fact.id, firstOfBuilder + index),
+    appId,
+    environment,
+    kind,
+    data: Object.assign(appId === null ? {} : { appId }, data),
   }))
 }
 
@@ -121,20 +197,30 @@ export const eventTold = (
 
 export type News = { readonly kind: WebhookKind; readonly data: WebhookData }
 
-const newsOf = (fact: AuditFact, about: ToldFacts | undefined): readonly News[] => {
+const newsOf = <Kind extends EventKind>(
+  fact: AuditFact,
+  about: ToldFacts | undefined,
+  isKind: (text: string) => text is Kind,
+): readonly { readonly kind: Kind; readonly data: WebhookData }[] => {
   const kind = otherNames.get(fact.action) ?? fact.action
-  if (!isWebhookKind(kind)) return []
+  if (!isKind(kind)) return []
   const detail = detailOf(fact)
-  const superseded = replacedBy(kind, fact, detail)
-  const own: News = { kind, data: { ...subjectOf(fact), ...about, ...stateOf(fact.action), ...shown(kind, detail) } }
+  const superseded = replacedBy(kind, fact, detail, isKind)
+  const own = { kind, data: { ...subjectOf(fact), ...about, ...stateOf(fact.action), ...shown(kind, detail) } }
   return superseded === null ? [own] : [superseded, own]
 }
 
 /** A version that goes live supersedes the one that was live. */
-const replacedBy = (kind: WebhookKind, fact: AuditFact, detail: Detail): News | null => {
+const replacedBy = <Kind extends EventKind>(
+  kind: Kind,
+  fact: AuditFact,
+  detail: Detail,
+  isKind: (text: string) => text is Kind,
+) => {
   const versionId = kind === 'version.activated' ? detail['superseded'] : null
-  if (typeof versionId !== 'string') return null
-  return { kind: 'version.superseded', data: { versionId, status: 'superseded', replacedByVersionId: fact.target } }
+  const replaced: string = 'version.superseded'
+  if (typeof versionId !== 'string' || !isKind(replaced)) return null
+  return { kind: replaced, data: { versionId, status: 'superseded', replacedByVersionId: fact.target } }
 }
 
 const subjects: Readonly<Record<string, string>> = {
@@ -143,6 +229,7 @@ const subjects: Readonly<Record<string, string>> = {
   version: 'versionId',
   credential: 'credentialId',
   webhook: 'endpointId',
+  user: 'userId',
 }
 
 const subjectOf = ({ action, target }: AuditFact): WebhookData => {
@@ -172,13 +259,24 @@ const states: Readonly<Record<string, WebhookData>> = {
   'credential.revoked': { status: 'ended' },
   'app.suspended': { status: 'suspended' },
   'app.activated': { status: 'active' },
+  'app.created': { status: 'active' },
+  'app.deleted': { status: 'deleted' },
+  'app.undeleted': { status: 'suspended' },
+  'user.created': { status: 'active' },
+  'user.disabled': { status: 'disabled' },
+  'user.enabled': { status: 'active' },
+  'user.erased': { status: 'erased' },
   'webhook.disabled': { status: 'disabled' },
 }
 
 const stateOf = (action: string): WebhookData => states[action] ?? {}
 
 /** The details of an audit event that may be sent. All others stay internal. */
-const shownDetails: Partial<Record<WebhookKind, readonly string[]>> = {
+const shownDetails: Partial<Record<EventKind, readonly string[]>> = {
+  'app.created': ['ownerId'],
+  'app.scopes_changed': ['added', 'withdrawn'],
+  'app.transferred': ['from', 'to'],
+  'user.changed': ['fields'],
   'install.created': ['approval', 'state'],
   'grant.created': ['clientId', 'scope'],
   'grant.scopes_changed': ['clientId', 'scope', 'added', 'withdrawn'],
@@ -188,7 +286,7 @@ const shownDetails: Partial<Record<WebhookKind, readonly string[]>> = {
   'api_version.deprecated': ['apiVersion', 'deprecatedAt', 'sunsetAt'],
 }
 
-const shown = (kind: WebhookKind, detail: Detail): WebhookData =>
+const shown = (kind: EventKind, detail: Detail): WebhookData =>
   Object.fromEntries(
     (shownDetails[kind] ?? []).flatMap((name) => {
       const value = detail[name]
@@ -220,7 +318,7 @@ const eventId = (auditId: string, index: number): string => {
 const countedDigit = 19
 
 /** The body of a webhook, at most some hundred bytes. `at` is epoch milliseconds. */
-export const webhookBody = (event: Omit<ToldEvent, 'appId'>, at: number): string =>
+export const webhookBody = (event: Omit<ToldEvent | BuilderEvent, 'appId'>, at: number): string =>
   JSON.stringify({
     id: event.id,
     type: event.kind,

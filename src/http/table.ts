@@ -26,6 +26,12 @@ import {
   readScopes,
   takeScopeFromApp,
 } from './endpoints/management-scopes.ts'
+import {
+  pingBuilderEndpoint,
+  readBuilderAttempts,
+  readBuilderEndpoints,
+  resendBuilderEvents,
+} from './endpoints/management-webhooks.ts'
 import { acceptSignIn, rejectSignIn } from './endpoints/management-sign-in.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
@@ -105,6 +111,10 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   deleteScope,
   giveScopeToApp,
   takeScopeFromApp,
+  readBuilderEndpoints,
+  pingBuilderEndpoint,
+  readBuilderAttempts,
+  resendBuilderEvents,
   exportAudit,
   acceptSignIn,
   rejectSignIn,

@@ -12,6 +12,7 @@ import { announceDeprecations } from '../operations/webhooks/deliveries.ts'
 import type { Mailer } from '../runtime/mailer.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Job } from './scheduler.ts'
+import { tellBuilder } from '../operations/webhooks/builder-events.ts'
 
 /** A pause between two batches of the purge lets all waiting requests run. */
 const pauseMs = 20
@@ -56,6 +57,16 @@ export const announceDeprecationsJob = (platform: Platform): Job =>
     name: 'announce-deprecations',
     periodMs: 3_600_000,
     run: async () => await announceDeprecations(platform, localTrace(platform)),
+  })
+
+/** Tells the builder's webhook endpoints what has happened, within a second. */
+export const tellBuilderJob = (platform: Platform): Job =>
+  ofLeader(platform, {
+    name: 'tell-builder',
+    periodMs: 1_000,
+    run: async () => {
+      if (platform.database.health().writable) await tellBuilder(platform)
+    },
   })
 
 /** Writes the audit rows of counted refusals soon after their minute has ended. */

@@ -215,7 +215,7 @@ const hrefAmong =
   (names: LatestEvents['names']) =>
   (named: Named): string | null => {
     if (named.kind === 'app') return `/console/${named.slug}`
-    const app = named.kind === 'version' || named.kind === 'endpoint' ? names.get(named.appId) : undefined
+    const app = named.kind === 'version' || named.kind === 'endpoint' ? names.get(named.appId ?? '') : undefined
     if (app?.kind !== 'app') return null
     return appPath(
       app.slug,

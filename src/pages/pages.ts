@@ -31,6 +31,7 @@ import { newUserRoutes } from './desk/new-user.tsx'
 import { quotaRoutes } from './desk/quotas.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
+import { builderWebhookRoutes } from './desk/webhooks.tsx'
 import { scopeRoutes } from './desk/scopes.tsx'
 import { serviceKeyRoutes } from './desk/service-keys.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
@@ -100,6 +101,7 @@ const desk = (door: Door) =>
     .use(deskUsersRoutes(door))
     .use(newUserRoutes(door))
     .use(deskUserRoutes(door))
+    .use(builderWebhookRoutes(door))
     .use(scopeRoutes(door))
     .use(serviceKeyRoutes(door))
     .use(auditRoutes(door))

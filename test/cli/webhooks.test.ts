@@ -187,3 +187,20 @@ describe('webhook', () => {
     expect(stdout).toContain('api_version.deprecated')
   })
 })
+
+test('an endpoint of the builder is registered without an app, and listed apart', async () => {
+  const kinds = ['--kinds', 'install.approved,user.erased']
+  const place = ['--url', 'https://93.184.215.14/hooks', ...kinds]
+  const { id, app, secret } = await desk.json(['webhook', 'add', '--builder', ...place])
+  expect([app, secret]).toEqual([null, expect.stringContaining('whsec_')])
+  const { data } = await desk.json(['webhook', 'list', '--builder'])
+  expect(data).toMatchObject([{ id, app: null, kinds: ['install.approved', 'user.erased'] }])
+  for (const words of [
+    ['add', 'some-app', '--builder', ...place],
+    ['add', ...place],
+    ['list', 'some-app', '--builder'],
+  ]) {
+    expect((await desk.run(['webhook', ...words])).exitCode).toBe(2)
+  }
+  expect((await desk.run(['webhook', 'remove', id])).exitCode).toBe(0)
+})

@@ -95,6 +95,20 @@ test('scopes are added, read, listed, given, taken back and retired', async () =
   expect(await codeOf(builder.scopes.put('orders:read', stated))).toBe('invalid_request')
 })
 
+test('webhook endpoints of the builder are listed, pinged, and asked for their attempts', async () => {
+  const id = `whk_${'1'.repeat(32)}`
+  const now = platform.clock.now()
+  const row = { id, appId: null, environment: 'production', url: 'https://builder.invalid/hooks', kinds: '*' } as const
+  const unused = { status: 'disabled', reason: 'by_hand', failingSince: null, createdAt: now, updatedAt: now } as const
+  await platform.database.transaction(async (q) => await q.webhookEndpoints.insert({ ...row, ...unused }))
+  expect((await builder.webhooks.list()).data).toMatchObject([{ id, status: 'disabled' }])
+  const { eventId, delivered } = await builder.webhooks.ping(id)
+  expect(delivered).toBeFalse() // it has no secret
+  expect(await Array.fromAsync(builder.webhooks.allAttempts(id))).toMatchObject([{ eventId, kind: 'ping' }])
+  expect(await builder.webhooks.resend(id, { failed: true })).toEqual({ id, resent: 0 })
+  expect(await codeOf(builder.webhooks.ping(`whk_${'2'.repeat(32)}`))).toBe('record_not_found')
+})
+
 const pages = () => proxy.passed.filter(({ path }) => path.startsWith('/api/management/resources/site?')).length
 
 test('a list of several pages is read page by page, only as far as the loop goes', async () => {

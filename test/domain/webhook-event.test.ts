@@ -146,11 +146,11 @@ test('the body has the form of Standard Webhooks and of this platform, and is fa
 })
 
 test('kinds are stored in one order and without repeats, and unknown ones are left out', () => {
-  expect(formatKinds(['ping', 'install.created', 'ping'])).toBe('install.created ping')
-  expect(parseStoredKinds('install.created gone.kind ping')).toEqual(['install.created', 'ping'])
-  expect(parseStoredKinds('')).toEqual([])
-  expect(formatKinds(webhookKinds)).toBe(`* ${webhookKinds.join(' ')}`)
-  expect(parseStoredKinds('* gone.kind ping')).toEqual([...webhookKinds])
+  expect(formatKinds(['ping', 'install.created', 'ping'], 'app')).toBe('install.created ping')
+  expect(parseStoredKinds('install.created gone.kind ping', 'app')).toEqual(['install.created', 'ping'])
+  expect(parseStoredKinds('', 'app')).toEqual([])
+  expect(formatKinds(webhookKinds, 'app')).toBe(`* ${webhookKinds.join(' ')}`)
+  expect(parseStoredKinds('* gone.kind ping', 'app')).toEqual([...webhookKinds])
 })
 
 test('an endpoint can ask for each of these kinds, and for no other', () => {

@@ -143,7 +143,7 @@ describe('events', () => {
     await makeEvents(app, 2)
     await createCredential(world.platform, trace, operator, { slug: app.slug, environment: 'production', label: null })
     expect((await stateOf(app, endpoint.id)).deliveries.pending).toBe(2)
-    const elsewhere = (await listEndpoints(world.platform, other.app)).map(({ kinds }) => kinds)
+    const elsewhere = (await listEndpoints(world.platform, other.app ?? '')).map(({ kinds }) => kinds)
     expect(elsewhere).toEqual([['credential.created']])
     worker = world.work()
     await arrivals(2)

@@ -163,6 +163,10 @@ describe('the two documents', () => {
       'POST /api/management/installs/{id}/approve',
       'POST /api/management/installs/{id}/reject',
       'POST /api/management/installs/{id}/deactivate',
+      'GET /api/management/webhooks',
+      'POST /api/management/webhooks/{id}/ping',
+      'GET /api/management/webhooks/{id}/attempts',
+      'POST /api/management/webhooks/{id}/resend',
       'GET /api/management/scopes',
       'PUT /api/management/scopes/{name}',
       'GET /api/management/scopes/{name}',
@@ -459,6 +463,32 @@ test('every answer of a long walk matches the documents', async () => {
   ])
     for (const method of ['PUT', 'DELETE']) await management(method, path)
   for (const path of [scopes.path, '/scopes/other:read']) await management('DELETE', path)
+  const hook = await world.platform.database.transaction(async (q) => {
+    const now = world.platform.clock.now()
+    const id = `whk_${'1'.repeat(32)}`
+    const row = {
+      id,
+      appId: null,
+      environment: 'production',
+      url: 'https://builder.example/hooks',
+      kinds: '*',
+    } as const
+    const unused = {
+      status: 'disabled',
+      reason: 'by_hand',
+      failingSince: null,
+      createdAt: now,
+      updatedAt: now,
+    } as const
+    await q.webhookEndpoints.insert({ ...row, ...unused })
+    return id
+  })
+  await management('GET', '/webhooks')
+  for (const id of [hook, `whk_${'0'.repeat(32)}`]) {
+    await management('GET', `/webhooks/${id}/attempts`)
+    await management('POST', `/webhooks/${id}/ping`)
+    for (const sent of [{ failed: true }, {}]) await management('POST', `/webhooks/${id}/resend`, sent)
+  }
   for (const { id } of (await management('GET', '/installs')).body.data)
     for (const step of ['approve', 'reject', 'deactivate']) await management('POST', `/installs/${id}/${step}`)
   await management('POST', `/installs/ins_${'0'.repeat(32)}/approve`)

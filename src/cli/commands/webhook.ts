@@ -1,8 +1,10 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Environment } from '../../domain/app.ts'
-import { webhookKinds } from '../../domain/webhook-event.ts'
+import { environments } from '../../domain/app.ts'
+import { builderKinds, webhookKinds } from '../../domain/webhook-event.ts'
 import {
   addEndpoint,
+  listBuilderEndpoints,
   listEndpoints,
   removeEndpoint,
   setEndpointStatus,
@@ -12,7 +14,6 @@ import { listAttempts, pingEndpoint, type ResendChoice, resendEvents } from '../
 import {
   addAppFlag,
   type AppFlag,
-  environmentOption,
   graceHoursOption,
   limitOption,
   requiredApp,
@@ -24,19 +25,31 @@ import { listAnswer, recordAnswer, UsageError } from '../output.ts'
 
 const kindList = `
 The kinds are
-${webhookKinds.map((kind) => `  ${kind}`).join('\n')}`
+${webhookKinds.map((kind) => `  ${kind}`).join('\n')}
+of an app, and with --builder
+${builderKinds.map((kind) => `  ${kind}`).join('\n')}`
 
 /** Webhook endpoints. These commands only record what is to be sent; a running server sends it. */
 export const addWebhookCommands = (program: Command): void => {
   const operator = operatorCommands(
     program.command('webhook').description('Webhooks: endpoints that receive the events of an app.'),
   )
-  operator('add <app>', 'Register an endpoint of an app and print its secret once.', add)
-    .addOption(environmentOption())
+  operator(
+    'add [app]',
+    'Register an endpoint of an app, or with --builder of the builder, and print its secret once.',
+    add,
+  )
+    .option('--builder', 'for the builder itself: it hears of installs, grants, apps, versions and users')
+    .addOption(new Option('--environment <environment>', 'the environment of the app').choices(environments))
     .requiredOption('--url <url>', 'where to: HTTPS, and not a private or reserved address')
     .requiredOption('--kinds <kinds>', 'kinds of events, separated by commas')
     .addHelpText('after', kindList)
-  addAppFlag(operator('list [app]', 'List the endpoints of an app, without their secrets.', list))
+  addAppFlag(
+    operator('list [app]', 'List the endpoints of an app or of the builder, without their secrets.', list).option(
+      '--builder',
+      'those of the builder',
+    ),
+  )
   operator('enable <endpointId>', 'Enable an endpoint, and send the events that waited.', async (session, id: string) =>
     recordAnswer(await setEndpointStatus(...session, { id, status: 'enabled' })),
   )
@@ -67,15 +80,30 @@ export const addWebhookCommands = (program: Command): void => {
     .hook('preAction', (command) => assertOneChoice(command.opts()))
 }
 
-type AddFlags = { readonly environment: Environment; readonly url: string; readonly kinds: string }
+type BuilderFlag = { readonly builder?: boolean }
+type AddFlags = BuilderFlag & { readonly environment?: Environment; readonly url: string; readonly kinds: string }
 
-const add = async (session: OperatorSession, slug: string, { environment, url, kinds }: AddFlags) => {
-  const input = { slug, environment, url, kinds: kinds.split(',').map((kind) => kind.trim()) }
+const add = async (session: OperatorSession, app: string | undefined, flags: AddFlags) => {
+  const { builder = false, environment, url, kinds } = flags
+  if (builder ? app !== undefined || environment !== undefined : app === undefined || environment === undefined) {
+    throw new UsageError('Name an app and --environment, or say --builder alone.')
+  }
+  const input = {
+    slug: app ?? null,
+    environment: environment ?? 'production',
+    url,
+    kinds: kinds.split(',').map((kind) => kind.trim()),
+  }
   return recordAnswer(await addEndpoint(...session, input))
 }
 
-const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag) =>
-  listAnswer(await listEndpoints(platform, requiredApp(app, flags)), {
+const list = async ([platform]: OperatorSession, app: string | undefined, flags: AppFlag & BuilderFlag) => {
+  const isOfBuilder = flags.builder === true
+  if (isOfBuilder && (app ?? flags.app) !== undefined) throw new UsageError('Name an app, or say --builder.')
+  const found = isOfBuilder
+    ? await listBuilderEndpoints(platform)
+    : await listEndpoints(platform, requiredApp(app, flags))
+  return listAnswer(found, {
     ID: 'id',
     Environment: 'environment',
     Status: 'status',
@@ -84,6 +112,7 @@ const list = async ([platform]: OperatorSession, app: string | undefined, flags:
     Kinds: 'kinds',
     Created: 'createdAt',
   })
+}
 
 const ping = async (session: OperatorSession, id: string) => {
   const result = await pingEndpoint(...session, id)

@@ -42,6 +42,14 @@ const webhookEndpoint = model('WebhookEndpoint', 'A webhook endpoint of the app,
   createdAt: time('When it was registered.'),
   updatedAt: time('When it last changed.'),
 })
+/** An endpoint of the builder. */
+const builderEndpoint = model('BuilderWebhookEndpoint', 'A webhook endpoint of the builder, without its secrets.', {
+  ...webhookEndpoint.properties,
+})
+export const builderEndpointList = model('BuilderWebhookEndpointList', 'All webhook endpoints of the builder.', {
+  data: Type.Array(builderEndpoint, { description: 'Oldest first.' }),
+  nextCursor,
+})
 export const webhookEndpointList = model('WebhookEndpointList', 'All webhook endpoints in development.', {
   data: Type.Array(webhookEndpoint, { description: 'Oldest first.' }),
   nextCursor,

@@ -45,7 +45,7 @@ const endpointOfCall = (call: Call, caller: BearerCaller) => {
 const asDeveloper = (door: Door, call: Call, { app, rule }: ReturnType<typeof endpointOfCall>) =>
   [actingAsApp(door.platform, call, app, rule), call, actorOf(app)] as const
 
-const wireEndpoint = (record: EndpointRecord) => {
+export const wireEndpoint = (record: EndpointRecord) => {
   const { app: _, url, kinds, failingSince, createdAt, updatedAt, ...endpoint } = record
   return {
     ...endpoint,
@@ -57,7 +57,7 @@ const wireEndpoint = (record: EndpointRecord) => {
   }
 }
 
-const wireAttempt = (attempt: AttemptRecord) => ({ ...attempt, at: wireTime(attempt.at) })
+export const wireAttempt = (attempt: AttemptRecord) => ({ ...attempt, at: wireTime(attempt.at) })
 
 export const listWebhookEndpoints = endpoint({
   method: 'GET',
@@ -144,14 +144,14 @@ export const resendWebhookEvents = endpoint({
     parameters: [endpointParameter],
   },
   run: async (door, call, { caller, body }) => {
-    const choice = choiceOf(body)
+    const choice = resendChoiceOf(body)
     const at = endpointOfCall(call, caller)
     return await resendEvents(...asDeveloper(door, call, at), { id: at.id, choice })
   },
 })
 
 /** @throws invalid_request unless the body says exactly one thing */
-const choiceOf = ({ event, since, failed }: Static<typeof resendRequest>): ResendChoice => {
+export const resendChoiceOf = ({ event, since, failed }: Static<typeof resendRequest>): ResendChoice => {
   const given = [event, since, failed].filter((value) => value !== undefined)
   if (given.length !== 1) throw refuse('invalid_request', { message: 'Send exactly one of event, since and failed.' })
   if (event !== undefined) return { kind: 'one', eventId: event }

@@ -77,13 +77,23 @@ export const recordEvent = async (q: Queries, stamp: AuditStamp, facts: AuditFac
 export const putEvents = async (q: Queries, events: readonly ToldEvent[], at: number): Promise<void> => {
   for (const event of events) {
     const endpoints = await q.webhookEndpoints.ofPlace(event.appId, event.environment)
-    const listening = endpoints.filter(({ kinds }) => parseStoredKinds(kinds).includes(event.kind))
+    const listening = endpoints.filter(({ kinds }) => parseStoredKinds(kinds, 'app').includes(event.kind))
     if (listening.length === 0) continue
     const position = await q.webhookEvents.put(event, at)
-    for (const { id: endpointId } of listening) {
-      const due = { state: 'pending', attempts: 0, nextAttemptAt: at } as const
-      await q.webhookEvents.putDelivery({ position, endpointId, ...due })
-    }
+    await putDeliveries(q, position, listening, at)
+  }
+}
+
+/** Writes a delivery of an event for each of these endpoints, due at this time. */
+export const putDeliveries = async (
+  q: Queries,
+  position: number,
+  endpoints: readonly { readonly id: string }[],
+  at: number,
+): Promise<void> => {
+  for (const { id: endpointId } of endpoints) {
+    const due = { state: 'pending', attempts: 0, nextAttemptAt: at } as const
+    await q.webhookEvents.putDelivery({ position, endpointId, ...due })
   }
 }
 

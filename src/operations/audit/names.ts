@@ -17,7 +17,8 @@ export type Named =
   | { readonly kind: 'secret'; readonly id: string; readonly name: string }
   | { readonly kind: 'install'; readonly id: string; readonly name: string; readonly place: ResourceKind }
   | { readonly kind: 'resource'; readonly id: string; readonly name: string }
-  | { readonly kind: 'endpoint'; readonly id: string; readonly name: string; readonly appId: string }
+  /** Without an app it is the builder's. */
+  | { readonly kind: 'endpoint'; readonly id: string; readonly name: string; readonly appId: string | null }
   | { readonly kind: 'service'; readonly id: string; readonly name: string }
 
 /** By ID. What no longer exists is not in it. */

@@ -22,15 +22,8 @@ export type ReadEvent = Awaited<ReturnType<typeof readAudit>>['data'][number]
  */
 export const readAudit = async (platform: Platform, after: number, limit: number) => {
   const { database } = platform
-  const last = await database.queries.auditReading.lastNumbered()
-  const since = last === null ? '' : recordIdOfTime('aud_', uuidTimeOfRecordId(last.eventId) - latestCommitMs)
   const found = await database.queries.auditReading.after(after, limit)
-  if (found.length < limit) {
-    let numbered = numberedAtOnce
-    while (numbered === numberedAtOnce) {
-      numbered = await database.transaction((q) => q.auditReading.number(since, numberedAtOnce))
-    }
-  }
+  if (found.length < limit) await numberAudit(platform)
   const rows = found.length < limit ? await database.queries.auditReading.after(after, limit) : found
   const data = rows.map(({ position, event }) => ({
     position,
@@ -49,6 +42,18 @@ export const readAudit = async (platform: Platform, after: number, limit: number
     address: event.address,
   }))
   return { data, next: data.at(-1)?.position ?? after }
+}
+
+/** Gives positions to all events that have been committed. Returns the last position; 0 if there are none. */
+export const numberAudit = async ({ database }: Platform): Promise<number> => {
+  const { auditReading } = database.queries
+  const last = await auditReading.lastNumbered()
+  const since = last === null ? '' : recordIdOfTime('aud_', uuidTimeOfRecordId(last.eventId) - latestCommitMs)
+  let numbered = numberedAtOnce
+  while (numbered === numberedAtOnce) {
+    numbered = await database.transaction((q) => q.auditReading.number(since, numberedAtOnce))
+  }
+  return (await auditReading.lastNumbered())?.position ?? 0
 }
 
 // The audit trail as members of an app and the command line list it.

@@ -7,14 +7,16 @@ import type { AppRight } from '../../domain/member.ts'
 import { pick } from '../../domain/pick.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import {
-  parseStoredKinds,
+  type Audience,
   formatKinds,
-  isWebhookKind,
+  kindsAmong,
+  kindsFor,
   maximumEndpoints,
-  webhookKinds,
+  parseStoredKinds,
 } from '../../domain/webhook-event.ts'
 import { accessTo, type Condition, refusalOfRole, type Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
+import { numberAudit } from '../audit/read-audit.ts'
 import { badInput, decide, type Operation, refusalOfFaults, refuseFault } from '../decide.ts'
 import type { Platform } from '../platform.ts'
 import { recordId } from '../../domain/identifier.ts'
@@ -28,14 +30,18 @@ export type EndpointRecord = ReturnType<typeof endpointRecord>
 /** The answer to creating an endpoint or rotating its secret. No other answer contains a secret. */
 export type NewEndpointRecord = EndpointRecord & { readonly secret: string }
 
-const endpointRecord = (row: WebhookEndpoint, app: string) => ({
+const endpointRecord = (row: WebhookEndpoint, app: string | null) => ({
   id: row.id,
+  /** The slug of its app; null: it is the builder's, which hears of all apps. */
   app,
   environment: row.environment,
   url: row.url,
-  kinds: parseStoredKinds(row.kinds),
+  kinds: parseStoredKinds(row.kinds, audienceOf(row)),
   ...pick(row, 'status', 'reason', 'failingSince', 'createdAt', 'updatedAt'),
 })
+
+/** Whom an endpoint is for. */
+const audienceOf = ({ appId }: Pick<WebhookEndpoint, 'appId'>): Audience => (appId === null ? 'builder' : 'app')
 
 /**
  * The endpoint with this ID and the slug of its app.
@@ -65,6 +71,14 @@ export const hasEndpoint =
     return endpoint?.appId === appId && endpoint.environment === environment ? null : refuse('record_not_found')
   }
 
+/** The builder has this endpoint. Those of apps do not exist for it. */
+export const isBuilderEndpoint =
+  (endpointId: string): Condition =>
+  async (q) => {
+    const found = await q.webhookEndpoints.find(endpointId)
+    return found !== null && found.endpoint.appId === null ? null : refuse('record_not_found')
+  }
+
 /** @throws the refusal of a rule that does not hold now */
 export const requireRule = async ({ database }: Platform, rule: Condition): Promise<void> => {
   const refusal = await rule(database.queries)
@@ -81,17 +95,21 @@ export const listEndpoints = async (platform: Platform, slug: string): Promise<r
   return (await q.webhookEndpoints.listOfApp(app.id)).map((row) => endpointRecord(row, app.slug))
 }
 
+/** The builder's webhook endpoints, oldest first. */
+export const listBuilderEndpoints = async ({ database }: Platform): Promise<readonly EndpointRecord[]> =>
+  (await database.queries.webhookEndpoints.ofBuilder()).map((row) => endpointRecord(row, null))
+
 export type EndpointDetail = Awaited<ReturnType<typeof readEndpoint>>
 
 /**
- * One endpoint of an app, with the number of its deliveries in each state (without pings) and when its old secret expires
+ * One endpoint of an app, or for null of the builder, with the number of its deliveries in each state (without pings) and when its old secret expires
  * (null when only the current one is valid).
  * @throws route_not_found when the app has no endpoint with this ID
  */
-export const readEndpoint = async (platform: Platform, appId: string, id: string) => {
+export const readEndpoint = async (platform: Platform, appId: string | null, id: string) => {
   const q = platform.database.queries
   const found = await q.webhookEndpoints.find(id)
-  if (found?.endpoint.appId !== appId) throw refuse('route_not_found')
+  if (found === null || found.endpoint.appId !== appId) throw refuse('route_not_found')
   const counts = await q.webhookEvents.countsOf(id)
   const countOf = (state: DeliveryState): number => counts.find((row) => row.state === state)?.count ?? 0
   const [, old] = await q.webhookEndpoints.liveSecrets(id, platform.clock.now())
@@ -137,37 +155,47 @@ export const removeEndpoint: Operation<string, EndpointRecord> = async (platform
 }
 
 type NewEndpoint = {
-  readonly slug: string
+  /** Null: for the builder. Its endpoints hear of both environments. */
+  readonly slug: string | null
   readonly environment: Environment
   readonly url: string
   readonly kinds: readonly string[]
 }
 
 /**
- * Adds a webhook endpoint to one environment of an app. The secret is shown in this answer and never again.
+ * Adds a webhook endpoint to one environment of an app, or for the builder. The secret is shown in this answer and never again.
  * @throws invalid_request for a URL that is not allowed, a host with a refused address, unknown kinds, or too many
  *   endpoints
  */
 export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (platform, trace, actor, input) => {
   const { slug, environment, url, kinds } = input
-  const refusal = refusalOfFaults({ url: await urlFault(platform, url), kinds: kindsFault(kinds) })
+  const audience = slug === null ? 'builder' : 'app'
+  const refusal = refusalOfFaults({ url: await urlFault(platform, url), kinds: kindsFault(kinds, audience) })
   if (refusal !== null) throw refusal
-  const chosen = kinds.filter(isWebhookKind)
+  const chosen = kindsAmong(kinds, audience)
+  const start = slug === null ? await numberAudit(platform) : 0
   const now = platform.clock.now()
   const id = recordId('whk_', platform.random.uuid(now))
   const secret = mintWebhookSecret(platform, id, now)
 
   return await decide(platform, trace, { actor, now }, async ({ q, record }) => {
-    const app = await findApp(q, slug)
-    if ((await q.webhookEndpoints.countOfPlace(app.id, environment)) >= maximumEndpoints) {
-      return badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`)
+    const app = slug === null ? null : await findApp(q, slug)
+    const others =
+      app === null
+        ? (await q.webhookEndpoints.ofBuilder()).length
+        : await q.webhookEndpoints.countOfPlace(app.id, environment)
+    if (others >= maximumEndpoints) {
+      const whose = app === null ? 'The builder' : 'An environment'
+      return badInput('url', `${whose} has at most ${maximumEndpoints} webhook endpoints.`)
     }
+    // The first one hears of what happens from now on.
+    if (app === null && others === 0) await q.watermarks.set('told', start)
     const row: WebhookEndpoint = {
       id,
-      appId: app.id,
+      appId: app?.id ?? null,
       environment,
       url,
-      kinds: formatKinds(chosen),
+      kinds: formatKinds(chosen, audience),
       status: 'enabled',
       reason: null,
       failingSince: null,
@@ -177,8 +205,8 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (pla
     await q.webhookEndpoints.insert(row)
     await q.webhookEndpoints.insertSecret(secret)
     const detail = { host: new URL(url).host, kinds: chosen }
-    await record({ action: 'webhook.created', appId: app.id, environment, target: id, detail })
-    return { ...endpointRecord(row, app.slug), secret: webhookSecretText(secret) }
+    await record({ action: 'webhook.created', appId: row.appId, environment, target: id, detail })
+    return { ...endpointRecord(row, app?.slug ?? null), secret: webhookSecretText(secret) }
   })
 }
 
@@ -197,12 +225,13 @@ export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (
   const { id, url } = change
   const shown = await findEndpoint(platform.database.queries, id)
   const isSame = shown.endpoint.url === url
+  const audience = audienceOf(shown.endpoint)
   const refusal = refusalOfFaults({
     url: isSame ? null : await urlFault(platform, url),
-    kinds: kindsFault(change.kinds),
+    kinds: kindsFault(change.kinds, audience),
   })
   if (refusal !== null) throw refusal
-  const kinds = formatKinds(change.kinds.filter(isWebhookKind))
+  const kinds = formatKinds(kindsAmong(change.kinds, audience), audience)
   return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const isMoved = endpoint.url !== url
@@ -213,16 +242,17 @@ export const changeEndpoint: Operation<EndpointChange, EndpointRecord> = async (
     const { appId, environment } = endpoint
     const detail = {
       ...(isMoved ? { from: new URL(endpoint.url).host, host: new URL(url).host } : {}),
-      kinds: parseStoredKinds(kinds),
+      kinds: parseStoredKinds(kinds, audience),
     }
     await record({ action: 'webhook.changed', appId, environment, target: id, detail })
     return endpointRecord({ ...endpoint, ...after, updatedAt: now }, slug)
   })
 }
 
-const kindsFault = (kinds: readonly string[]): string | null => {
+const kindsFault = (kinds: readonly string[], audience: Audience): string | null => {
   if (kinds.length === 0) return 'Choose at least one kind of event.'
-  return kinds.every(isWebhookKind) ? null : `There is no such kind of event. The kinds are ${webhookKinds.join(', ')}.`
+  const areKnown = kindsAmong(kinds, audience).length === kinds.length
+  return areKnown ? null : `There is no such kind of event. The kinds are ${kindsFor[audience].join(', ')}.`
 }
 
 /**

@@ -10,7 +10,7 @@ import { CodeBlock, Facts, Time } from '../design/values.tsx'
 import { choice, date, list, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
 import { millisecondsInWords, readMoment } from '../words.ts'
-import { OutcomeBadge } from './endpoint-parts.tsx'
+import { OutcomeBadge } from '../endpoint-words.tsx'
 import { AppPage, inBoth, type AppPlace, requireApp } from './app-area.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 

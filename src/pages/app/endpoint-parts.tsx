@@ -1,8 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { isDelivered } from '../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
 import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
-import { Badge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { actionColumn, Table } from '../design/table.tsx'
@@ -11,6 +9,7 @@ import { proveFirst } from '../proof.ts'
 import { millisecondsInWords } from '../words.ts'
 import { addressOf } from '../query.ts'
 import type { AtApp } from './app-area.tsx'
+import { OutcomeBadge } from '../endpoint-words.tsx'
 
 type EndpointProps = AtApp & { readonly endpoint: EndpointDetail }
 
@@ -93,20 +92,3 @@ export const AttemptTable = ({ at, endpoint, attempts, empty }: AttemptTableProp
     empty={empty}
   />
 )
-
-const errorWords = {
-  no_secret: 'Not sent: no signing secret. Rotate the secret.',
-  address_refused: 'The host resolves to an address that is not allowed',
-  not_resolved: 'The host name does not resolve',
-  not_connected: 'Could not connect',
-  certificate_refused: 'The certificate is not valid for the host',
-  no_answer: 'The connection was closed without an answer',
-  timed_out: 'No answer within 15 seconds',
-} as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
-
-export const OutcomeBadge = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
-  isDelivered(status) ? (
-    <Badge tone="good">Delivered ({status})</Badge>
-  ) : (
-    <Badge tone="bad">{error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]}</Badge>
-  )

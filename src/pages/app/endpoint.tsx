@@ -26,7 +26,8 @@ import { attemptQuestion, endpointAttempts } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
 import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, requireApp } from './app-area.tsx'
 import { endpointSteps } from './endpoint-steps.tsx'
-import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
+import { EndpointSecretPage } from './webhooks.tsx'
+import { deliveriesInWords, EndpointStatus } from '../endpoint-words.tsx'
 
 const notices = {
   changed: 'The endpoint is saved.',
@@ -175,7 +176,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
     of={{
       URL: <code>{endpoint.url}</code>,
       'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
-      Events: isEveryKind(endpoint.kinds) ? 'All, including those of later releases' : endpoint.kinds.join(', '),
+      Events: isEveryKind(endpoint.kinds, 'app') ? 'All, including those of later releases' : endpoint.kinds.join(', '),
       'Last 30 days': deliveriesInWords(endpoint.deliveries),
       'Old secret': endpoint.oldSecretEndsAt && (
         <>
@@ -187,6 +188,3 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
     }}
   />
 )
-
-const deliveriesInWords = ({ delivered, pending, failed }: EndpointDetail['deliveries']): string =>
-  `${delivered} delivered, ${pending} waiting, ${failed} failed`

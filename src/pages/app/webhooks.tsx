@@ -1,8 +1,8 @@
 import { environments } from '../../domain/app.ts'
-import { isEveryKind, maximumEndpoints } from '../../domain/webhook-event.ts'
+import { maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
-import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ShownOnce } from '../design/values.tsx'
@@ -10,6 +10,7 @@ import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { Allowed, appFor, AppPage, type AppVisit, type AtApp, inBoth, type AppPlace } from './app-area.tsx'
+import { EndpointStatus, kindsInWords } from '../endpoint-words.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
 
@@ -62,27 +63,9 @@ const EndpointRow = ({ at, endpoint }: AtApp & { readonly endpoint: EndpointReco
     href={at.path('webhooks', endpoint.id)}
     title={<code>{endpoint.url}</code>}
     badge={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
-    facts={[kindsInWords(endpoint.kinds)]}
+    facts={[kindsInWords(endpoint)]}
   />
 )
-
-/** `All events`, `ping`, or `3 kinds of events`. */
-const kindsInWords = (kinds: EndpointRecord['kinds']): string => {
-  if (isEveryKind(kinds)) return 'All events'
-  return kinds.length === 1 ? kinds.join() : `${kinds.length} kinds of events`
-}
-
-const reasonWords = {
-  by_hand: 'Disabled',
-  gone: 'Disabled: answered 410 Gone',
-  failing: 'Disabled: failed for five days',
-} as const
-
-/** Whether events are sent to an endpoint, and why not. */
-export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'reason' | 'failingSince'>) => {
-  if (reason !== null) return <Badge tone="bad">{reasonWords[reason]}</Badge>
-  return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
-}
 
 /** The way back to an endpoint. The host of its URL is its name. */
 export const endpointCrumb = ({ path }: AppVisit, { id, url }: Pick<EndpointRecord, 'id' | 'url'>) => ({

@@ -25,6 +25,8 @@ export const deskPaths = {
   newServiceKey: '/desk/service-keys/new',
   scopes: '/desk/scopes',
   newScope: '/desk/scopes/new',
+  webhooks: '/desk/webhooks',
+  newWebhook: '/desk/webhooks/new',
   audit: '/desk/audit',
   health: '/desk/health',
   backups: '/desk/backups',
@@ -39,6 +41,8 @@ export const deskAppPath = (slug: string, ...rest: readonly string[]): string =>
 export const userPath = (id: string, ...rest: readonly string[]): string => [deskPaths.users, id, ...rest].join('/')
 export const scopePath = (name: string, ...rest: readonly string[]): string =>
   [deskPaths.scopes, encodeURIComponent(name), ...rest].join('/')
+export const builderEndpointPath = (id: string, ...rest: readonly string[]): string =>
+  [deskPaths.webhooks, id, ...rest].join('/')
 export const serviceKeyPath = (id: string, ...rest: readonly string[]): string =>
   [deskPaths.serviceKeys, id, ...rest].join('/')
 
@@ -49,6 +53,7 @@ const tabs = [
   { path: deskPaths.users, name: 'Users', icon: 'users', group: 'Records' },
   { path: deskPaths.serviceKeys, name: 'Service keys', icon: 'key', group: 'Records' },
   { path: deskPaths.scopes, name: 'Scopes', icon: 'lock', group: 'Records' },
+  { path: deskPaths.webhooks, name: 'Webhooks', icon: 'bolt', group: 'Records' },
   { path: deskPaths.audit, name: 'Audit log', icon: 'list', group: 'Server' },
   { path: deskPaths.health, name: 'Health', icon: 'pulse', group: 'Server' },
   { path: deskPaths.backups, name: 'Backups', icon: 'backup', group: 'Server' },

@@ -137,6 +137,8 @@ const rightWords: Readonly<Record<ServiceRight, string>> = {
   'scopes:write': 'Add and retire your own scopes, and give restricted ones to apps',
   'sign-in': 'Sign in users who come from the builder',
   'tokens:introspect': 'Check the tokens of every app',
+  'webhooks:read': 'Read the builder’s webhook endpoints and what was sent to them',
+  'webhooks:write': 'Test the builder’s webhook endpoints, and send events again',
   'audit:read': 'Read the audit log',
 }
 

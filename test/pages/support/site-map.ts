@@ -1,5 +1,5 @@
 import { authorizeBody } from '../../support/world.ts'
-import { framedOrigin, stockedScope, type StockedWorld } from './stocked-world.ts'
+import { framedOrigin, stockedEndpoint, stockedScope, type StockedWorld } from './stocked-world.ts'
 
 export type Who = 'visitor' | 'user' | 'operator'
 export type Site = {
@@ -348,6 +348,13 @@ export const siteMap: readonly Site[] = [
     who: 'operator',
     paths: ({ app }) => ['/desk/audit', `/desk/audit?app=${app.slug}&action=version`, '/desk/audit?outcome=refused'],
   },
+  { pattern: '/desk/webhooks', who: 'operator', paths: () => ['/desk/webhooks'] },
+  { pattern: '/desk/webhooks/new', who: 'operator', paths: () => ['/desk/webhooks/new'] },
+  ...['', '/secret', '/rotate', '/disable', '/remove'].map((part): Site => ({
+    pattern: `/desk/webhooks/:id${part}`,
+    who: 'operator',
+    paths: () => [`/desk/webhooks/${stockedEndpoint}${part}`],
+  })),
   { pattern: '/desk/scopes', who: 'operator', paths: () => ['/desk/scopes'] },
   { pattern: '/desk/scopes/new', who: 'operator', paths: () => ['/desk/scopes/new'] },
   { pattern: '/desk/scopes/:name', who: 'operator', paths: () => [`/desk/scopes/${stockedScope}`] },

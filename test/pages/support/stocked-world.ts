@@ -95,6 +95,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const liveSecretId = await stockCredentials(platform, app)
   const serviceKeyIds = await stockServiceKeys(platform)
   await stockScope(platform, app.slug)
+  await stockEndpoint(platform)
   await stockVersions(platform, app)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
   await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
@@ -127,6 +128,15 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const parts = { liveSecretId, serviceKeyIds, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
   const team = { member: guest, invitation, ownInvitation }
   return { ...world, ...people, ...team, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
+}
+
+/** An endpoint of the builder. */
+export const stockedEndpoint = `whk_${'b'.repeat(32)}`
+const stockEndpoint = async ({ database, clock }: Platform): Promise<void> => {
+  const [id, now] = [stockedEndpoint, clock.now()]
+  const row = { id, appId: null, environment: 'production', url: 'https://builder.example/hooks', kinds: '*' } as const
+  const unused = { status: 'enabled', reason: null, failingSince: null, createdAt: now, updatedAt: now } as const
+  await database.transaction(async (q) => await q.webhookEndpoints.insert({ ...row, ...unused }))
 }
 
 /** A restricted scope of the operator that the app was given. */

@@ -1,0 +1,308 @@
+import { Elysia } from 'elysia'
+import { builderKinds, isEveryKind, maximumEndpoints } from '../../domain/webhook-event.ts'
+import type { Door } from '../../http/door.ts'
+import { type AttemptRecord, listAttempts, pingEndpoint, resendEvents } from '../../operations/webhooks/deliveries.ts'
+import {
+  addEndpoint,
+  type EndpointDetail,
+  listBuilderEndpoints,
+  readEndpoint,
+  removeEndpoint,
+  rotateWebhookSecret,
+  setEndpointStatus,
+} from '../../operations/webhooks/endpoints.ts'
+import { deliveriesInWords, EndpointStatus, kindsInWords, OutcomeBadge } from '../endpoint-words.tsx'
+import { changed } from '../change.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { Choice, ChoiceSet, line } from '../design/field.tsx'
+import { ButtonForm } from '../design/form.tsx'
+import { Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { Facts, ShownOnce, Time } from '../design/values.tsx'
+import { Table } from '../design/table.tsx'
+import { emptyForm, formOf, numberIn, text, texts } from '../form.ts'
+import { GraceField } from '../grace-field.tsx'
+import { list, listRoutes } from '../list.ts'
+import { page, seeOther } from '../page.ts'
+import { proveFirst } from '../proof.ts'
+import { secretPage, showOnce } from '../secret-page.ts'
+import { noticesOf, StepLinks, stepRoutes, stepsOf } from '../step.tsx'
+import { requireOperator, type Visit } from '../visit.ts'
+import { millisecondsInWords } from '../words.ts'
+import { builderEndpointPath, deskArea, deskForm, DeskPage, deskPaths } from './desk-page.tsx'
+
+const endpointAttempts = list('builder-attempts', '/desk/webhooks/:id', {})
+type At = { readonly id: string }
+
+const form = formOf({
+  url: line('URL', {
+    hint: 'An HTTPS address on a public host. Private and reserved IP addresses are not allowed.',
+    maxLength: 2048,
+    spellcheck: false,
+  }),
+  kinds: texts,
+})
+
+const ofEndpoint = stepsOf({
+  area: deskArea,
+  root: '/desk/webhooks/:id',
+  find: async ({ door }, { id }) => await readEndpoint(door.platform, null, id),
+  belongsTo: ({ url }) => new URL(url).host,
+})
+
+const rotation = ofEndpoint('rotate', {
+  link: ['Rotate the secret', 'Creates a new signing secret. The old one expires later.'],
+  effect: 'gives a secret',
+  form: formOf({ graceHours: text }),
+  ask: () => ({
+    title: 'Rotate the signing secret?',
+    says: <p>You get a new secret, which is shown once. The old one also signs until the hours below have passed.</p>,
+    button: 'Rotate the secret',
+    fields: <GraceField label="Hours until the old secret ends" hint="0 ends it at once." />,
+  }),
+  act: async ({ visit, fields, ticket }, { id }, find) => {
+    await find()
+    const graceHours = numberIn(fields.graceHours)
+    const { secret } = await visit.asOperator({ ticket }).do(rotateWebhookSecret, { id, graceHours })
+    return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
+  },
+  done: {},
+})
+
+const disabling = ofEndpoint('disable', {
+  link: ['Disable the endpoint', 'Its events wait until you enable it again, for up to 30 days.'],
+  when: ({ status }) => status === 'enabled',
+  effect: 'takes away',
+  form: emptyForm,
+  ask: () => ({
+    title: 'Disable this endpoint?',
+    says: <p>Nothing is sent to it until you enable it again. Events wait for up to 30 days.</p>,
+    button: 'Disable the endpoint',
+    tone: 'harmless',
+  }),
+  act: async ({ visit }, { id }, find) => {
+    await find()
+    await visit.asOperator().do(setEndpointStatus, { id, status: 'disabled' })
+    return 'disabled'
+  },
+  done: { disabled: 'The endpoint is disabled. Nothing is sent to it.' },
+})
+
+const removal = ofEndpoint('remove', {
+  link: ['Remove the endpoint', 'Its secrets and waiting events are deleted.'],
+  effect: 'takes away',
+  form: emptyForm,
+  ask: () => ({
+    title: 'Remove this endpoint?',
+    says: <p>Its secrets and waiting events are deleted. This cannot be undone.</p>,
+    button: 'Remove the endpoint',
+  }),
+  act: async ({ visit }, { id }, find) => {
+    await find()
+    await visit.asOperator().do(removeEndpoint, id)
+    return seeOther(`${deskPaths.webhooks}?done=removed`)
+  },
+  done: {},
+})
+
+const steps = [rotation, disabling, removal]
+
+const notices = {
+  ...noticesOf(...steps),
+  enabled: 'The endpoint is enabled, and waiting events are being sent to it.',
+  taken: 'The endpoint accepted the ping.',
+  'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.',
+  resent: 'The events are being sent again, with the same IDs.',
+} as const
+
+/** The builder's own webhook endpoints. */
+export const builderWebhookRoutes = (door: Door) => {
+  const action = {
+    by: 'operator',
+    form: emptyForm,
+    show: async (visit: Visit, at: At) => await show(visit, at),
+  } as const
+  return stepRoutes(door, steps)
+    .use(
+      new Elysia().get(deskPaths.webhooks, async ({ request }) => await showList(await requireOperator(door, request))),
+    )
+    .use(
+      deskForm(door, deskPaths.newWebhook, {
+        title: 'Add a webhook endpoint',
+        about: 'It hears of the installs, grants and versions of all apps, of the apps themselves, and of users.',
+        tab: deskPaths.webhooks,
+        effect: 'sends events elsewhere',
+        form,
+        more: () => (
+          <ChoiceSet legend="Events" name="kinds">
+            {builderKinds.map((kind) => (
+              <Choice key={kind} type="checkbox" name="kinds" value={kind} checked={false} about="">
+                <code>{kind}</code>
+              </Choice>
+            ))}
+          </ChoiceSet>
+        ),
+        button: 'Add the endpoint',
+        act: async ({ visit, fields: { url, kinds }, ticket }) => {
+          const input = { slug: null, environment: 'production', url: url.trim(), kinds } as const
+          const { id, secret } = await visit.asOperator({ ticket }).do(addEndpoint, input)
+          return showOnce(visit, builderEndpointPath(id, 'secret'), secret)
+        },
+      }),
+    )
+    .use(listRoutes(door, endpointAttempts, { by: 'operator', show }))
+    .get('/desk/webhooks/:id/secret', async ({ request, params: { id } }) => {
+      const visit = await requireOperator(door, request)
+      return showSecret(visit, await readEndpoint(door.platform, null, id))
+    })
+    .use(
+      changed(door, '/desk/webhooks/:id/ping', {
+        ...action,
+        effect: 'repeats something',
+        act: async ({ visit }, { id }) => {
+          await readEndpoint(door.platform, null, id)
+          const { delivered } = await visit.asOperator().do(pingEndpoint, id)
+          return seeOther(`${builderEndpointPath(id)}?done=${delivered ? 'taken' : 'not-taken'}`)
+        },
+      }),
+    )
+    .use(
+      changed(door, '/desk/webhooks/:id/enable', {
+        ...action,
+        effect: 'sends events elsewhere',
+        act: async ({ visit }, { id }) => {
+          await readEndpoint(door.platform, null, id)
+          await visit.asOperator().do(setEndpointStatus, { id, status: 'enabled' })
+          return seeOther(`${builderEndpointPath(id)}?done=enabled`)
+        },
+      }),
+    )
+    .use(
+      changed(door, '/desk/webhooks/:id/resend-failed', {
+        ...action,
+        effect: 'repeats something',
+        act: async ({ visit }, { id }) => {
+          await readEndpoint(door.platform, null, id)
+          await visit.asOperator().do(resendEvents, { id, choice: { kind: 'failed' } })
+          return seeOther(`${builderEndpointPath(id)}?done=resent`)
+        },
+      }),
+    )
+}
+
+const showList = async (visit: Visit): Promise<Response> =>
+  page(
+    <DeskPage
+      title="Webhooks"
+      about={`They tell the builder’s backend of installs, grants, apps, versions and users. At most ${maximumEndpoints}.`}
+      visit={visit}
+      tab={deskPaths.webhooks}
+      notices={{ removed: 'The endpoint is removed. Nothing more is sent to it.' }}
+      actions={
+        <a href={deskPaths.newWebhook} class="button primary">
+          Add an endpoint
+        </a>
+      }
+    >
+      <RowList
+        label="Webhook endpoints"
+        rows={await listBuilderEndpoints(visit.door.platform)}
+        row={(endpoint) => (
+          <Row
+            key={endpoint.id}
+            href={builderEndpointPath(endpoint.id)}
+            title={<code>{endpoint.url}</code>}
+            badge={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
+            facts={[kindsInWords(endpoint)]}
+          />
+        )}
+        empty={<EmptyState title="No endpoints yet">The endpoints of apps are on the pages of each app.</EmptyState>}
+      />
+    </DeskPage>,
+  )
+
+const showSecret = (visit: Visit, { id, url }: EndpointDetail): Response => {
+  const href = builderEndpointPath(id)
+  return secretPage(visit, (value) => (
+    <DeskPage
+      title="Signing secret of the endpoint"
+      belongsTo={new URL(url).host}
+      crumbs={[{ href, name: new URL(url).host }]}
+      visit={visit}
+      tab={deskPaths.webhooks}
+    >
+      <ShownOnce
+        value={value}
+        what="secret"
+        label="Signing secret"
+        hint="Copy it now. It cannot be shown again."
+        advice="rotate it"
+        back={{ href, name: 'the endpoint' }}
+      >
+        <p>The backend needs it to verify each delivery before it trusts the content.</p>
+      </ShownOnce>
+    </DeskPage>
+  ))
+}
+
+const show = async (visit: Visit, { id }: At): Promise<Response> => {
+  const { platform } = visit.door
+  const endpoint = await readEndpoint(platform, null, id)
+  const attempts = await endpointAttempts.read(visit, { id }).rows((window) => listAttempts(platform, id, window))
+  return page(
+    <DeskPage
+      title={new URL(endpoint.url).host}
+      belongsTo="Webhook endpoint"
+      badges={<EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />}
+      visit={visit}
+      tab={deskPaths.webhooks}
+      notices={notices}
+    >
+      <Facts
+        of={{
+          URL: <code>{endpoint.url}</code>,
+          'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
+          Events: isEveryKind(endpoint.kinds, 'builder')
+            ? 'All, including those of later releases'
+            : endpoint.kinds.join(', '),
+          'Last 30 days': deliveriesInWords(endpoint.deliveries),
+          'Old secret': endpoint.oldSecretEndsAt && (
+            <>
+              Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />
+            </>
+          ),
+          ID: <code>{endpoint.id}</code>,
+          Added: <Time at={endpoint.createdAt} />,
+        }}
+      />
+      <h2>Attempts</h2>
+      <Table
+        label="Attempts"
+        rows={attempts.rows}
+        rowHeader="Time"
+        columns={{
+          Time: ({ at }: AttemptRecord) => <Time at={at} />,
+          Event: ({ kind }: AttemptRecord) => <code>{kind}</code>,
+          Outcome: (attempt: AttemptRecord) => <OutcomeBadge attempt={attempt} />,
+          Duration: ({ durationMs }: AttemptRecord) => millisecondsInWords(durationMs),
+        }}
+      />
+      <Pager of={attempts} />
+      <h2>Change</h2>
+      <p class="beside">
+        <ButtonForm action={builderEndpointPath(id, 'ping')} visit={visit}>
+          Send a ping
+        </ButtonForm>
+        <ButtonForm action={builderEndpointPath(id, 'resend-failed')} visit={visit}>
+          Send all failed events again
+        </ButtonForm>
+        {endpoint.status === 'enabled' ? null : (
+          <ButtonForm action={builderEndpointPath(id, 'enable')} visit={visit} asks={proveFirst(visit)}>
+            Enable the endpoint
+          </ButtonForm>
+        )}
+      </p>
+      <StepLinks visit={visit} steps={steps} of={endpoint} params={{ id }} />
+    </DeskPage>,
+  )
+}

@@ -1,0 +1,45 @@
+import { isDelivered } from '../domain/webhook-delivery.ts'
+import { isEveryKind } from '../domain/webhook-event.ts'
+import type { AttemptRecord } from '../operations/webhooks/deliveries.ts'
+import type { EndpointDetail, EndpointRecord } from '../operations/webhooks/endpoints.ts'
+import { Badge } from './design/badge.tsx'
+
+// What the pages of apps and of the builder say of a webhook endpoint and of the attempts to deliver to it.
+
+/** `All events`, `ping`, or `3 kinds of events`. */
+export const kindsInWords = ({ app, kinds }: Pick<EndpointRecord, 'app' | 'kinds'>): string => {
+  if (isEveryKind(kinds, app === null ? 'builder' : 'app')) return 'All events'
+  return kinds.length === 1 ? kinds.join() : `${kinds.length} kinds of events`
+}
+
+const reasonWords = {
+  by_hand: 'Disabled',
+  gone: 'Disabled: answered 410 Gone',
+  failing: 'Disabled: failed for five days',
+} as const
+
+/** Whether events are sent to an endpoint, and why not. */
+export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'reason' | 'failingSince'>) => {
+  if (reason !== null) return <Badge tone="bad">{reasonWords[reason]}</Badge>
+  return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
+}
+
+const errorWords = {
+  no_secret: 'Not sent: no signing secret. Rotate the secret.',
+  address_refused: 'The host resolves to an address that is not allowed',
+  not_resolved: 'The host name does not resolve',
+  not_connected: 'Could not connect',
+  certificate_refused: 'The certificate is not valid for the host',
+  no_answer: 'The connection was closed without an answer',
+  timed_out: 'No answer within 15 seconds',
+} as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
+
+export const OutcomeBadge = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
+  isDelivered(status) ? (
+    <Badge tone="good">Delivered ({status})</Badge>
+  ) : (
+    <Badge tone="bad">{error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]}</Badge>
+  )
+
+export const deliveriesInWords = ({ delivered, pending, failed }: EndpointDetail['deliveries']): string =>
+  `${delivered} delivered, ${pending} waiting, ${failed} failed`
