@@ -55,6 +55,10 @@ export const resetDatabaseClock = async (place: Place, moment: Moment) =>
     ? await resetClock({ ...moment, file: place.path, migrations })
     : await (await postgresCommands()).resetPostgresClock(place.url, postgresMigrations, moment)
 
+/** Notes that a PostgreSQL database moves elsewhere by a dump: the next start there accepts it. @throws DatabaseUnusable */
+export const planMoveOfPostgres = async (url: string, moment: Moment) =>
+  await (await postgresCommands()).planPostgresMove(url, postgresMigrations, moment)
+
 /**
  * Moves a stopped SQLite database into an empty PostgreSQL database. Interrupted, it has moved nothing or everything, and may run
  * again. @throws DatabaseUnusable

@@ -34,6 +34,15 @@ CREATE TABLE timelines (
 );
 INSERT INTO timelines (name, met_at) VALUES (substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), 0);
 
+-- Where these tables were made (postgres/origin.ts), and when their move to another database was planned.
+CREATE TABLE origin (
+  place text COLLATE "C" PRIMARY KEY NOT NULL,
+  planned_at bigint
+);
+INSERT INTO origin (place)
+  SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' ||
+    (SELECT oid FROM pg_database WHERE datname = current_database()) || ' ' || 'origin'::regclass::oid;
+
 -- What keys owe under a limit that all servers count together, in microseconds. Unlogged: it costs no sync, and is empty after a crash.
 CREATE UNLOGGED TABLE shared_limits (
   policy text COLLATE "C" NOT NULL,

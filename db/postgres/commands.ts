@@ -5,8 +5,9 @@ import { findTableFaults } from './check.ts'
 import { importInto, type MoveProgress } from './import.ts'
 import { databaseNow } from './dialect.ts'
 import type { Link } from './link.ts'
+import { assertOrigin } from './origin.ts'
 import { Primary } from './primary.ts'
-import { recoverTables, resetTables } from './recover.ts'
+import { planMove, recoverTables, resetTables } from './recover.ts'
 import { assertCurrent, assertLockable, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
 import { assertServer, sentenceFor } from './server-check.ts'
 
@@ -34,7 +35,10 @@ export const prepare = async (primary: Primary, { role, migrate, migrations, isR
       const applied = migrate ? await migrateSchema(link, migrations, { alone: role === 'server' }) : []
       await assertCurrent(link, migrations)
       await assertLockable(link)
-      if (!isRecovery) await assertNothingMissing(link)
+      if (!isRecovery) {
+        await assertNothingMissing(link)
+        await assertOrigin(link, role)
+      }
       const text = `SELECT pg_database_size(current_database()), ${databaseNow}`
       const [[bytes, now] = []] = (await link.send(text, [])).rows
       return { applied, databaseBytes: Number(bytes), databaseTime: Number(now), measuredAt: performance.now() }
@@ -84,6 +88,10 @@ export const recoverPostgres = async (url: string, migrations: Migrations, momen
 /** As `resetClock`, on a database that no server uses, back to the clock of PostgreSQL. @throws DatabaseUnusable */
 export const resetPostgresClock = async (url: string, migrations: Migrations, moment: Moment) =>
   await alone(url, { migrations }, async (link) => await resetTables(link, moment))
+
+/** Notes that the database moves elsewhere by a dump, on one that no server uses. @throws DatabaseUnusable */
+export const planPostgresMove = async (url: string, migrations: Migrations, moment: Moment) =>
+  await alone(url, { migrations }, async (link) => await planMove(link, moment))
 
 /** Copies an SQLite database that moves into an empty database. @throws DatabaseUnusable */
 export const importPostgres = async (

@@ -1,9 +1,10 @@
 import { DatabaseUnusable, type WriteEvent } from '../database.ts'
 import { createQueries } from '../queries/index.ts'
-import { type Exclusive, recoverRows, resetTimes } from '../stopped-changes.ts'
+import { type Exclusive, momentOf, recoverRows, resetTimes } from '../stopped-changes.ts'
 import { databaseNow, drizzleOver, type Selection } from './dialect.ts'
 import type { Link } from './link.ts'
 import { heardWithin, silenceMs } from './nodes.ts'
+import { plannedText, settledText } from './origin.ts'
 
 type Moment = { readonly now: number; readonly event: WriteEvent }
 
@@ -42,9 +43,20 @@ const notOfCommands = (): never => {
 export const recoverTables = async (link: Link, { now, event }: Moment) =>
   await changeAlone(link, async (exclusive) => {
     await exclusive.rows('UPDATE timelines SET lost_at = NULL')
+    await exclusive.rows(settledText)
     await exclusive.rows('DELETE FROM nodes') // one that was frozen meanwhile has keys that were deleted: its next heartbeat stops it
     const at = Math.max(now, (await exclusive.queries.watermarks.find('clock')) ?? 0)
     return await recoverRows(exclusive, { at, event })
+  })
+
+/** The next start on the tables accepts them wherever they are then. Returns when this was planned. */
+export const planMove = async (link: Link, { now, event }: Moment) =>
+  await changeAlone(link, async (exclusive) => {
+    const { queries } = exclusive
+    const at = Math.max(now, (await queries.watermarks.find('clock')) ?? 0)
+    await exclusive.rows(plannedText)
+    await queries.audit.insert(event(await momentOf(queries, at), { action: 'database.move_planned' }))
+    return { at }
   })
 
 /** As `resetTimes` says, back to the clock of PostgreSQL. */

@@ -36,6 +36,7 @@ export const auditActions = [
   'database.backup_checked',
   'database.backup_failed',
   'database.backup_started',
+  'database.move_planned',
   'database.moved',
   'database.moved_here',
   'database.recovered',

@@ -219,6 +219,16 @@ const maker = async (folder: string): Promise<SQL> => {
   if (await exists(sql, templateName)) return sql // made for an earlier file of this process
   await sql.unsafe(`CREATE DATABASE ${templateName}`)
   await migratePostgres(urlIn(folder, templateName), postgresMigrations)
+  // A copy of the template is another database, which the first start would refuse.
+  const inTemplate = new SQL({
+    url: 'postgres://localhost',
+    username: 'app',
+    path: folder,
+    database: templateName,
+    max: 1,
+  })
+  await inTemplate.unsafe('UPDATE origin SET planned_at = 0')
+  await inTemplate.close()
   return sql
 }
 

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { moveToPostgres } from '../../../db/engine.ts'
+import { moveToPostgres, planMoveOfPostgres } from '../../../db/engine.ts'
+import { migrations } from '../../../db/migrations/index.ts'
 import { isPostgresUrl } from '../../../db/postgres/address.ts'
 import { moveSqlite } from '../../../db/move.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { readDatabasePlace } from '../../config.ts'
-import { stoppedCommand } from '../operator-command.ts'
-import { UsageError, wireRecord } from '../output.ts'
+import { type CommonFlags, databaseCommand, databaseOf, databasePathOf, operatorMoment } from '../operator-command.ts'
+import { type Answer, answer, UsageError, wireRecord } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 
 const steps = `
@@ -18,14 +19,18 @@ To move to another machine, where every token, session and grant goes on:
   4. There: app-platform restore --move PATH, where no database is yet. Then start the server.
 To move into PostgreSQL: stop the server, put the URL of an empty PostgreSQL database into DATABASE_URL, then
 app-platform move --database FILE. With --to, other users of the machine could see the password.
+To move a PostgreSQL database by a dump: stop all servers, run app-platform move --prepare, make the dump, and restore it
+elsewhere. The first start there accepts it, and ends nothing. A server that starts here before withdraws that.
 Use the copy once: two servers on two copies would each accept tokens that the other has ended.`
 
 export const addMoveCommand = (program: Command): void => {
-  stoppedCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.', move)
+  databaseCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.')
+    .action(async (flags: CommonFlags & MoveFlags) => answer(flags, await move(flags)))
     .option(
       '--to <path>',
       'where to write the sealed copy; or the URL of an empty PostgreSQL database (default: DATABASE_URL, if it is one)',
     )
+    .option('--prepare', 'of a PostgreSQL database: let the next start accept a dump of it elsewhere')
     .addHelpText('after', steps)
 }
 
@@ -51,7 +56,25 @@ const targetInEnvironment = (): string => {
   )
 }
 
-const move = async (stopped: StoppedOptions, { to = targetInEnvironment() }: { readonly to?: string }) => {
+type MoveFlags = { readonly to?: string; readonly prepare?: boolean }
+
+const move = async (flags: CommonFlags & MoveFlags): Promise<Answer> => {
+  if (flags.prepare === true) return await prepareMove(flags)
+  return await moveFile({ file: databasePathOf(flags), migrations, ...operatorMoment() }, flags)
+}
+
+const prepareMove = async (flags: CommonFlags & MoveFlags): Promise<Answer> => {
+  const place = databaseOf(flags)
+  if (flags.to !== undefined) throw new UsageError('Give --to or --prepare: --prepare is for a dump of PostgreSQL.')
+  if (place.kind === 'sqlite')
+    throw new UsageError('--prepare is for PostgreSQL; move an SQLite database with --to PATH.')
+  const { at: plannedAt } = await planMoveOfPostgres(place.url, operatorMoment())
+  const text =
+    'Make the dump now, and restore it elsewhere: the first start there accepts it, and ends nothing. Start no server here before that.'
+  return { value: wireRecord({ plannedAt }), text }
+}
+
+const moveFile = async (stopped: StoppedOptions, { to = targetInEnvironment() }: MoveFlags): Promise<Answer> => {
   if (isPostgresUrl(to)) {
     const bar = progressOfRows()
     const { database, movedAt } = await moveToPostgres(to, stopped, bar.advance).finally(bar.end)

@@ -37,7 +37,7 @@ test('every table is moved', async () => {
     "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
     [],
   )
-  const ofServers = ['leases', 'locks', 'nodes', 'schema_migrations', 'shared_limits', 'timelines']
+  const ofServers = ['leases', 'locks', 'nodes', 'origin', 'schema_migrations', 'shared_limits', 'timelines']
   expect(rows.map(({ name }) => name).toSorted()).toEqual([...importedTables, ...ofServers].toSorted())
 })
 

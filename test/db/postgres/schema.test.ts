@@ -13,7 +13,7 @@ import { openStore } from './support.ts'
 const { test } = needs('postgres')
 
 /** Tables that only several servers need. */
-const ofServers = new Set(['locks', 'nodes', 'leases', 'timelines', 'shared_limits'])
+const ofServers = new Set(['locks', 'nodes', 'leases', 'timelines', 'origin', 'shared_limits'])
 const types: Readonly<Record<string, string>> = { TEXT: 'text C', INTEGER: 'bigint', BLOB: 'bytea' }
 
 const names = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name).toSorted()
@@ -61,7 +61,7 @@ test('both engines have the same indexes and constraints', async () => {
   const kinds = await askPostgres<{ kind: string; count: number }>(
     url,
     `SELECT contype AS kind, count(*) AS count FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT IN ('locks', 'nodes', 'leases', 'timelines', 'shared_limits') GROUP BY 1`,
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT IN ('locks', 'nodes', 'leases', 'timelines', 'origin', 'shared_limits') GROUP BY 1`,
     [],
   )
   const count = (kind: string) => kinds.find((row) => row.kind === kind)?.count

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import { postgresMigrations } from '../../../db/migrations/index.ts'
 import { migratePostgres } from '../../../db/postgres/commands.ts'
 import type { PostgresMigration } from '../../../db/postgres/schema.ts'
@@ -8,7 +9,7 @@ import { createQueries } from '../../../db/queries/index.ts'
 import { run, runHere } from '../../cli/support/run.ts'
 import { askPostgres } from '../../support/beside.ts'
 import { eventually } from '../../support/crash.ts'
-import { needs } from '../../support/needs.ts'
+import { needs, programAt } from '../../support/needs.ts'
 import { until } from '../../support/nodes.ts'
 import { freePort, postgresDatabase, startCluster, startPair } from '../../support/postgres.ts'
 import { programCommand } from '../../support/program.ts'
@@ -165,6 +166,54 @@ test('a server waits for a PostgreSQL that is out of reach: it is alive, takes n
   proxy.stop()
   const waited = (await log).split('\n').filter((line) => line.includes('database.awaited'))
   expect(waited).toEqual([expect.stringContaining('start one, or promote its standby')])
+})
+
+const inDatabase = (url: string) => ({ env: { DATABASE_URL: url } })
+
+/** Dumps a database, and restores it into a new one of this name. */
+const dumpInto = async (url: string, name: string): Promise<string> => {
+  const target = await freshDatabase(name)
+  const folder = dirname(programAt('postgres'))
+  const dump = Bun.spawnSync([join(folder, 'pg_dump'), '-Fc', url])
+  expect(dump.stderr.toString()).toBe('')
+  const restored = Bun.spawnSync([join(folder, 'pg_restore'), '--exit-on-error', '-d', target], { stdin: dump.stdout })
+  expect(restored.stderr.toString()).toBe('')
+  return target
+}
+
+test('tables that were restored from a dump are refused by servers and commands until everything issued was ended, unless the move was planned', async () => {
+  const url = await freshDatabase('dumped')
+  await migrate(url)
+  const refused =
+    /^error: The tables [^\n]+ were restored from a dump[^\n]+ run app-platform recover --accept-loss[^\n]+\n$/
+  const elsewhere = await dumpInto(url, 'dumped_elsewhere')
+  for (const words of [
+    ['migrate'],
+    ['check'],
+    ['user', 'list'],
+    ['purge'],
+    ['clock', 'reset'],
+    ['serve', '--port', '0'],
+  ]) {
+    const { exitCode, stderr } = await runHere(words, inDatabase(elsewhere))
+    expect({ words, exitCode, stderr }).toEqual({ words, exitCode: 1, stderr: expect.stringMatching(refused) })
+  }
+  expect((await runHere(['recover', '--accept-loss'], inDatabase(elsewhere))).exitCode).toBe(0)
+  for (const words of [['check'], ['user', 'list']])
+    expect((await runHere(words, inDatabase(elsewhere))).exitCode).toBe(0)
+  await (await openStore(elsewhere, 'server')).close()
+
+  const planned = await runHere(['move', '--prepare'], inDatabase(url))
+  expect({ exitCode: planned.exitCode, stderr: planned.stderr }).toEqual({ exitCode: 0, stderr: '' })
+  const third = await dumpInto(url, 'dumped_again')
+  await (await openStore(third, 'server')).close()
+  await (await openStore(third, 'server')).close()
+  const { stdout } = await runHere(['audit', 'list'], inDatabase(third))
+  expect(stdout).toContain('database.move_planned')
+
+  await (await openStore(url, 'server')).close() // which withdraws the plan
+  await expect(openStore(await dumpInto(url, 'dumped_late'), 'server')).rejects.toThrow('restored from a dump')
+  await (await openStore(url, 'server')).close()
 })
 
 test('a PostgreSQL that runs with fsync=off or full_page_writes=off is refused', async () => {
