@@ -211,7 +211,7 @@ describe('names', () => {
     const described = Object.keys(paths)
       .filter((path) => /^\/(api\/app-platform|oauth|\.well-known)\//.test(path))
       .flatMap((path) => Object.keys(paths[path]).map((verb) => `${verb.toUpperCase()} ${path}`))
-    const named = inlineCode(await guide('develop/wire-formats')).filter((code) => /^(GET|POST) \//.test(code))
+    const named = inlineCode(await guide('develop/wire-formats')).filter((code) => /^(GET|POST|DELETE) \//.test(code))
     const page = 'GET /oauth/authorize' // not part of the API
     expect(new Set(named.filter((call) => call !== page))).toEqual(
       new Set(described.map((call) => call.replace(' /api/app-platform', ' '))),

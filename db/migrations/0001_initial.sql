@@ -158,8 +158,8 @@ CREATE TABLE rollbacks (
   id TEXT PRIMARY KEY NOT NULL,
   app_id TEXT NOT NULL REFERENCES apps (id),
   environment TEXT NOT NULL CHECK (environment IN ('development', 'production')),
-  from_version_id TEXT NOT NULL REFERENCES versions (id),
-  to_version_id TEXT NOT NULL REFERENCES versions (id),
+  from_version_id TEXT NOT NULL,
+  to_version_id TEXT NOT NULL,
   reason TEXT,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

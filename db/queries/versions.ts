@@ -220,6 +220,8 @@ export const versionQueries = (db: DrizzleConnection) => {
           .from(versions)
           .where(and(eq(versions.appId, appId), eq(versions.id, id))),
       ),
+    /** The newest version of the app besides this one. */
+    newestBut: async (appId: string, id: string) => await newest(eq(versions.appId, appId), ne(versions.id, id)),
     previous: async (appId: string, number: number) =>
       await newest(eq(versions.appId, appId), lt(versions.number, number)),
     /** Replaces the content of a version that is still a draft; false if it no longer is. */
@@ -231,6 +233,16 @@ export const versionQueries = (db: DrizzleConnection) => {
         eq(versions.id, id),
         eq(versions.status, 'draft'),
       ),
+    /** How many versions the app has. */
+    countOfApp: async (appId: string) => await db.$count(versions, eq(versions.appId, appId)),
+    /** Removes a version that is still a draft; false if it no longer is. The ledger of rollbacks keeps its ID. */
+    removeDraft: async (id: string) =>
+      (
+        await db
+          .delete(versions)
+          .where(and(eq(versions.id, id), eq(versions.status, 'draft')))
+          .returning({ id: versions.id })
+      ).length === 1,
     /** Moves from one of the given statuses to another; false if the version has none of them. */
     move: async (id: string, from: readonly VersionStatus[], to: VersionStatus, times: Times, now: number) =>
       await changeOne(
@@ -251,7 +263,7 @@ const to = alias(versions, 'to_version')
 /** The ledger of rollbacks: rows are added and never changed. */
 export const rollbackQueries = (db: DrizzleConnection) => ({
   insert: async (rollback: Rollback) => void (await db.insert(rollbacks).values(rollback)),
-  /** Rollbacks of an app beside the ID, newest first, with the names of the two versions. */
+  /** Rollbacks of an app beside the ID, newest first, with the names of the two versions; null for a draft that was removed. */
   pageOfApp: async (appId: string, place: Place, limit: number, environment: Environment | null = null) => {
     const { isBeside, order } = beside(rollbacks.id, 'descending', place)
     return await db
@@ -264,8 +276,8 @@ export const rollbackQueries = (db: DrizzleConnection) => ({
         createdAt: rollbacks.createdAt,
       })
       .from(rollbacks)
-      .innerJoin(from, eq(from.id, rollbacks.fromVersionId))
-      .innerJoin(to, eq(to.id, rollbacks.toVersionId))
+      .leftJoin(from, eq(from.id, rollbacks.fromVersionId))
+      .leftJoin(to, eq(to.id, rollbacks.toVersionId))
       .where(
         and(
           eq(rollbacks.appId, appId),

@@ -50,6 +50,14 @@ export const createEndpoints = (send: Send) => ({
       body,
     }),
 
+  /** `DELETE /versions/{id}`. */
+  deleteVersion: async (id: string, options: BearerOptions) =>
+    await send(isAnswer<contract.Version>, {
+      ...options,
+      method: 'DELETE',
+      path: `${contractPath}/versions/${encodeURIComponent(id)}`,
+    }),
+
   /** `POST /versions/rollback`. */
   rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
     await send(isAnswer<contract.Rollback>, {

@@ -106,6 +106,9 @@ const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>) => {
     /** Sends an idempotency key, a new one unless one is given, so that it is safe to repeat. */
     create: async (upload: VersionUpload, call: UploadOptions = {}) =>
       await withToken(tokens, repeatable(call), async (signed) => await endpoints.createVersion(upload, signed)),
+    /** Removes a draft, and gives it as it was. */
+    delete: async (id: string, call: CallOptions = {}) =>
+      await withToken(tokens, call, async (signed) => await endpoints.deleteVersion(id, signed)),
     /** Sends an idempotency key, as `create` does. */
     rollBack: async (rollback: RollbackRequest, call: RepeatableOptions = {}) =>
       await withToken(tokens, repeatable(call), async (signed) => await endpoints.rollBackVersion(rollback, signed)),

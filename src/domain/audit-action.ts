@@ -132,6 +132,7 @@ export const auditActions = [
   'version.approved',
   'version.created',
   'version.rejected',
+  'version.removed',
   'version.replaced',
   'version.rolled_back',
   'version.submitted',

@@ -45,7 +45,7 @@ import {
   standardToken,
 } from './endpoints/standard.ts'
 import { askUserInfo, checkToken, readUserInfo } from './endpoints/token-checks.ts'
-import { listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
+import { deleteVersion, listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
 import {
   listWebhookAttempts,
   listWebhookEndpoints,
@@ -61,6 +61,7 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   listAppVersions,
   uploadVersion,
   rollBack,
+  deleteVersion,
   recordConsent,
   issueUserTokens,
   identifyUser,

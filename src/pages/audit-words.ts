@@ -204,6 +204,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'version.approved': ({ who, version, app }) => tell`${who} approved ${version} of ${app}`,
   'version.created': ({ who, version, app }) => tell`${who} uploaded ${version} of ${app}`,
   'version.rejected': ({ who, version, app }) => tell`${who} rejected ${version} of ${app}`,
+  'version.removed': ({ who, app, value }) => tell`${who} removed the draft ${chosen(value('version'))} of ${app}`,
   'version.replaced': ({ who, version, app }) => tell`${who} replaced the draft ${version} of ${app}`,
   'version.rolled_back': ({ who, version, app, where, thing }) =>
     tell`${who} rolled ${app} back from ${thing('fromVersionId', 'a removed version')} to ${version}${where}`,

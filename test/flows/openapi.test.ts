@@ -142,6 +142,7 @@ describe.each(documents)('the document $path', ({ path, document }) => {
 describe('the two documents', () => {
   test('have every endpoint of the contract and every one beside it', () => {
     const beside = [
+      'DELETE /api/app-platform/versions/{id}',
       'POST /api/session',
       'GET /api/session',
       'DELETE /api/session',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
 import { createHash } from 'node:crypto'
 import type { VersionStep } from '../../src/domain/version.ts'
+import { listRollbacks } from '../../src/operations/versions/lists.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { askBeside } from '../support/beside.ts'
 import { call, type Json } from '../support/call.ts'
@@ -430,5 +431,61 @@ describe('versions are for development credentials of their own app', () => {
     const shop = await workshop()
     const token = await appToken(url, shop.app.development, 'site.content:write')
     expect((await upload({ ...shop, token }, { version: '1.0.0' })).status).toBe(201)
+  })
+})
+
+const remove = async ({ token }: Workshop, id: string) => await call(url, 'DELETE', `/versions/${id}`, { token })
+
+describe('removing a draft', () => {
+  test('answers with it, frees its name and its artifact, and makes the newest other version the development head', async () => {
+    const shop = await workshop()
+    const artifact = { filename: 'a.txt', contentBase64: Buffer.from(crypto.randomUUID()).toString('base64') }
+    const first = (await upload(shop, { version: '1.0.0' })).body
+    const second = (await upload(shop, { version: '2.0.0', artifact })).body
+    const third = (await upload(shop, { version: '3.0.0' })).body
+    const rolled = await call(url, 'POST', '/versions/rollback', { token: shop.token, body: {} })
+    expect(rolled.body.version.id).toBe(second.id)
+    const { status, body } = await remove(shop, second.id)
+    expect([status, body.id, body.version]).toEqual([200, second.id, '2.0.0'])
+    const left = await list(shop)
+    expect(left.data.map(({ version }: Json) => version)).toEqual(['3.0.0', '1.0.0'])
+    expect(left.current.development).toBe(third.id)
+    const sha256 = Buffer.from(second.artifact.sha256, 'hex')
+    expect(await world.platform.database.queries.artifacts.find(sha256)).toBeNull()
+    await remove(shop, first.id)
+    expect((await list(shop)).current.development).toBe(third.id)
+    await remove(shop, third.id)
+    expect(await list(shop)).toMatchObject({ data: [], current: { development: null, production: null } })
+    expect((await upload(shop, { version: '2.0.0' })).status).toBe(201)
+    const trail = await world.platform.database.queries.audit.pageOfApp(shop.app.id, 'version.removed', '~', 10)
+    expect(trail.map(({ target }) => target)).toEqual([third.id, first.id, second.id])
+    expect((await listRollbacks(world.platform, shop.app.id, { limit: 10, cursor: null })).data).toMatchObject([
+      { from: null, to: null },
+    ])
+  })
+
+  test('is refused for every version that was submitted, for what is not there, and in production', async () => {
+    const shop = await workshop()
+    const steps: readonly (readonly VersionStep[])[] = [
+      ['submit'],
+      ['submit', 'reject'],
+      ['submit', 'approve'],
+      ['submit', 'approve', 'activate'],
+    ]
+    for (const [index, taken] of steps.entries()) {
+      const { id } = (await upload(shop, { version: `1.0.${index}` })).body
+      await move(shop, `1.0.${index}`, ...taken)
+      expectRefusal(await remove(shop, id), 'version_locked')
+    }
+    expect((await list(shop)).data).toHaveLength(steps.length)
+    const draft = (await upload(shop, { version: '2.0.0' })).body
+    const other = await workshop()
+    expectRefusal(await remove(other, draft.id), 'version_not_found')
+    expectRefusal(await remove(shop, 'nothing'), 'version_not_found')
+    const live = { ...shop, token: await appToken(url, shop.app.production) }
+    expectRefusal(await remove(live, draft.id), 'development_credentials_required')
+    await move(shop, '2.0.0', 'submit', 'withdraw')
+    const both = await Promise.all([remove(shop, draft.id), remove(shop, draft.id)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 404])
   })
 })

@@ -187,6 +187,11 @@ const rows: readonly Row[] = [
     expected: forApps('403 activation_not_allowed', '403 development_credentials_required'),
   },
   {
+    method: 'DELETE',
+    path: '/versions/{id}',
+    expected: forApps('404 version_not_found', '403 development_credentials_required'),
+  },
+  {
     method: 'POST',
     path: '/versions/rollback',
     body: () => ({ version: '99.0.0' }),

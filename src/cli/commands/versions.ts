@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander'
-import type { Version } from '../../client/index.ts'
+import type { PlatformClient, Version } from '../../client/index.ts'
 import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
+import { type VersionStatus, versionStatuses } from '../../domain/version.ts'
 import { uploadDraft } from '../developer/create-version.ts'
 import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
 import { rollBackRemotely } from '../developer/roll-back-version.ts'
 import { standingText } from '../developer/standing.ts'
-import { answer, CommandFailed, recordAnswer, tableText } from '../output.ts'
+import { answer, CommandFailed, printable, recordAnswer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'
 
 const listHelp = `
@@ -14,7 +15,7 @@ Newest first, all of them. "development head" is what developers of the app get,
 ${credentialsHelp}
 
 Examples:
-  app-platform versions list
+  app-platform versions list --status submitted
   app-platform versions list --json | jq -r '.data[] | select(.current.production) | .version'
 `
 
@@ -59,10 +60,15 @@ Examples:
 
 export const addVersionsCommands = (program: Command): void => {
   const group = program.command('versions').description('Versions of your app on a server.')
-  developerCommand(group, 'list', 'List the versions, with the development head and what is live.', list).addHelpText(
-    'after',
-    listHelp,
-  )
+  developerCommand(group, 'list', 'List the versions, with the development head and what is live.', list)
+    .addOption(new Option('--status <status>', 'only those in this status').choices(versionStatuses))
+    .addHelpText('after', listHelp)
+  developerCommand(
+    group,
+    'delete <version>',
+    'Remove a draft. If it is the development head, the newest version that is left is.',
+    remove,
+  ).addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform versions delete 1.4.0-beta.1\n`)
   developerCommand(
     group,
     'show <version>',
@@ -84,27 +90,51 @@ export const addVersionsCommands = (program: Command): void => {
     .addHelpText('after', rollbackHelp)
 }
 
-const list = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> => {
+type ListFlags = DeveloperFlags & { readonly status?: VersionStatus }
+
+const list = async (signal: AbortSignal, flags: ListFlags): Promise<void> => {
   const { client } = await openRemote(flags, { signal })
-  const data = await Array.fromAsync(client.versions.all({}, { signal }))
-  const text =
-    data.length === 0 ? 'There are no versions yet. Upload one with app-platform versions create.' : tableOf(data)
-  answer(flags, { value: { data }, text })
+  const { status } = flags
+  const data = await Array.fromAsync(client.versions.all(status === undefined ? {} : { status }, { signal }))
+  if (data.length > 0)
+    return answer(flags, { value: { data }, text: status === undefined ? tableOf(data) : rowsOf(data) })
+  const none =
+    status === undefined
+      ? 'There are no versions yet. Upload one with app-platform versions create.'
+      : `There are no versions in status ${status}.`
+  answer(flags, { value: { data }, text: none })
 }
 
 const show = async (signal: AbortSignal, name: string, flags: DeveloperFlags): Promise<void> => {
   const { client } = await openRemote(flags, { signal })
+  answer(flags, recordAnswer(await versionNamed(client, signal, name)))
+}
+
+const remove = async (signal: AbortSignal, name: string, flags: DeveloperFlags): Promise<void> => {
+  const { client } = await openRemote(flags, { signal })
+  const { id } = await versionNamed(client, signal, name)
+  const removed = await client.versions.delete(id, { signal })
+  answer(flags, { value: removed, text: printable(`Removed the draft ${removed.version}.`) })
+}
+
+/** The version with this name or ID. @throws CommandFailed if the app has none */
+const versionNamed = async (client: PlatformClient, signal: AbortSignal, name: string): Promise<Version> => {
   for await (const version of client.versions.all({}, { signal })) {
-    if (version.version === name || version.id === name) return answer(flags, recordAnswer(version))
+    if (version.version === name || version.id === name) return version
   }
   throw new CommandFailed([`The app has no version ${name}. See app-platform versions list.`])
 }
 
+/** All versions of the app, and which are current. */
 const tableOf = (versions: readonly Version[]): string => {
-  const rows = versions.map((version) => ({ ...version, here: marksOf(version), size: sizeOf(version) }))
   const development = versions.find(({ current }) => current.development) ?? null
   const production = versions.find(({ current }) => current.production) ?? null
-  const table = tableText(rows, {
+  return `${rowsOf(versions)}\n\n${standingText({ development, production })}`
+}
+
+const rowsOf = (versions: readonly Version[]): string => {
+  const rows = versions.map((version) => ({ ...version, here: marksOf(version), size: sizeOf(version) }))
+  return tableText(rows, {
     Version: 'version',
     Status: 'status',
     Current: 'here',
@@ -113,7 +143,6 @@ const tableOf = (versions: readonly Version[]): string => {
     Size: 'size',
     Created: 'createdAt',
   })
-  return `${table}\n\n${standingText({ development, production })}`
 }
 
 const marksOf = ({ current }: Version): string =>

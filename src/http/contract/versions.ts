@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { knownFields } from '../../domain/manifest.ts'
+import type { PathParameter } from './details.ts'
 import { artifactNameForm, versionLimits, versionStatuses } from '../../domain/version.ts'
 import {
   count,
@@ -77,6 +78,12 @@ export const versionList = model('VersionList', 'A page of versions.', {
     production: nullable(recordId('ver', 'A version.'), 'The live version, if there is one.'),
   }),
 })
+
+export const draftParameter: PathParameter = {
+  name: 'id',
+  description: 'ID of the draft.',
+  example: 'ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d',
+}
 
 /** An upload with any of these fields is refused (403 `activation_not_allowed`). */
 export const forbiddenUploadFields = ['status', 'activate', 'publish', 'submit'] as const

@@ -3,10 +3,13 @@ import { Value } from '@sinclair/typebox/value'
 import { refuse } from '../../domain/errors.ts'
 import { createVersion, type VersionUpload } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/lists.ts'
-import { rollBackVersion, type RollbackRequest } from '../../operations/versions/move-version.ts'
+import { removeDraft, rollBackVersion, type RollbackRequest } from '../../operations/versions/move-version.ts'
+import { actingAsApp } from '../../operations/acting-as.ts'
+import { actorOf } from '../../operations/authenticate.ts'
 import { appOf, bearer, developmentAppOf } from '../bearer.ts'
 import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
 import {
+  draftParameter,
   forbiddenUploadFields,
   rollbackRequest,
   rollbackResponse,
@@ -19,7 +22,7 @@ import { endpoint, jsonBody, queryOf, uploadBody } from '../endpoint.ts'
 import { hold } from '../limits.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
-import { contractPath } from '../paths.ts'
+import { contractPath, pathParametersOf } from '../paths.ts'
 import { wireTime, wireVersion } from '../wire.ts'
 
 const path = `${contractPath}/versions`
@@ -88,6 +91,29 @@ export const uploadVersion = endpoint({
     call.status = value.created ? 201 : 200
     if (replayed) call.headers = { 'idempotent-replayed': 'true' }
     return wireVersion(value.version)
+  },
+})
+
+export const deleteVersion = endpoint({
+  method: 'DELETE',
+  path: `${path}/:id`,
+  caller: bearer('appToken'),
+  share: 'write',
+  answers: { 200: versionRecord },
+  errors: ['development_credentials_required', 'version_not_found', 'version_locked'],
+  details: {
+    id: 'deleteVersion',
+    summary: 'Remove a draft',
+    description:
+      'The answer is the draft as it was. Its name is free again. If it was the development head, the newest version that is left is. A version that was submitted cannot be removed.',
+    tag: 'Versions',
+    parameters: [draftParameter],
+  },
+  run: async (door, call, { caller }) => {
+    const app = developmentAppOf(caller)
+    const { id = '' } = pathParametersOf(call)
+    const acting = actingAsApp(door.platform, call, app, async () => null)
+    return wireVersion(await removeDraft(acting, call, actorOf(app), { slug: app.app.slug, id }))
   },
 })
 

@@ -186,10 +186,10 @@ const placeOf = async (
   return full ?? (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
 }
 
-/** The refusal of a new version if the app has as many as it may have (QUOTA_VERSIONS): none is ever removed. */
+/** The refusal of a new version if the app has as many as it may have (QUOTA_VERSIONS). */
 const refusalIfFull = async (q: Queries, quotas: Quotas, appId: string): Promise<PlatformError | null> => {
-  if ((await q.versions.nextNumber(appId)) <= quotas.versions) return null
-  const message = `An app can have at most ${quotas.versions} versions. Replace a draft, or ask the operator to raise QUOTA_VERSIONS.`
+  if ((await q.versions.countOfApp(appId)) < quotas.versions) return null
+  const message = `An app can have at most ${quotas.versions} versions. Replace or remove a draft, or ask the operator to raise QUOTA_VERSIONS.`
   return refuse('quota_exceeded', { param: 'version', details: { maximum: quotas.versions }, message })
 }
 

@@ -110,6 +110,33 @@ const pastOf = {
   activate: 'activated',
 } as const satisfies Record<VersionStep, string>
 
+/** A draft that is removed, by its ID. The rule about the app is that of the caller. */
+type DraftRemoval = { readonly slug: string; readonly id: string }
+
+/**
+ * Removes a draft. If it was the development head, the newest version that is left is. Its name is free, and its artifact goes if no
+ * other version has it.
+ * @throws version_not_found, version_locked
+ */
+export const removeDraft: Operation<DraftRemoval, VersionRecord> = async (platform, trace, actor, { slug, id }) =>
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+    const app = await findApp(q, slug)
+    const draft = await q.versions.byId(app.id, id)
+    if (draft === null) return refuse('version_not_found')
+    const { status, version, number } = draft
+    if (status !== 'draft') return refuse('version_locked', { details: { status } })
+    const removed = versionRecord(draft, app)
+    if (removed.current.development) {
+      const developmentVersionId = (await q.versions.newestBut(app.id, id))?.id ?? null
+      await q.apps.change(app.id, { developmentVersionId }, now)
+    }
+    if (!(await q.versions.removeDraft(id))) throw new Error('a draft changed within one transaction')
+    if (draft.artifactSha256 !== null) await q.artifacts.removeUnused(draft.artifactSha256)
+    const detail = { version, number }
+    await record({ action: 'version.removed', appId: app.id, environment: 'development', target: id, detail })
+    return removed
+  })
+
 export type RollbackRequest = {
   readonly target: { readonly id: string } | { readonly version: string } | null
   readonly environment: Environment

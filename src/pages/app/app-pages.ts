@@ -22,7 +22,7 @@ import { secretSteps } from './secret-steps.tsx'
 import { appScopeRoutes, deskAppSettingRoutes } from './settings.tsx'
 import { appTrailRoutes } from './trail.tsx'
 import { uploadVersionRoutes } from './upload-version.tsx'
-import { appVersionRoutes } from './version.tsx'
+import { appVersionRoutes, draftRemoval } from './version.tsx'
 import { appVersionsRoutes, liveVersionsRoutes, rollbackRoutes } from './versions.tsx'
 import { webhooksRoutes } from './webhooks.tsx'
 
@@ -35,7 +35,7 @@ export const appPages = (door: Door) => {
     .use(newAppRoutes(door))
     .use(console)
     .use(desk)
-    .use(stepRoutes(door, [...appSteps, ...secretSteps, ...endpointSteps, ...memberSteps, uriRemoval]))
+    .use(stepRoutes(door, [...appSteps, ...secretSteps, ...endpointSteps, ...memberSteps, uriRemoval, draftRemoval]))
     .use(forMembers(door, place))
     .use(deskAppRoutes(door))
     .use(deskAppSettingRoutes(door, deskPlace))

@@ -5,7 +5,7 @@ import { visibleJson } from '../../domain/text.ts'
 import { isProductionRollbackTarget, type VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
-import { moveVersion } from '../../operations/versions/move-version.ts'
+import { moveVersion, removeDraft } from '../../operations/versions/move-version.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { changed } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
@@ -15,8 +15,19 @@ import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { appFor, AppPage, type AtApp, consoleAppPath, requireApp } from './app-area.tsx'
-import { mayInActiveApp } from '../../operations/acting-as.ts'
+import { StepButton } from '../step.tsx'
+import {
+  acting,
+  appFor,
+  AppPage,
+  type AppVisit,
+  type AtApp,
+  consoleAppPath,
+  requireApp,
+  stepsBelow,
+} from './app-area.tsx'
+import { refuse } from '../../domain/errors.ts'
+import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 
 const notices = {
   uploaded: 'The draft is created. Submit it for review when it is ready.',
@@ -40,6 +51,38 @@ export const appVersionRoutes = (door: Door) =>
     })
     .use(move(door, 'submit', 'submitted'))
     .use(move(door, 'withdraw', 'withdrawn'))
+
+export const draftRemoval = stepsBelow('versions', 'Versions', { where: ['console'] })('delete', {
+  link: ['Delete'],
+  when: ({ may }: AppVisit) => may('release'),
+  effect: 'takes away',
+  form: formOf({ id: text, version: text }),
+  ask: async ({ door }, { app }, _, given) => {
+    const found = await findVersion(door.platform, app, given('version'))
+    if (found.status !== 'draft') throw refuse('version_not_found')
+    return {
+      title: `Delete the draft ${found.version}?`,
+      says: (
+        <p>
+          Its content and its file are removed. If it is the development head, the newest version that is left becomes
+          the head. Nothing changes for users.
+        </p>
+      ),
+      button: 'Delete this draft',
+      fields: (
+        <>
+          <input type="hidden" name="id" value={found.id} />
+          <input type="hidden" name="version" value={found.version} />
+        </>
+      ),
+    }
+  },
+  act: async ({ visit, fields: { id }, ticket }, { slug }) => {
+    await acting(visit, mayInApp(slug, 'release'), ticket).do(removeDraft, { slug, id })
+    return 'draft-removed'
+  },
+  done: { 'draft-removed': 'The draft is deleted.' },
+})
 
 type Named = { readonly slug: string; readonly version: string }
 
@@ -116,6 +159,15 @@ const Actions = ({ at, version }: ActionsProps) => {
         <a class="button" href={at.path('versions', version.version, 'edit')}>
           Edit
         </a>
+      ) : null}
+      {status === 'draft' ? (
+        <StepButton
+          visit={at.visit}
+          step={draftRemoval}
+          of={at}
+          params={{ slug: at.app.slug }}
+          query={{ version: version.version }}
+        />
       ) : null}
       {current.development ? null : (
         <a class="button" href={rollback('development')}>

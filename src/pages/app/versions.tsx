@@ -20,6 +20,7 @@ import { page } from '../page.ts'
 import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
 import type { Visit } from '../visit.ts'
 import { appFor, AppPage, type AtApp } from './app-area.tsx'
+import { draftRemoval } from './version.tsx'
 
 const appVersions = list('versions', '/console/:slug/versions', {
   q: search('Version', { maxLength: 100 }),
@@ -50,6 +51,7 @@ const showVersions = async (visit: Visit, { slug }: AtSlug): Promise<Response> =
       at={at}
       tab="versions"
       title="Versions"
+      notices={draftRemoval.done}
       about={
         isEmpty
           ? undefined
@@ -115,6 +117,10 @@ const rollbackList = list('rollbacks', '/console/:slug/rollbacks', {
 /** Every rollback of an app. */
 export const rollbackRoutes = (door: Door) => listRoutes(door, rollbackList, { by: 'user', show: showRollbacks })
 
+/** Null for a draft that was removed. */
+const VersionLink = ({ at, version }: AtApp & { readonly version: string | null }) =>
+  version === null ? <span class="muted">a removed draft</span> : <a href={at.path('versions', version)}>{version}</a>
+
 const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
   const at = await appFor(visit, slug)
   const { app } = at
@@ -146,8 +152,8 @@ const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> 
         columns={{
           Time: ({ createdAt }) => <Time at={createdAt} />,
           Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
-          From: ({ from }) => <a href={at.path('versions', from)}>{from}</a>,
-          To: ({ to }) => <a href={at.path('versions', to)}>{to}</a>,
+          From: ({ from }) => <VersionLink at={at} version={from} />,
+          To: ({ to }) => <VersionLink at={at} version={to} />,
           Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
         }}
         empty={noMatch(rollbacks, 'No rollbacks yet.')}

@@ -104,7 +104,9 @@ export const observe = async (
     versions: body.data.map((version: Json) => observed(version, body.current)).toReversed(),
     head: nameOf(body.current.development),
     live: nameOf(body.current.production),
-    ledger: ledger.data.map(({ environment, from, to }): LedgerRow => ({ environment, from, to })).toReversed(),
+    ledger: ledger.data
+      .map(({ environment, from, to }): LedgerRow => ({ environment, from: from ?? '', to: to ?? '' }))
+      .toReversed(),
     stack: await stackOf(app, nameOf),
   }
   return { seen, ids }
