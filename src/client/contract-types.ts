@@ -1,6 +1,7 @@
 /** The requests and answers of the contract. The types are derived from the schemas that the server checks with. */
 import type { Static } from '@sinclair/typebox'
 import type * as management from '../http/contract/management.ts'
+import type * as apps from '../http/contract/management-apps.ts'
 import type * as scopes from '../http/contract/management-scopes.ts'
 import type * as oauth from '../http/contract/oauth.ts'
 import type * as resources from '../http/contract/resources.ts'
@@ -81,6 +82,7 @@ export type InstallQuery = Paging & {
   readonly app?: string
   readonly userExternalId?: string
 }
+export type ManagedApp = Static<typeof apps.managedApp>
 export type ScopeStatement = Static<typeof scopes.scopeStatement>
 export type ManagedScope = Static<typeof scopes.managedScope>
 export type RetiredScope = Static<typeof scopes.retiredScope>

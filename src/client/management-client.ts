@@ -10,6 +10,7 @@ import type {
   InstallQuery,
   Page,
   Paging,
+  ManagedApp,
   ManagedInstall,
   ManagedResource,
   ManagedResourceQuery,
@@ -54,6 +55,7 @@ export const createManagementClient = ({ serviceKey: bearer, ...options }: Manag
     users: usersOf(send),
     resources: resourcesOf(send),
     installs: installsOf(send),
+    apps: appsOf(send),
     scopes: scopesOf(send),
     webhooks: webhooksOf(send),
     signIn: signInOf(send),
@@ -168,6 +170,25 @@ const installsOf = (send: Send) => {
     deactivate: step('deactivate'),
   }
 }
+
+const appPath = (slug: string, rest = '') => `/apps/${segment('app', slug)}${rest}`
+
+const appsOf = (send: Send) => ({
+  /** The apps that belong to the user, by slug. */
+  ofUser: async (ownerExternalId: string, call: CallOptions = {}): Promise<Page<ManagedApp>> =>
+    await send(isPage<Page<ManagedApp>>, { ...call, method: 'GET', path: '/apps', query: { ownerExternalId } }),
+  /** Gives the app with this slug to another user. */
+  transfer: async (slug: string, toExternalId: string, call: CallOptions = {}) =>
+    await send(isAnswer<ManagedApp>, {
+      ...call,
+      method: 'POST',
+      path: appPath(slug, '/transfer'),
+      body: { toExternalId },
+    }),
+  /** Deletes the app. Repeated after a lost answer, it throws `record_not_found`: it is deleted. */
+  delete: async (slug: string, call: CallOptions = {}) =>
+    await send(isAnswer<ManagedApp>, { ...call, method: 'DELETE', path: appPath(slug) }),
+})
 
 const scopePath = (name: string, rest = '') => `/scopes/${segment('name', name)}${rest}`
 

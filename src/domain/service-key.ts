@@ -6,6 +6,8 @@ export const serviceRights = [
   'users:write',
   'resources:read',
   'resources:write',
+  'apps:read',
+  'apps:write',
   'installs:read',
   'installs:write',
   'scopes:read',

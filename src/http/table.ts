@@ -1,6 +1,7 @@
 /** The API: every endpoint for programs, in the order of the contract. Pages for people are in `src/pages`. */
 import type { Endpoint } from './endpoint.ts'
 import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
+import { deleteOneApp, readApps, transferOneApp } from './endpoints/management-apps.ts'
 import { approveInstall, deactivateInstall, readInstalls, rejectInstall } from './endpoints/management-installs.ts'
 import {
   deleteResource,
@@ -102,6 +103,9 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   readOneResource,
   deleteResource,
   importResourceLines,
+  readApps,
+  transferOneApp,
+  deleteOneApp,
   readInstalls,
   approveInstall,
   rejectInstall,

@@ -6,7 +6,8 @@ import { createServiceKey } from '../../src/operations/service-keys/change-servi
 import { readWholeApi } from '../support/api-documents.ts'
 import type { Json } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addUser, appToken, installApp } from '../support/world.ts'
+import { setOperator } from '../../src/operations/users/users.ts'
+import { addApp, addUser, appToken, installApp } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { clientOf, quick } from './support/client.ts'
 import { startFlakyProxy } from './support/flaky-proxy.ts'
@@ -67,6 +68,31 @@ test('websites are created, read, listed and removed', async () => {
   expect(await Array.fromAsync(builder.resources.all('site'))).toContainEqual(created)
   expect(await builder.resources.remove('site', 's/1')).toEqual({ installs: 0 })
   expect(await codeOf(builder.resources.get('site', 's/1'))).toBe('record_not_found')
+})
+
+test('apps of a user are listed, handed over and deleted, so that the person can be erased', async () => {
+  for (const name of ['leaves', 'stays']) await builder.users.put(name, { email: `${name}@builder.example`, name })
+  const { email } = await builder.users.get('leaves')
+  const [kept, gone] = [
+    await addApp(platform, { email, id: '', password: '' }),
+    await addApp(platform, { email, id: '', password: '' }),
+  ]
+  expect((await builder.apps.ofUser('leaves')).data.map(({ slug }) => slug)).toEqual([kept.slug, gone.slug].toSorted())
+  expect(await codeOf(builder.users.erase('leaves'))).toBe('owns_apps')
+  expect(await builder.apps.transfer(kept.slug, 'stays')).toMatchObject({ id: kept.id, ownerExternalId: 'stays' })
+  expect(await builder.apps.transfer(kept.slug, 'stays')).toMatchObject({ ownerExternalId: 'stays' })
+  expect(await builder.apps.delete(gone.slug)).toMatchObject({ status: 'suspended', deletedAt: expect.any(String) })
+  expect(await codeOf(builder.apps.delete(gone.slug))).toBe('record_not_found')
+  expect(await codeOf(builder.apps.transfer(kept.slug, 'nobody'))).toBe('record_not_found')
+  expect((await builder.apps.ofUser('leaves')).data).toEqual([])
+  await builder.users.erase('leaves')
+  // An operator's apps are out of reach.
+  const { id, email: address } = await builder.users.get('stays')
+  expect(address).toBe('stays@builder.example')
+  await setOperator(platform, trace, operator, { userId: id, isOperator: true })
+  for (const call of [builder.apps.delete(kept.slug), builder.apps.transfer(kept.slug, 'u/1')]) {
+    expect(await codeOf(call)).toBe('operator_protected')
+  }
 })
 
 test('scopes are added, read, listed, given, taken back and retired', async () => {

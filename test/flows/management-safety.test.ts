@@ -9,7 +9,7 @@ import { auditEvents } from '../support/audit-events.ts'
 import type { Answer } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addUser, authorize, exchange, signIn } from '../support/world.ts'
+import { addApp, addUser, authorize, exchange, signIn } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
@@ -153,6 +153,21 @@ const calls: Readonly<Record<string, Call>> = {
       await ask('POST', { path: `/installs/${install}/approve` }, full.secret)
       return { path: `/installs/${install}/deactivate` }
     },
+  },
+  'GET /apps': reading('apps:read', ({ externalId }) => `/apps?ownerExternalId=${externalId}`),
+  'POST /apps/:app/transfer': {
+    right: 'apps:write',
+    sent: async () => {
+      const { externalId } = await addMember()
+      return {
+        path: `/apps/${(await addApp(platform, await addUser(platform))).slug}/transfer`,
+        body: { toExternalId: externalId },
+      }
+    },
+  },
+  'DELETE /apps/:app': {
+    right: 'apps:write',
+    sent: async () => ({ path: `/apps/${(await addApp(platform, await addUser(platform))).slug}` }),
   },
   'GET /scopes': reading('scopes:read', () => '/scopes'),
   'GET /scopes/:name': {

@@ -18,6 +18,7 @@ import {
   refreshBody,
   signIn,
 } from '../support/world.ts'
+import { linkUser } from '../../src/operations/users/users.ts'
 import { serviceRights } from '../../src/domain/service-key.ts'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -168,6 +169,9 @@ describe('the two documents', () => {
       'POST /api/management/webhooks/{id}/ping',
       'GET /api/management/webhooks/{id}/attempts',
       'POST /api/management/webhooks/{id}/resend',
+      'GET /api/management/apps',
+      'POST /api/management/apps/{app}/transfer',
+      'DELETE /api/management/apps/{app}',
       'GET /api/management/scopes',
       'PUT /api/management/scopes/{name}',
       'GET /api/management/scopes/{name}',
@@ -484,6 +488,12 @@ test('every answer of a long walk matches the documents', async () => {
     await q.webhookEndpoints.insert({ ...row, ...unused })
     return id
   })
+  const spare = await addApp(world.platform, user)
+  await linkUser(world.platform, trace, operator, { email: user.email, externalId: 'owner' })
+  for (const query of ['?ownerExternalId=owner', '?ownerExternalId=nobody', ''])
+    await management('GET', `/apps${query}`)
+  for (const to of ['u1', 'nobody', 7]) await management('POST', `/apps/${spare.slug}/transfer`, { toExternalId: to })
+  for (const slug of [spare.slug, spare.slug, 'none']) await management('DELETE', `/apps/${slug}`)
   await management('GET', '/webhooks')
   for (const id of [hook, `whk_${'0'.repeat(32)}`]) {
     await management('GET', `/webhooks/${id}/attempts`)

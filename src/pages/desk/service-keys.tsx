@@ -131,6 +131,8 @@ const rightWords: Readonly<Record<ServiceRight, string>> = {
   'users:write': 'Create, change, disable and erase users, and end their access',
   'resources:read': 'Read websites and stores',
   'resources:write': 'Create, change, import and remove websites and stores',
+  'apps:read': 'Read the apps of users',
+  'apps:write': 'Transfer and delete apps of users',
   'installs:read': 'Read installs',
   'installs:write': 'Approve, reject and deactivate installs',
   'scopes:read': 'Read your own scopes',
