@@ -55,6 +55,8 @@ export type SqliteOptions<Q> = {
   readonly onSync?: (milliseconds: number) => void
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
+  /** Of a server: the last one on this database has not closed it. */
+  readonly onUncleanEnd?: () => void
 }
 
 const lockedSentence =
@@ -81,6 +83,8 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
 
 const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q>> => {
   const lock = options.role === 'server' ? takeServerLock(file) : null
+  // SQLite removes the WAL when the last connection closes.
+  if (lock !== null && bytesOf(companionsOf(file).wal) > 0) options.onUncleanEnd?.()
   try {
     createPrivately(file)
     await patiently(() => assertServable(file))

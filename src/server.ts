@@ -71,6 +71,9 @@ const outageIn = (database: Database, cause: unknown): { readonly reason?: strin
 /** The key of the hashes of limits. Servers that share a database have the same. */
 const limitSecret = (key: Uint8Array): string => createHmac('sha256', key).update('limits').digest('hex')
 
+const uncleanSentence =
+  'The last server on this database did not end properly, as after a kill, a crash or a power cut: everything acknowledged is read from its log. Look for the cause with journalctl -u app-platform and dmesg.'
+
 /** How often a database that is out of reach is tried again. */
 const retryMs = 1_000
 
@@ -141,6 +144,7 @@ export const startPlatformServer = async (
     isPatient: config.longestWaitMs === null,
     reserveBytes: 2 * 1024 * 1024,
     onSync: metrics.synced,
+    onUncleanEnd: () => log.warn('server.recovers', { reason: uncleanSentence }),
     onFault: ({ reason, cause }) => {
       log.error('database.stopped', { reason, cause })
       log.flush()

@@ -98,7 +98,14 @@ export const roleInSentence = (role: unknown): string =>
   offeredRoles.flatMap((one) => (one === role ? [offerWords[one]] : [])).join() || 'a member'
 
 /** Why something was refused, as a sentence; null for what was done. */
-export const refusalWords = ({ outcome, reason }: Pick<AppEvent, 'outcome' | 'reason'>): string | null => {
+export const refusalWords = ({
+  action,
+  outcome,
+  reason,
+}: Pick<AppEvent, 'action' | 'outcome' | 'reason'>): string | null => {
   if (outcome === 'done') return null
+  if (reason === 'version_not_eligible' && !action.startsWith('version.')) {
+    return action === 'user.use_link' ? 'The link was used, replaced or has expired.' : 'Its state does not allow this.'
+  }
   return reason !== null && isErrorCode(reason) ? messageOf(reason) : (reason ?? 'No reason is recorded.')
 }

@@ -137,10 +137,11 @@ export const createLog = (
     isLogged(level) && writer.write(`{"at":"${stamp()}","level":"${level}","event":"${event}"${render(fields)}}\n`)
   return {
     // One template, because every request writes this line; the fields that the server made need no rule.
+    // A server that is not ready has said why by `condition.began`, or it ends as planned.
     answered: (method, status, durationMs, { requestId, clientRequestId, address, route, notes }) =>
       status >= firstLogged &&
       writer.write(
-        `{"at":"${stamp()}","level":"${status < 500 ? 'info' : 'error'}","event":"http.answered","requestId":"${requestId}"${
+        `{"at":"${stamp()}","level":"${status < 500 || route === '/readyz' ? 'info' : 'error'}","event":"http.answered","requestId":"${requestId}"${
           clientRequestId === null ? '' : `,"clientRequestId":${text(clientRequestId) ?? withheld}`
         },"method":"${method}","route":"${route}","status":${status},"durationUs":${Math.round(durationMs * 1000)},"address":"${address}"${render(notes)}}\n`,
       ),

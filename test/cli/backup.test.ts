@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
 import { onPostgres } from '../support/postgres.ts'
@@ -81,6 +81,9 @@ test('backup DIR --keep removes only files that it named itself, and never the n
     [...others, 'app-platform-2020-01-01T00-00-00.000Z.db', future, made[2] ?? ''].toSorted(),
   )
   expect((await desk.run(['backup', folder, '--keep', '0'])).exitCode).toBe(2)
+  const likeFile = join(folder, 'copy.db')
+  expect((await desk.run(['backup', likeFile, '--keep', '3'])).exitCode).toBe(2)
+  expect(existsSync(likeFile)).toBe(false)
   // Without --keep nothing is removed.
   expect((await desk.json(['backup', folder])).pruned).toEqual([])
 })

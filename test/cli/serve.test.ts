@@ -14,6 +14,24 @@ test('a server that gets SIGTERM right after it prints its address exits 0', asy
   }
 })
 
+onSqlite('one server')(
+  'a start after a kill says that the last run did not end properly, and one after a stop does not',
+  async () => {
+    const desk = await openDesk()
+    const told = async (): Promise<boolean> => {
+      const server = await startServer({ database: desk.file, ownProcess: true })
+      const hasTold = server.log().includes('server.recovers')
+      await addUser(desk, `${crypto.randomUUID()}@example.com`)
+      if (hasTold) await server.stop()
+      else await server.kill()
+      return hasTold
+    }
+    expect(await told()).toBe(false)
+    expect(await told()).toBe(true)
+    expect(await told()).toBe(false)
+  },
+)
+
 onSqlite('one server')('a second server on the same database exits 1 with one plain line', async () => {
   const desk = await openDesk()
   const server = await startServer({ database: desk.file })

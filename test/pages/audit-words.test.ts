@@ -62,11 +62,14 @@ test('what no longer exists, and an action of another release, are told as such'
 })
 
 test('the reason of a refusal is a sentence', () => {
-  expect(refusalWords({ outcome: 'refused', reason: 'invalid_login' })).toBe(
+  expect(refusalWords({ action: 'session.create', outcome: 'refused', reason: 'invalid_login' })).toBe(
     'The email address or the password is wrong.',
   )
-  expect(refusalWords({ outcome: 'refused', reason: 'unheard_of' })).toBe('unheard_of')
-  expect(refusalWords({ outcome: 'done', reason: null })).toBeNull()
+  expect(refusalWords({ action: 'session.create', outcome: 'refused', reason: 'unheard_of' })).toBe('unheard_of')
+  expect(refusalWords({ action: 'user.use_link', outcome: 'refused', reason: 'version_not_eligible' })).toContain(
+    'link',
+  )
+  expect(refusalWords({ action: 'session.create', outcome: 'done', reason: null })).toBeNull()
 })
 
 test('every event of the program has a sentence without IDs and a group in the filter, with any detail or none', () => {

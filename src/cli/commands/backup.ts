@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createReadStream, mkdirSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, mkdirSync, rmSync, statSync, existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { backupFile, unfinishedName } from '../../../db/backup.ts'
@@ -42,6 +42,11 @@ export const addBackupCommand = (program: Command): void => {
 const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   const file = databasePathOf(flags)
   if (to === '-') return await toStandardOutput(file, flags)
+  if (flags.keep !== undefined && /\.\w+$/.test(to) && !existsSync(to)) {
+    throw new UsageError(
+      `--keep is for a folder, and ${to} has the name of a file: name a folder, or leave --keep out.`,
+    )
+  }
   const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
   if (isFolder) makeFolder(to)
   const target = isFolder ? join(to, datedName(file, Date.now())) : to
