@@ -89,6 +89,11 @@ const rules: readonly Rule[] = [
   ],
   [
     'invalid_request', // RFC 7636 section 4.4.1
+    'The code_challenge is missing: PKCE (RFC 7636) with S256 is required.',
+    ({ text }) => text('code_challenge') === null,
+  ],
+  [
+    'invalid_request',
     'The code_challenge must be 43 base64url characters that stand for a SHA-256.',
     ({ text }) => !isCodeChallenge(text('code_challenge') ?? ''),
   ],

@@ -122,10 +122,15 @@ const invalid = (message: string): RefusedScope => ({ kind: 'refused', code: 'in
 const unknownScope = (place: number): RefusedScope =>
   invalid(`Scope ${place} in the list does not exist. There are: ${issuable.join(', ')}.`)
 
+const noOpenid =
+  'There is no scope openid: this is OAuth 2.0 without ID tokens. Ask for profile:read, and GET /oauth/userinfo says who the user is.'
+
 /** The same for a list of names, however long it is. */
 export const readScopeNames = (names: readonly string[]): ParsedScope => {
   const unknown = names.findIndex((name) => !isScopeName(name))
   if (names.length === 0) return invalid('The scope is empty.')
+  if (names.some((name) => /.,./.test(name))) return invalid('Scopes are separated by spaces, not by commas.')
+  if (names.includes('openid')) return invalid(noOpenid)
   if (unknown !== -1) return unknownScope(unknown + 1)
   const known = names.filter(isScopeName)
   const unavailable = known.find((name) => isBuiltIn(name) && !isIssuable(builtIn[name]))

@@ -12,7 +12,10 @@ export const idempotencyKeyOf = ({ request }: Call): string | null => {
   const key = request.headers.get('idempotency-key')
   if (key === null) return null
   if (!isForeignId('idempotency key', key)) {
-    throw refuse('invalid_request', { param: 'Idempotency-Key' })
+    throw refuse('invalid_request', {
+      param: 'Idempotency-Key',
+      message: 'The key has 1 to 255 printable ASCII characters and no comma.',
+    })
   }
   return key
 }

@@ -43,6 +43,7 @@ const cursorFrom = (list: string, text: string): string => {
   const bytes = text.length > longestCursor ? Buffer.alloc(0) : Buffer.from(text, 'base64url')
   const [, position = ''] = bytes.toString('latin1').split(' ', 2)
   const isOurs = position !== '' && wireCursor(list, position) === text
-  if (!isOurs) throw refuse('invalid_request', { param: 'cursor' })
+  if (!isOurs)
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   return position
 }

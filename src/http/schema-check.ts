@@ -22,7 +22,9 @@ export const checkOf = <T extends TSchema>(schema: T): Check<Static<T>> => {
 /** Names the field that a JSON pointer leads to, and never its value. */
 export const fieldRefusal = (schema: TSchema, pointer: string): PlatformError => {
   const param = pathInSchema(schema, pointer)
-  return param === '' ? refuse('invalid_request') : refuse('invalid_request', { param, message: fieldMessage })
+  return param === ''
+    ? refuse('invalid_request', { message: 'The parameters or the body lack what the API reference requires.' })
+    : refuse('invalid_request', { param, message: fieldMessage })
 }
 
 const fieldMessage = 'A field is missing or has a wrong type or value.'

@@ -69,7 +69,7 @@ export const listAuthorizations = async (
   page: PageRequest,
 ) => {
   if (page.cursor !== null && !/^grt_[0-9a-f]{32}$/.test(page.cursor)) {
-    throw refuse('invalid_request', { param: 'cursor' })
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   }
   const now = platform.clock.now()
   const read = async (before: Place, limit: number) =>

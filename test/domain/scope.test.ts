@@ -60,9 +60,18 @@ describe('a scope string', () => {
   })
 
   test('separates its names by spaces only', () => {
-    for (const separator of ['\t', '\n', '\r\n', '\u00a0', '\u2003', ',', '+', '\0']) {
+    for (const separator of ['\t', '\n', '\r\n', '\u00a0', '\u2003', '+', '\0']) {
       expect(parseScope(`site:read${separator}store:read`)).toEqual(unknown(1))
       expect(parseScope(`site:read${separator}`)).toEqual(unknown(1))
+    }
+  })
+
+  test('with commas between names, or with openid, is refused with an explanation', () => {
+    for (const text of ['site:read,store:read', 'site:read, store:read,site:read', 'a,b']) {
+      expect(parseScope(text)).toEqual(invalid('Scopes are separated by spaces, not by commas.'))
+    }
+    for (const text of ['openid', 'profile:read openid', 'openid nothing']) {
+      expect(parseScope(text)).toMatchObject({ code: 'invalid_scope', message: expect.stringContaining('openid') })
     }
   })
 

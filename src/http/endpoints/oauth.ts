@@ -190,7 +190,7 @@ export const revoke = endpoint({
     if (caller === null) {
       const { clientId, clientSecret, token } = body
       if (clientId === undefined || clientSecret === undefined) throw refuse('invalid_client')
-      if (token === undefined) throw refuse('invalid_request', { param: 'token' })
+      if (token === undefined) throw refuse('invalid_request', { param: 'token', message: 'The token is missing.' })
       await withClientLimits(door, call, clientId, 'client_secret', () =>
         revokeByClient(door.platform, call, { clientId, clientSecret }, token),
       )
@@ -199,7 +199,8 @@ export const revoke = endpoint({
     refuseSecondCaller(caller, body)
     switch (caller.kind) {
       case 'session':
-        if (body.grantId === undefined) throw refuse('invalid_request', { param: 'grantId' })
+        if (body.grantId === undefined)
+          throw refuse('invalid_request', { param: 'grantId', message: 'The grantId is missing.' })
         await revokeByUser(door.platform, call, caller, body.grantId)
         break
       case 'embedded': // It lives ten minutes at most; its owner ends the install instead.

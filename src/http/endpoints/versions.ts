@@ -177,7 +177,11 @@ const artifactOf = (
   file: UploadedFile | null,
 ) => {
   const content = file === null ? decoded(contentBase64) : file.artifact
-  if (content === null) throw refuse('invalid_request', { param: 'artifact.contentBase64' })
+  if (content === null)
+    throw refuse('invalid_request', {
+      param: 'artifact.contentBase64',
+      message: 'The content is not base64 (RFC 4648 section 4).',
+    })
   return { filename, content, sha256: sha256 ?? null }
 }
 
@@ -202,7 +206,8 @@ const comparableUpload = (body: Static<typeof versionUpload>, { artifact }: Vers
  * @throws invalid_request for two targets
  */
 const rollbackOf = (body: Static<typeof rollbackRequest>): RollbackRequest => {
-  if (body.versionId !== undefined && body.version !== undefined) throw refuse('invalid_request', { param: 'version' })
+  if (body.versionId !== undefined && body.version !== undefined)
+    throw refuse('invalid_request', { param: 'version', message: 'Send versionId or version, not both.' })
   return {
     target: targetOf(body),
     environment: body.environment ?? 'development',

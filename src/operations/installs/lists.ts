@@ -200,7 +200,8 @@ export const listInstallsForApp = (
   question: ToldQuestion,
   page: PageRequest,
 ) => {
-  if (page.cursor !== null && !isInstallId(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  if (page.cursor !== null && !isInstallId(page.cursor))
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   if (question.externalId !== null && !isForeignId('external ID', question.externalId)) {
     throw badInput('resourceId', externalIdRule)
   }

@@ -18,7 +18,7 @@ import { formatScope, ownAmong, parseScope, parseStoredScope, type ScopeName, sc
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded, actingAs } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { decide, ifKeyTaken, type OpenChange } from '../decide.ts'
+import { badInput, decide, ifKeyTaken, type OpenChange } from '../decide.ts'
 import { newToken } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { contractPath } from '../../domain/api-version.ts'
@@ -145,6 +145,8 @@ const verifyRedirection = async (
     : refuse('invalid_redirect_uri', { param: 'redirectUri' })
 }
 
+const challengeForm = 'The code challenge must be 43 base64url characters that stand for a SHA-256 (PKCE, RFC 7636).'
+
 /** The scopes of a request whose redirect URI has been verified, or the first fault in the rest of it. */
 const checkAsked = async (
   q: Queries,
@@ -154,7 +156,7 @@ const checkAsked = async (
   if (request.codeChallengeMethod !== 'S256') {
     return refuse('unsupported_code_challenge_method', { param: 'codeChallengeMethod' })
   }
-  if (!isCodeChallenge(request.codeChallenge)) return refuse('invalid_request', { param: 'codeChallenge' })
+  if (!isCodeChallenge(request.codeChallenge)) return badInput('codeChallenge', challengeForm)
   const asked = parseScope(request.scope)
   if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope', message: asked.message })
   if (app.status !== 'active') return refuse('app_inactive')

@@ -250,7 +250,8 @@ export const listResources = (
   { kind, status, isInstalled: onlyInstalled }: AskedResources,
   page: PageRequest,
 ) => {
-  if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  if (page.cursor !== null && !isSlug(page.cursor))
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   const needed = scopeToRead[kind]
   if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
   const q = platform.database.queries

@@ -14,7 +14,8 @@ import { userAt } from '../users/find-user.ts'
  * @throws invalid_request for a cursor that this list did not return
  */
 export const listSessions = async (platform: Platform, caller: SessionCaller, page: PageRequest, part = '') => {
-  if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  if (page.cursor !== null && !isRowKey(page.cursor))
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   if (!canBeFound(part)) return emptyPage
   const now = platform.clock.now()
   const usedAfter = now - platform.lifetimes.sessionIdle * 1000

@@ -78,7 +78,8 @@ export const listEveryVersion = async (platform: Platform, slug: string): Promis
  */
 const numberBefore = (cursor: string | null): number => {
   if (cursor === null) return noEnd
-  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  if (!/^[1-9]\d{0,14}$/.test(cursor))
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   return Number(cursor)
 }
 
@@ -113,7 +114,8 @@ const start: QueuePlace = { since: -1, id: '' }
 
 const placeFrom = (cursor: string): QueuePlace => {
   const [, since, id] = /^(\d{1,15})\.(ver_[0-9a-f]{32})$/.exec(cursor) ?? []
-  if (since === undefined || id === undefined) throw refuse('invalid_request', { param: 'cursor' })
+  if (since === undefined || id === undefined)
+    throw refuse('invalid_request', { param: 'cursor', message: 'The cursor is not one that this list has given.' })
   return { since: Number(since), id }
 }
 
