@@ -125,12 +125,13 @@ const queryParameters = (query: JsonObject, models: Models): readonly JsonObject
   const { required } = query
   return Object.entries(objectIn(query, 'properties')).map(([name, field]) => {
     if (!isJsonObject(field)) return {}
-    const { description = field['description'], ...schema } = openApiSchema(field, models)
+    // `required` is of a field that the endpoint itself checks, because it answers with the allowed values.
+    const { description = field['description'], required: isNeeded, ...schema } = openApiSchema(field, models)
     const example = exampleOf(field)
     return {
       name,
       in: 'query',
-      required: Array.isArray(required) && required.includes(name),
+      required: isNeeded === true || (Array.isArray(required) && required.includes(name)),
       description,
       examples: example === undefined ? undefined : oneExample(example),
       schema,

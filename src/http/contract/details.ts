@@ -11,7 +11,7 @@ export const headerParameters = {
     in: 'header',
     required: true,
     description: 'Version of the contract.',
-    schema: { type: 'string' as const, enum: [currentApiVersion] },
+    schema: { type: 'string' as const, enum: [currentApiVersion], default: currentApiVersion },
     examples: oneExample(currentApiVersion),
   },
   IdempotencyKey: {

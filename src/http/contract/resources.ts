@@ -18,7 +18,9 @@ import {
 
 /** `kind` is checked by the endpoint, which answers with the allowed values. */
 export const resourceListQuery = Type.Object({
-  kind: Type.Optional(text('Websites or stores; needed.', 'site', { documented: { enum: resourceKinds } })),
+  kind: Type.Optional(
+    text('Websites or stores; needed.', 'site', { documented: { enum: resourceKinds, required: true } }),
+  ),
   status: Type.Optional(oneOf(resourceStatuses, 'Only those with this status.', 'published')),
   installed: Type.Optional(oneOf(['true', 'false'], 'With true, only those on which the calling app is in use.')),
   ...pageQuery,
