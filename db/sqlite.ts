@@ -83,8 +83,7 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
 
 const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q>> => {
   const lock = options.role === 'server' ? takeServerLock(file) : null
-  // SQLite removes the WAL when the last connection closes.
-  if (lock !== null && bytesOf(companionsOf(file).wal) > 0) options.onUncleanEnd?.()
+  const isUnclean = lock !== null && bytesOf(companionsOf(file).wal) > 0 // SQLite removes it when the last connection closes
   try {
     createPrivately(file)
     await patiently(() => assertServable(file))
@@ -93,7 +92,9 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
       throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)
     }
     await patiently(() => useWal(file))
-    return new SqliteStore({ ...options, file }, lock)
+    const store = new SqliteStore({ ...options, file }, lock)
+    if (isUnclean) options.onUncleanEnd?.()
+    return store
   } catch (error) {
     lock?.close()
     throw error

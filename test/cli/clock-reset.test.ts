@@ -113,6 +113,8 @@ const noTimes = new Set([
   'token_pairs.previous_key',
   'live_changes.position',
   'schema_migrations.id',
+  'apps.secrets_roll_back',
+  'scopes.is_restricted',
   'users.is_operator',
   'devices.failures',
   'artifacts.size_bytes',

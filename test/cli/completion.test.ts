@@ -52,7 +52,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
         const found = (await complete(`app-platform ${line}`)).filter((offer) => offer !== 'offered')
         expect({ line, found }).toEqual({ line, found: [...offers] })
       }
-    }, 180_000) // each line starts a shell, and some start the program
+    }, 300_000) // each line starts a shell, and some start the program
 
     test('every command in the help is offered', async () => {
       const { stdout } = await run(['--help'])

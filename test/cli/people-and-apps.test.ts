@@ -119,6 +119,7 @@ describe('app', () => {
       name: 'Newsletter',
       status: 'active',
       scopes: ['site:read', 'store:read'],
+      givenScopes: [],
       ownerId: expect.stringMatching(/^usr_/),
       clientIds: {
         development: expect.stringMatching(/^apc_dev_[0-9A-Za-z]{22}$/),

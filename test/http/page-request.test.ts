@@ -23,7 +23,9 @@ test('a cursor of another list, without a position, with additions or in another
     `${cursorOf('versions ver_1')}=`,
     cursorOf(`versions ${'x'.repeat(300)}`),
   ]) {
-    expect(() => pageRequest('versions', { cursor })).toThrow(expect.objectContaining({ facts: { param: 'cursor' } }))
+    expect(() => pageRequest('versions', { cursor })).toThrow(
+      expect.objectContaining({ facts: expect.objectContaining({ param: 'cursor' }) }),
+    )
   }
 })
 

@@ -218,7 +218,14 @@ const maker = async (folder: string): Promise<SQL> => {
   const sql = new SQL({ url: 'postgres://localhost', username: 'app', path: folder, database: 'postgres', max: 1 })
   if (await exists(sql, templateName)) return sql // made for an earlier file of this process
   await sql.unsafe(`CREATE DATABASE ${templateName}`)
-  await migratePostgres(urlIn(folder, templateName), postgresMigrations)
+  // On a busy machine a commit may take longer than a server waits for one.
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await migratePostgres(urlIn(folder, templateName), postgresMigrations).catch(
+      (error: unknown) => error,
+    )
+    if (!(outcome instanceof Error)) break
+    if (attempt === 10) throw outcome
+  }
   // A copy of the template is another database, which the first start would refuse.
   const inTemplate = new SQL({
     url: 'postgres://localhost',

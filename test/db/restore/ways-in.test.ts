@@ -146,7 +146,16 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'challenge_at', // a key of the server signs challenges
   ],
   recovery_codes: ['id', 'user_id', 'hash', 'created_at'],
-  apps: ['id', 'name', 'slug', 'development_version_id', 'created_at'],
+  apps: [
+    'id',
+    'name',
+    'slug',
+    'development_version_id',
+    'created_at',
+    'held_scopes',
+    'lost_scopes', // what they are subtracted from ends with a restore
+  ],
+  scopes: ['id', 'usable_by', 'words', 'is_restricted', 'created_at'],
   app_members: ['id', 'app_id', 'user_id', 'created_at'],
   credentials: ['id', 'client_id', 'secret_hash', 'label', 'created_at', 'last_used_at', 'hint', 'created_by'],
   service_keys: ['id', 'name', 'secret_hash', 'rights', 'networks', 'created_at', 'last_used_at'], // nobody changes rights
@@ -176,7 +185,10 @@ const endedIn = (table: string, columns: readonly string[]): readonly string[] =
   const statements = ends.flatMap(({ first = [], done, kind }) => (kind === 'user_erased' ? done : first.concat(done)))
   if (statements.some((sql) => new RegExp(`DELETE FROM main\\.${table}\\s`).test(sql))) return columns
   const sets = statements.flatMap(
-    (sql) => new RegExp(`UPDATE (?:OR IGNORE )?main\\.${table} AS m SET ([\\s\\S]*?) FROM `).exec(sql)?.[1] ?? [],
+    (sql) =>
+      new RegExp(
+        `UPDATE (?:OR IGNORE )?main\\.${table} AS m SET ([\\s\\S]*?) FROM main\\.(?:carried_ends|rollbacks)`,
+      ).exec(sql)?.[1] ?? [],
   )
   return columns.filter((column) => sets.some((set) => new RegExp(`(?:^|[\\s,])${column} = `).test(set)))
 }

@@ -2,8 +2,16 @@ import { Database } from 'bun:sqlite'
 import { askBeside } from '../../support/beside.ts'
 import { onPostgres } from '../../support/postgres.ts'
 
-/** Tables that may grow when a page is shown or refused, or while a server runs: its job counts every hour. */
-const lively = new Set(['audit_events', 'watermarks', 'leases', 'nodes', 'hourly_counts', 'daily_users'])
+/** Tables that may grow when a page is shown or refused, or while a server runs: its jobs count every hour, and number events. */
+const lively = new Set([
+  'audit_events',
+  'audit_positions',
+  'watermarks',
+  'leases',
+  'nodes',
+  'hourly_counts',
+  'daily_users',
+])
 const isQuiet = (table: string): boolean => !lively.has(table)
 
 const tablesText = onPostgres

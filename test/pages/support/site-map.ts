@@ -1,5 +1,5 @@
 import { authorizeBody } from '../../support/world.ts'
-import { framedOrigin, stockedEndpoint, stockedScope, type StockedWorld } from './stocked-world.ts'
+import { disabledEndpoint, framedOrigin, stockedEndpoint, stockedScope, type StockedWorld } from './stocked-world.ts'
 
 export type Who = 'visitor' | 'user' | 'operator'
 export type Site = {
@@ -189,6 +189,11 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/console/:slug/versions/new', who: 'user', paths: inConsole('/versions/new') },
   {
+    pattern: '/console/:slug/versions/delete',
+    who: 'user',
+    paths: inConsole(`/versions/delete?version=2.1.0-${'long.'.repeat(8)}1`),
+  },
+  {
     pattern: '/console/:slug/versions/:version/edit',
     who: 'user',
     paths: inConsole(`/versions/2.1.0-${'long.'.repeat(8)}1/edit`),
@@ -353,7 +358,10 @@ export const siteMap: readonly Site[] = [
   ...['', '/secret', '/rotate', '/disable', '/remove'].map((part): Site => ({
     pattern: `/desk/webhooks/:id${part}`,
     who: 'operator',
-    paths: () => [`/desk/webhooks/${stockedEndpoint}${part}`],
+    paths: () =>
+      (part === '' ? [stockedEndpoint, disabledEndpoint] : [stockedEndpoint]).map(
+        (id) => `/desk/webhooks/${id}${part}`,
+      ),
   })),
   { pattern: '/desk/scopes', who: 'operator', paths: () => ['/desk/scopes'] },
   { pattern: '/desk/scopes/new', who: 'operator', paths: () => ['/desk/scopes/new'] },

@@ -130,13 +130,22 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   return { ...world, ...people, ...team, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
 }
 
-/** An endpoint of the builder. */
+/** An endpoint of the builder, of a kind of event that does not happen here, so that nothing is sent meanwhile; and a disabled one. */
 export const stockedEndpoint = `whk_${'b'.repeat(32)}`
+export const disabledEndpoint = `whk_${'c'.repeat(32)}`
 const stockEndpoint = async ({ database, clock }: Platform): Promise<void> => {
-  const [id, now] = [stockedEndpoint, clock.now()]
-  const row = { id, appId: null, environment: 'production', url: 'https://builder.example/hooks', kinds: '*' } as const
-  const unused = { status: 'enabled', reason: null, failingSince: null, createdAt: now, updatedAt: now } as const
-  await database.transaction(async (q) => await q.webhookEndpoints.insert({ ...row, ...unused }))
+  const now = clock.now()
+  const of = {
+    appId: null,
+    environment: 'production',
+    url: 'https://builder.example/hooks',
+    kinds: 'user.erased',
+  } as const
+  const unused = { failingSince: null, createdAt: now, updatedAt: now } as const
+  await database.transaction(async (q) => {
+    await q.webhookEndpoints.insert({ id: stockedEndpoint, ...of, ...unused, status: 'enabled', reason: null })
+    await q.webhookEndpoints.insert({ id: disabledEndpoint, ...of, ...unused, status: 'disabled', reason: 'by_hand' })
+  })
 }
 
 /** A restricted scope of the operator that the app was given. */
