@@ -5,7 +5,13 @@ import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { systemUser } from '../../db/sqlite/system-fault.ts'
-import { type DatabasePlace, defaultDatabasePath, readCommandConfig, readDatabasePlace } from '../config.ts'
+import {
+  ConfigError,
+  type DatabasePlace,
+  defaultDatabasePath,
+  readCommandConfig,
+  readDatabasePlace,
+} from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
@@ -47,8 +53,8 @@ export const databaseCommand = (
     .hook('preAction', (command, { args }) => {
       const file = fileOf?.(args)
       if (file !== undefined) return actAsOwnerOfFolder(file)
-      const place = databaseOf(command.opts())
-      if (place.kind === 'postgres') return
+      const place = placeIfReadable(command.opts())
+      if (place?.kind !== 'sqlite') return
       assertNotTheService(place.path)
       actAsOwnerOfFolder(place.path)
     })
@@ -95,6 +101,16 @@ export const nameOfPlace = (place: DatabasePlace): string =>
 
 /** @throws ConfigError */
 export const databaseOf = ({ database }: CommonFlags): DatabasePlace => readDatabasePlace({ database })
+
+/** Null if the setting is wrong: the command itself names it, together with all others that it uses. */
+const placeIfReadable = (flags: CommonFlags): DatabasePlace | null => {
+  try {
+    return databaseOf(flags)
+  } catch (error) {
+    if (error instanceof ConfigError) return null
+    throw error
+  }
+}
 
 /** The database file, for a command that works on the file itself. @throws ConfigError, and UsageError for PostgreSQL */
 export const databasePathOf = (flags: CommonFlags): string => {

@@ -32,6 +32,14 @@ const readiness = async ({ url }: RunningServer) => {
   const { status, body } = await call(url, 'GET', '~/readyz')
   return [status, body.error?.details?.conditions ?? []]
 }
+/** Soon: on a busy machine a heartbeat may come late, which is a condition of its own until the next one. */
+const expectReadiness = async (server: RunningServer, hoped: readonly unknown[]) =>
+  expect(
+    await eventually(
+      async () => await readiness(server),
+      (found) => Bun.deepEquals(found, hoped),
+    ),
+  ).toEqual([...hoped])
 const toldOf = ({ log }: RunningServer, kind: string) =>
   log()
     .split('\n')
@@ -72,7 +80,7 @@ test('servers whose settings differ name them on the health page, in the metrics
   const other = await startServer({ database, ownProcess: true, env: { LIFETIME_CODE: '100' } })
   for (const each of [server, same, other]) {
     expect(await eventually(async () => await holds(each, 'settings_differ'), Boolean)).toBe(true)
-    expect(await readiness(each)).toEqual([200, []])
+    await expectReadiness(each, [200, []])
     expect(await metric(each, 'nodes')).toBe('3')
   }
   expect(await page()).toMatch(/\(2\) .* LIFETIME_CODE, QUOTA_APPS/)
@@ -110,7 +118,7 @@ test('a PostgreSQL without a synchronous standby is warned of, and the server is
     await set('')
     expect(await eventually(async () => await holds(server, 'no_synchronous_standby'), Boolean)).toBe(true)
     await waitForBegin(server, 'no_synchronous_standby')
-    expect(await readiness(server)).toEqual([200, []])
+    await expectReadiness(server, [200, []])
     await set('*')
     await waitForEnd(server, 'no_synchronous_standby')
     expect(toldOf(server, 'no_synchronous_standby')).toEqual([
@@ -134,7 +142,7 @@ test('more standbys than commits wait for are warned of, because an old primary 
     const server = await startServer({ database: pair.url.replaceAll('app@', 'plain@'), ownProcess: true })
     expect(await eventually(async () => await holds(server, 'several_standbys'), Boolean)).toBe(true)
     await waitForBegin(server, 'several_standbys')
-    expect(await readiness(server)).toEqual([200, []])
+    await expectReadiness(server, [200, []])
     for (const [names, isWarned] of [
       ['FIRST 2 (*)', false],
       ['ANY 1 (*)', true],
@@ -174,7 +182,7 @@ test('a server that gets no more connections goes on with those that it has, is 
   const revoked = await Promise.all(tokens.map(revoke)) // each takes a connection for itself
   expect(new Set(revoked.map(({ status }) => status))).toEqual(new Set([200]))
   expect(await eventually(async () => await holds(server, 'too_few_connections'), Boolean)).toBe(true)
-  expect(await readiness(server)).toEqual([200, []])
+  await expectReadiness(server, [200, []])
 
   await limit(1) // the heartbeat has that
   await askPostgres(admin, `SELECT pg_terminate_backend(pid) ${ofRole} AND query NOT LIKE 'UPDATE nodes%'`, [])
@@ -230,7 +238,7 @@ clockTest(
 
     clock.set('+5s')
     expect(await eventually(async () => await holds(wrong.server, 'clock_differs'), Boolean)).toBe(true)
-    expect(await readiness(wrong.server)).toEqual([200, []])
+    await expectReadiness(wrong.server, [200, []])
     expect(await holds(right.server, 'clock_differs')).toBe(false)
 
     for (const [jump, offset] of [
@@ -240,8 +248,8 @@ clockTest(
       clock.set(jump)
       const measured = async () => Number(await metric(wrong.server, 'database_clock_offset_seconds'))
       expect(Math.round(await eventually(measured, (seconds) => Math.round(seconds) === offset))).toBe(offset)
-      expect(await readiness(wrong.server)).toEqual([503, ['clock_wrong']])
-      expect(await readiness(right.server)).toEqual([200, []])
+      await expectReadiness(wrong.server, [503, ['clock_wrong']])
+      await expectReadiness(right.server, [200, []])
       expect(await until(async () => ((await leads()).join() === '0,1' ? true : null))).toBe(true)
       const body = { ...wrong.app.development, scope: 'site:read' }
       const issued = await call(wrong.server.url, 'POST', '/token', { body })
@@ -310,7 +318,7 @@ clockTest(
     await askPostgres(database, 'DELETE FROM watermarks', []) // the next heartbeat puts it back
     expect(await runProgram(['purge', '--database', database], ['env', ...env])).toMatchObject({ code: 0 })
     const wrong = await startNode(world, { env: { ...clock.env, LIFETIME_APP_TOKEN: '600' } })
-    expect(await readiness(wrong.server)).toEqual([503, ['clock_wrong']])
+    await expectReadiness(wrong.server, [503, ['clock_wrong']])
     await call(wrong.server.url, 'GET', '/me', { token })
     await Bun.sleep(1_500) // a heartbeat
     await wrong.server.stop()
