@@ -19,16 +19,14 @@ export const assertReplaceable = (file: string): void => {
   assertOneName(file)
   assertNotMountedAlone(file)
   const { wal, shm, lock, acknowledged } = companionsOf(file)
-  for (const path of [file, wal, shm, lock, acknowledged]) {
+  const files = [file, wal, shm, lock, acknowledged].flatMap((path) => {
     const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found !== undefined) assertFile(path, found)
-  }
+    return found === undefined ? [] : [{ path, found }]
+  })
+  for (const { path, found } of files) assertFile(path, found)
   const closed = closedPlace(file)
   if (closed !== null) throw new DatabaseUnusable('out_of_reach', closed)
-  for (const path of [file, wal, shm, lock, acknowledged]) {
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found !== undefined) assertUsable(path, found)
-  }
+  for (const { path, found } of files) assertUsable(path, found)
 }
 
 /** @throws DatabaseUnusable ('missing') if there is no file, for a command that never creates one */
