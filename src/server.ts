@@ -8,12 +8,11 @@ import { recordId } from './domain/identifier.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
-import { listen, startMetricsServer } from './http/server.ts'
+import { listen, startMetricsServer, waitingShell } from './http/server.ts'
 import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { createUploadSlots } from './http/upload-body.ts'
 import { standardRefusal } from './http/standard-refusal.ts'
-import { waitingShell } from './http/waiting.ts'
 import {
   announceDeprecationsJob,
   keepTimeJob,
