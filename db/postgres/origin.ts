@@ -7,7 +7,7 @@ import { DatabaseUnusable } from '../database.ts'
 import { databaseNow } from './dialect.ts'
 import type { Link } from './link.ts'
 
-/** The cluster (pg_control_system), the database and a table, as the server knows them. `servers.sql` stores the same text. */
+/** The cluster, the database and a table, as the server knows them. */
 const placeText = `(SELECT system_identifier FROM pg_control_system()) || ' ' ||
   (SELECT oid FROM pg_database WHERE datname = current_database()) || ' ' || 'origin'::regclass::oid`
 
