@@ -97,5 +97,11 @@ export class PlatformError extends Error {
   }
 }
 
+/** What a refusal needs: `invalid_request` always says which rule was broken, because its default sentence helps nobody. */
+type NeededFacts<Code extends ErrorCode> = 'invalid_request' extends Code
+  ? [facts: ErrorFacts & { readonly message: string }]
+  : [facts?: ErrorFacts]
+
 /** Creates the error, as in `throw refuse('invalid_client')`. */
-export const refuse = (code: ErrorCode, facts?: ErrorFacts): PlatformError => new PlatformError(code, facts)
+export const refuse = <Code extends ErrorCode>(code: Code, ...[facts]: NeededFacts<Code>): PlatformError =>
+  new PlatformError(code, facts)

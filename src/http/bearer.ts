@@ -1,5 +1,5 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts'
-import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
 import { type SecretKind, secretKindOf } from '../domain/secret.ts'
 import type { Platform, TokenKind } from '../operations/platform.ts'
 import {
@@ -60,7 +60,7 @@ export const requireBearer = (
   const token = authorization.kind === 'bearer' ? authorization.token : ''
   const kind = bearerKindOf(token)
   const refusal = async (): Promise<never> => {
-    throw await refuseBearer(door, call, code, kind === null ? 'unknown' : bearerKinds[kind], token)
+    throw await refuseBearer(door, call, refuse(code), kind === null ? 'unknown' : bearerKinds[kind], token)
   }
   return kind === null ? refusal() : andThen(authenticate(door, call, kind, token), (caller) => caller ?? refusal())
 }
@@ -81,8 +81,8 @@ const authenticatePage = async (door: Door, call: Call, token: string): Promise<
     return caller
   }
   if (caller === null) return null
-  await refuseBearer(door, call, 'origin_not_allowed', 'embedded_session', token)
-  throw refuse('origin_not_allowed', { message: wrongOrigin })
+  const refusal = refuse('origin_not_allowed', { message: wrongOrigin })
+  throw await refuseBearer(door, call, refusal, 'embedded_session', token)
 }
 
 /**
@@ -152,14 +152,14 @@ export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller 
 export const refuseBearer = async (
   door: Door,
   call: Call,
-  code: ErrorCode,
+  refusal: PlatformError,
   kind: TokenKind,
   token: string,
-  reason: string = code,
+  reason: string = refusal.code,
 ): Promise<PlatformError> => {
   const presented = await findRefused(door.platform, call, token)
   if (presented.kind === 'never issued') takeFailure(door, call, '')
   door.platform.observe.refused(kind)
   await recordRefusal(door.platform, call, presented, reason)
-  return refuse(code)
+  return refusal
 }

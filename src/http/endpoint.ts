@@ -7,6 +7,7 @@
  * Every entry is an Elysia route with typed schemas. A hot entry is answered by the shell directly, because Elysia's generic
  * layers cost several microseconds per request. Both call `answer`.
  */
+import { sentTwice } from './page-request.ts'
 import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import { type Awaitable, andThen } from '../domain/awaitable.ts'
@@ -81,7 +82,7 @@ const readQuery = (text: string, names: readonly string[]): unknown => {
   if (text === '') return fields
   for (const [name, value] of parametersOf(text)) {
     if (!names.includes(name)) continue
-    if (Object.hasOwn(fields, name)) throw refuse('invalid_request', { param: name })
+    if (Object.hasOwn(fields, name)) throw refuse('invalid_request', { param: name, message: sentTwice })
     fields[name] = value
   }
   return fields

@@ -19,22 +19,29 @@ export const pageRequest = (
 export const wireCursor = (list: string, position: string | null): string | null =>
   position === null ? null : Buffer.from(`${list} ${position}`).toString('base64url')
 
+export const sentTwice = 'This parameter was sent more than once.'
+
 /** @throws invalid_request for a parameter of these names that comes more than once (RFC 6749 section 3.1) */
 export const refuseRepeated = (request: Request, names: readonly string[]): void => {
   const start = request.url.indexOf('?')
   if (start === -1 || !request.url.includes('&', start)) return // one parameter cannot come twice
   const parameters = new URLSearchParams(request.url.slice(start))
   const param = names.find((name) => parameters.getAll(name).length > 1)
-  if (param !== undefined) throw refuse('invalid_request', { param })
+  if (param !== undefined) throw refuse('invalid_request', { param, message: sentTwice })
 }
 
 const limitFrom = (text: string): number => {
   const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > limits.maximum) {
-    throw refuse('invalid_request', { param: 'limit', details: { minimum: 1, maximum: limits.maximum } })
+    const bounds = { minimum: 1, maximum: limits.maximum }
+    throw refuse('invalid_request', { param: 'limit', message: wholeNumberFrom(bounds), details: bounds })
   }
   return limit
 }
+
+/** The rule of a number in a query. */
+export const wholeNumberFrom = ({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): string =>
+  `It must be a whole number from ${minimum} to ${maximum}, in decimal digits.`
 
 /** A position can be an email address of 254 characters. */
 const longestCursor = 400

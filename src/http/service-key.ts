@@ -35,7 +35,7 @@ export const requireServiceKey = async (
   if (presented === null && call.authorization.kind === 'none') throw refuse('invalid_token')
   const { id = null, secret = '' } = presented ?? {}
   const caller = await authenticateServiceKey(door.platform, call, secret, { id, now: call.now })
-  if (caller === null) throw await refuseBearer(door, call, 'invalid_token', 'service_key', secret)
+  if (caller === null) throw await refuseBearer(door, call, refuse('invalid_token'), 'service_key', secret)
   takeShare(door, call, 'management', `${caller.id} ${call.addressKey}`)
   return caller
 }

@@ -53,9 +53,9 @@ const byCookie = async (door: Door, call: Call): Promise<SessionCaller> => {
   const found = await presentedSession(door, call, call.now)
   if (found === null) throw refuse('login_required')
   const { token } = found
-  if (found.kind === 'ended') throw await refuseBearer(door, call, 'login_required', 'session', token)
+  if (found.kind === 'ended') throw await refuseBearer(door, call, refuse('login_required'), 'session', token)
   if (!isFromSameOrigin(door, call.request)) {
-    throw await refuseBearer(door, call, 'origin_not_allowed', 'session', token)
+    throw await refuseBearer(door, call, refuse('origin_not_allowed'), 'session', token)
   }
   return found.session
 }

@@ -166,7 +166,7 @@ export const refusalOfFaults = (faults: Readonly<Record<string, string | null>>)
   const errors = Object.entries(faults).flatMap(([param, fault]) => (fault === null ? [] : [badInput(param, fault)]))
   const [first, ...also] = errors
   if (first === undefined) return null
-  return also.length === 0 ? first : refuse('invalid_request', { ...first.facts, also })
+  return also.length === 0 ? first : refuse(first.code, { ...first.facts, message: first.message, also })
 }
 
 /**

@@ -84,7 +84,8 @@ const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number):
   if (kept === null || now >= kept.expiresAt) return null
   if (!sameHash(kept.bodyHash, request.bodyHash)) return { value: refuse('idempotency_key_reused'), replayed: true }
   const outcome = storedJson<KeptOutcome<T>>(kept.outcome)
-  const value = outcome.kind === 'done' ? outcome.value : refuse(outcome.code, { ...outcome.facts, replayed: true })
+  const value =
+    outcome.kind === 'done' ? outcome.value : new PlatformError(outcome.code, { ...outcome.facts, replayed: true })
   return { value, replayed: true }
 }
 

@@ -268,7 +268,7 @@ export const fieldsOf = <T extends TProperties>(
   values: Values,
 ): Static<FormShape<T>['schema']> => {
   if (Value.Check(schema, values)) return values
-  throw fieldRefusal(schema, Value.Errors(schema, values).First()?.path ?? '')
+  throw fieldRefusal(schema, Value.Errors(schema, values).First())
 }
 
 /** The refusal of a form without a valid ticket. It leaves an audit row for the session that was used. */
@@ -277,10 +277,7 @@ export const refuseForm = async (
   call: Call,
   sessionToken: string,
   fault: PlatformError,
-): Promise<PlatformError> => {
-  await refuseBearer(door, call, fault.code, 'session', sessionToken, logCodeOf(fault))
-  return fault
-}
+): Promise<PlatformError> => await refuseBearer(door, call, fault, 'session', sessionToken, logCodeOf(fault))
 
 type Answers<T> = {
   readonly done: (value: T) => Response | Promise<Response>

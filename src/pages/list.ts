@@ -1,6 +1,7 @@
+import { badInput } from '../operations/decide.ts'
 import type { Static, TProperties } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import type { PlatformError } from '../domain/errors.ts'
 import type { Door } from '../http/door.ts'
 import { refuseRepeated, wireCursor } from '../http/page-request.ts'
 import type { Rule } from '../operations/acting-as.ts'
@@ -230,7 +231,7 @@ const resolve = <F extends ListFields, Part extends string>(
   const values = mapped<F, ListValues<F>>(fields, (name, { control, options, valueOf }) => {
     const usualOne = control === 'oneOf' || control === 'tabs' ? (chosen[name] ?? options('')[0]?.[0] ?? '') : ''
     const value = valueOf(typedIn(name) === '' ? usualOne : typedIn(name))
-    if (value === undefined) throw refuse('invalid_request', { param: name })
+    if (value === undefined) throw badInput(name, 'This filter does not have this value.')
     const isSaid = value !== usualOne || (control === 'tabs' && chosen[name] !== undefined)
     texts[name] = isSaid ? (value ?? '') : ''
     return value

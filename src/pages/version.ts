@@ -1,4 +1,5 @@
 import { refuse } from '../domain/errors.ts'
+import { badInput } from '../operations/decide.ts'
 import { attachment } from '../domain/download-name.ts'
 import type { Call } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -57,11 +58,14 @@ const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
 export const seenField = ({ id, revision, submittedAt, liveId }: SeenVersion): string =>
   [id, revision, submittedAt ?? '', liveId ?? ''].join(' ')
 
+/** Why a hidden field is refused. */
+export const notOurForm = 'This hidden field was changed: open the page again.'
+
 /** @throws invalid_request for a field that no page of ours has */
 export const readSeen = (field: string): SeenVersion => {
   const [, id, revision, submittedAt, liveId] =
     /^(ver_[0-9a-f]{32}) (\d{1,15}) (\d{0,15}) ((?:ver_[0-9a-f]{32})?)$/.exec(field) ?? []
-  if (id === undefined) throw refuse('invalid_request', { param: 'seen' })
+  if (id === undefined) throw badInput('seen', notOurForm)
   return {
     id,
     revision: Number(revision),

@@ -99,7 +99,7 @@ export const refuseVisit = async (door: Door, request: Request): Promise<Platfor
   const token = presentedToken(cookieValues(door, request, 'session'))
   if (token === null) return refuse('login_required')
   try {
-    return await refuseBearer(door, callOf(request), 'login_required', 'session', token)
+    return await refuseBearer(door, callOf(request), refuse('login_required'), 'session', token)
   } catch (error) {
     if (error instanceof PlatformError && error.code === 'rate_limited') return refuse('login_required')
     throw error

@@ -21,22 +21,21 @@ const factsOf = (value: unknown) => {
     return error instanceof PlatformError && error.code === 'invalid_request' ? error.facts : error
   }
 }
-const message = 'A field is missing or has a wrong type or value.'
 
 test('a valid value is returned as it is', () => {
   expect(check(valid)).toBe(valid)
 })
 
 test.each([
-  [{ ...valid, artifact: { filename: 1 } }, 'artifact.filename'],
-  [{ ...valid, artifact: {} }, 'artifact.filename'],
-  [{ ...valid, artifact: { filename: 'a', canary: 1 } }, 'artifact'],
-  [{ ...valid, list: [{ name: 'a' }, { name: 2 }] }, 'list.1.name'],
-  [{ ...valid, list: 'canary' }, 'list'],
-  [{ ...valid, free: { canary: 1 } }, 'free'],
-  [{ ...valid, some: [{ name: 1 }] }, 'some'],
-  [{ ...valid, list: undefined }, 'list'],
-])('the refusal of %j names the field %p, as far as the schema names it', (value, param) => {
+  [{ ...valid, artifact: { filename: 1 } }, 'artifact.filename', 'It must be text.'],
+  [{ ...valid, artifact: {} }, 'artifact.filename', 'It is missing; it must be text.'],
+  [{ ...valid, artifact: { filename: 'a', canary: 1 } }, 'artifact', 'It has a field that does not exist here.'],
+  [{ ...valid, list: [{ name: 'a' }, { name: 2 }] }, 'list.1.name', 'It must be text.'],
+  [{ ...valid, list: 'canary' }, 'list', 'It must be a list.'],
+  [{ ...valid, free: { canary: 1 } }, 'free', 'It must be text.'],
+  [{ ...valid, some: [{ name: 1 }] }, 'some', 'It must be a list or null.'],
+  [{ ...valid, list: undefined }, 'list', 'It is missing; it must be a list.'],
+])('the refusal of %j names the field %p, as far as the schema names it, and the rule', (value, param, message) => {
   expect(factsOf(value)).toEqual({ param, message })
 })
 
@@ -45,4 +44,31 @@ test('the refusal of another value than an object names no field', () => {
     expect(JSON.stringify(factsOf(value))).not.toContain('canary')
   }
   expect(Object.keys(Object(factsOf('canary')))).toEqual(['message'])
+})
+
+test('a rule is told in words, with its bounds and its values', () => {
+  const rules = Type.Object({
+    size: Type.Integer({ minimum: 1, maximum: 5 }),
+    most: Type.Integer({ maximum: 5 }),
+    name: Type.String({ minLength: 1 }),
+    hash: Type.String({ pattern: '^[0-9a-f]{2}$' }),
+    some: Type.Array(Type.String(), { maxItems: 2 }),
+    kind: Type.Union([Type.Literal('website'), Type.Literal('store')]),
+    isOn: Type.Boolean(),
+  })
+  const right = { size: 1, most: 1, name: 'a', hash: '00', some: [], kind: 'store', isOn: true }
+  const saidOf = (wrong: object): unknown => {
+    try {
+      return checkOf(rules)({ ...right, ...wrong })
+    } catch (error) {
+      return error instanceof PlatformError ? error.message : error
+    }
+  }
+  expect(saidOf({ size: 9 })).toBe('It must be a whole number of 1 to 5.')
+  expect(saidOf({ most: 9 })).toBe('It must be a whole number of at most 5.')
+  expect(saidOf({ name: '' })).toBe('It must be text that is not empty.')
+  expect(saidOf({ hash: 'canary' })).toBe('It must be text, in the form ^[0-9a-f]{2}$.')
+  expect(saidOf({ some: ['a', 'b', 'c'] })).toBe('It must be a list of at most 2 entries.')
+  expect(saidOf({ kind: 'canary' })).toBe('It must be website or store.')
+  expect(saidOf({ isOn: 'true' })).toBe('It must be true or false.')
 })

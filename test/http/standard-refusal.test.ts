@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { refuse } from '../../src/domain/errors.ts'
+import { type ErrorCode, PlatformError } from '../../src/domain/errors.ts'
 import { standardRefusal } from '../../src/http/standard-refusal.ts'
 import { callWith } from './support/door.ts'
 
-const answerTo = async (code: Parameters<typeof refuse>[0], path = '/oauth/token') => {
-  const answer = standardRefusal(refuse(code), callWith(new Request(`http://localhost${path}`)))
+const answerTo = async (code: ErrorCode, path = '/oauth/token') => {
+  const answer = standardRefusal(new PlatformError(code), callWith(new Request(`http://localhost${path}`)))
   return answer === null ? null : [answer.status, JSON.parse(await answer.text()).error]
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type ErrorCode, refuse } from '../../src/domain/errors.ts'
+import { type ErrorCode, PlatformError } from '../../src/domain/errors.ts'
 import { once, type RepeatableRequest } from '../../src/operations/once.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
@@ -89,7 +89,7 @@ test('a request without a key acts every time', async () => {
 const again = async (code: ErrorCode) => {
   const request = requestWith()
   const attempt = async () =>
-    await once(platform, { request, now, work: async () => refuse(code) }).catch((error: unknown) => error)
+    await once(platform, { request, now, work: async () => new PlatformError(code) }).catch((error: unknown) => error)
   expect(await attempt()).toMatchObject({ code, facts: {} })
   return await attempt()
 }

@@ -93,7 +93,7 @@ test('an error that a person can correct is shown with the form, and every other
     'rate_limited',
     'invalid_login',
   ] as const) {
-    const error = refuse(code)
+    const error = new PlatformError(code)
     expect(await outcomeOf(Promise.reject(error))).toEqual({ kind: 'refused', error })
   }
   for (const error of [
@@ -111,7 +111,7 @@ test('only two errors have the page for broken links; every other one is thrown'
   for (const code of ['invalid_client', 'invalid_redirect_uri'] as const) {
     expect(unansweredPage('Acme', callOf(requestWith()), refuse(code)).status).toBe(400)
   }
-  for (const error of [refuse('unavailable'), refuse('invalid_request'), new TypeError('odd')]) {
+  for (const error of [refuse('unavailable'), new PlatformError('invalid_request'), new TypeError('odd')]) {
     expect(() => unansweredPage('Acme', callOf(requestWith()), error)).toThrow(error)
   }
 })

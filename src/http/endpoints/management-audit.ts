@@ -1,3 +1,4 @@
+import { wholeNumberFrom } from '../page-request.ts'
 import { refuse } from '../../domain/errors.ts'
 import { type ReadEvent, readAudit } from '../../operations/audit/read-audit.ts'
 import { auditEventList, auditQuery } from '../contract/management.ts'
@@ -19,7 +20,8 @@ const wholeNumberOf = (
   if (text === undefined) return otherwise
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (value >= least && value <= most) return value
-  throw refuse('invalid_request', { param, details: { minimum: least, maximum: most } })
+  const bounds = { minimum: least, maximum: most }
+  throw refuse('invalid_request', { param, message: wholeNumberFrom(bounds), details: bounds })
 }
 
 const wireEvent = (event: ReadEvent) => ({ ...event, at: wireTime(event.at) })

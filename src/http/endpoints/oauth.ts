@@ -121,7 +121,9 @@ const grantRequestOf = (body: TokenBody): GrantRequest => {
 
 const needed = (body: TokenBody, field: 'code' | 'redirectUri' | 'codeVerifier' | 'refreshToken'): string => {
   const value = body[field]
-  if (value === undefined) throw refuse('invalid_request', { param: field })
+  if (value === undefined) {
+    throw refuse('invalid_request', { param: field, message: `The grant type ${body.grantType} needs it.` })
+  }
   return value
 }
 

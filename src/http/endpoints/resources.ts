@@ -37,7 +37,12 @@ export const listBuilderResources = endpoint({
   run: (door, _, { caller, query }) => {
     const { kind } = query
     if (!isKind(kind)) {
-      throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
+      const allowed = Object.keys(scopeToRead)
+      throw refuse('invalid_request', {
+        param: 'kind',
+        message: `It must be ${allowed.join(' or ')}.`,
+        details: { allowed },
+      })
     }
     const asked = pageRequest(kind, query)
     const of = { kind, status: query.status ?? null, isInstalled: query.installed === 'true' }

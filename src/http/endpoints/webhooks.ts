@@ -157,6 +157,8 @@ export const resendChoiceOf = ({ event, since, failed }: Static<typeof resendReq
   if (event !== undefined) return { kind: 'one', eventId: event }
   if (since === undefined) return { kind: 'failed' }
   const at = parseTimestamp(since)
-  if (at === null) throw refuse('invalid_request', { param: 'since' })
+  if (at === null) {
+    throw refuse('invalid_request', { param: 'since', message: 'It must be a time such as 2026-08-01T12:00:00Z.' })
+  }
   return { kind: 'since', at }
 }

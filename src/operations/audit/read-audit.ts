@@ -324,6 +324,8 @@ const uuidOfTime = (epochMs: number): string =>
 
 const uuidIn = (prefix: string, id: string, param: string): string => {
   const uuid = id.startsWith(prefix) ? id.slice(prefix.length) : ''
-  if (!/^[0-9a-f]{32}$/.test(uuid)) throw refuse('invalid_request', { param })
+  if (!/^[0-9a-f]{32}$/.test(uuid)) {
+    throw refuse('invalid_request', { param, message: `It must begin with ${prefix} and have 32 hexadecimal digits.` })
+  }
   return uuid
 }

@@ -189,7 +189,9 @@ export const checkAccess = (platform: Platform, caller: AppCaller | UserCaller, 
   }
   if (asked.resource === null) return access
   const [kind, externalId] = splitResource(asked.resource)
-  if (!isResourceKind(kind) || externalId === '') throw refuse('invalid_request', { param: 'resource' })
+  if (!isResourceKind(kind) || externalId === '') {
+    throw refuse('invalid_request', { param: 'resource', message: resourceForm })
+  }
   const userId = caller.kind === 'app' ? null : caller.user.id
   return andThen(
     platform.database.queries.builderInstalls.isOn({ appId: access.appId, environment }, userId, { kind, externalId }),
@@ -215,6 +217,8 @@ const splitResource = (text: string): readonly [kind: string, externalId: string
   const colon = text.indexOf(':')
   return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)]
 }
+
+const resourceForm = "It must be a kind and the builder's ID, as in website:site-17."
 
 const otherEnvironment =
   'The token belongs to the other environment. Production is expected unless the parameter environment says otherwise.'

@@ -8,7 +8,7 @@ import { serviceKeyStatus } from '../../domain/service-key.ts'
 import { readSignInRequest } from '../../domain/sign-in-request.ts'
 import { mayEnter } from '../../domain/user.ts'
 import { type Actor, anonymous } from '../audit/event.ts'
-import { CountedRefusal, decide } from '../decide.ts'
+import { badInput, CountedRefusal, decide } from '../decide.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { ordinaryUser } from '../users/users.ts'
 import { admit, type Entry, prepareEntry } from './entry.ts'
@@ -40,7 +40,7 @@ export const answerSignIn = async (
   const key = readSignInRequest(answer.serverKey, answer.request, now)
   if (key === null) throw refuse('record_not_found', { param: 'id' })
   if ('reason' in answer && (answer.reason === '' || answer.reason.length > maximumReason)) {
-    throw refuse('invalid_request', { param: 'reason' })
+    throw badInput('reason', `It must be text of 1 to ${maximumReason} characters.`)
   }
   const verifier = platform.random.digits(secretDigits)
   const verifierHash = verifierHashes(verifier)['wasAsked' in answer && answer.wasAsked ? 'asked' : 'known']

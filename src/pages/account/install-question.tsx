@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
+import { badInput } from '../../operations/decide.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
@@ -47,7 +48,7 @@ const installing = (door: Door, path: '/apps/:slug' | '/apps/:slug/test', enviro
       const may = environment === 'development' ? mayInApp(slug, 'view') : always
       const [kindText, resourceSlug = ''] = fields.place.split(' ')
       const kind = resourceKinds.find((name) => name === kindText)
-      if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
+      if (kind === undefined) throw badInput('place', 'Choose a website or a store from the list.')
       const agreedTo = parseStoredScope(fields.scopes)
       const input = { slug, userEmail: visit.session.user.email, kind, resourceSlug, environment, agreedTo }
       const { approval } = await visit.as(may, ticket).do(createInstall, input)

@@ -1,5 +1,5 @@
 import { type Environment, environments } from '../../domain/app.ts'
-import { refuse } from '../../domain/errors.ts'
+import { notOurForm } from '../version.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { versionLimits } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
@@ -64,7 +64,7 @@ const tooLong = `Write at most ${versionLimits.reason} characters.`
 /** @throws invalid_request for a field that no page of ours has */
 const readSeen = (field: string) => {
   const [, fromId, toId] = /^(ver_[0-9a-f]{32}) (ver_[0-9a-f]{32})$/.exec(field) ?? []
-  if (fromId === undefined || toId === undefined) throw refuse('invalid_request', { param: 'seen' })
+  if (fromId === undefined || toId === undefined) throw badInput('seen', notOurForm)
   return { fromId, toId }
 }
 

@@ -1,3 +1,4 @@
+import { notOurForm } from '../version.ts'
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
@@ -128,7 +129,7 @@ const draftField = ({ id, revision }: VersionRecord): string => `${id} ${revisio
 /** @throws invalid_request for a field that no page of ours has */
 const readDraft = (field: string): SeenDraft => {
   const [, id, revision] = /^(ver_[0-9a-f]{32}) (\d{1,15})$/.exec(field) ?? []
-  if (id === undefined) throw refuse('invalid_request', { param: 'draft' })
+  if (id === undefined) throw badInput('draft', notOurForm)
   return { id, revision: Number(revision) }
 }
 
