@@ -573,6 +573,6 @@ CREATE TABLE staged_resources (
 
 CREATE TABLE watermarks (
   name TEXT PRIMARY KEY NOT NULL
-    CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told')),
+    CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told', 'demo')),
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -579,7 +579,7 @@ export const dailyUsers = sqliteTable(
 /** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
   name: text({
-    enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told'],
+    enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told', 'demo'],
   }).primaryKey(),
   at: integer().notNull(),
 })

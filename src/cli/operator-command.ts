@@ -16,6 +16,7 @@ import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
+import { isDemo } from '../operations/demo/seed-demo.ts'
 import { localTrace, type Platform, type Trace } from '../operations/platform.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
@@ -149,7 +150,7 @@ export const asOperator = async <T>(
       platformName: config.platformName,
       quotas: config.quotas,
       auditRetention: config.auditRetention,
-      webhooks: openWebhookSender(config.webhookNetworks),
+      webhooks: openWebhookSender(config.webhookNetworks, { callsThisMachine: await isDemo({ database }) }),
       mailer: config.sendsMails ? { trouble: () => null, givenUp: () => 0 } : null, // the server sends them
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       refusals: createRefusalLog(),

@@ -1,43 +1,54 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { leadsTo, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { exchangeInstallCode } from '../support/embedding.ts'
 import { eventually } from '../support/crash.ts'
+import type { Json } from '../support/call.ts'
+import { needs } from '../support/needs.ts'
 import { programCommand } from '../support/program.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+import { run } from './support/run.ts'
 
-let demo: ReturnType<typeof startDemo>
-let printed = ''
-const startDemo = () =>
-  Bun.spawn([...programCommand, 'dev', '--port', '0'], {
+const startDemo = (words: readonly string[] = []) => {
+  const child = Bun.spawn([...programCommand, 'dev', '--port', '0', ...words], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdout: 'pipe',
-    stderr: 'ignore',
+    stderr: 'pipe',
   })
-const read = async (output: ReadableStream<Uint8Array>): Promise<void> => {
-  const decoder = new TextDecoder()
-  for await (const chunk of output) printed += decoder.decode(chunk, { stream: true })
+  const said = { stdout: '', stderr: '' }
+  const read = async (name: keyof typeof said): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child[name]) said[name] += decoder.decode(chunk, { stream: true })
+  }
+  const reading = Promise.all([read('stdout'), read('stderr')])
+  return {
+    said,
+    printedWith: async (pattern: RegExp): Promise<readonly string[]> => {
+      const found = await eventually(
+        async () => pattern.exec(said.stdout),
+        (match) => match !== null || child.exitCode !== null,
+      )
+      if (found === null) throw new Error(`${pattern} is not in ${said.stdout}${said.stderr}`)
+      return found.slice(1)
+    },
+    ended: async (signal?: NodeJS.Signals): Promise<number> => {
+      if (signal !== undefined) child.kill(signal)
+      const exitCode = await child.exited
+      await reading
+      return exitCode
+    },
+  }
 }
-let reading: Promise<void>
-beforeAll(() => {
-  demo = startDemo()
-  reading = read(demo.stdout)
-})
-afterAll(async () => {
-  demo.kill()
-  await demo.exited
-  await reading
-})
-const printedWith = async (pattern: RegExp): Promise<readonly string[]> => [
-  ...((
-    await eventually(
-      async () => pattern.exec(printed),
-      (found) => found !== null,
-    )
-  )?.slice(1) ?? []),
-]
-const signedInAs = async (name: string) => {
-  const [url = ''] = await printedWith(/^BASE=(.+)$/m)
-  const [email = '', password = ''] = await printedWith(new RegExp(`^  (${name}@example\\.com)  (\\S+)`, 'm'))
-  return { url, browser: await signedInBrowser(url, { email, password }) }
+
+let demo: ReturnType<typeof startDemo>
+beforeAll(() => void (demo = startDemo()))
+afterAll(async () => void (await demo.ended('SIGTERM')))
+const printedWith = async (pattern: RegExp) => await demo.printedWith(pattern)
+const signedInAs = async (name: string, { printedWith: printed } = demo) => {
+  const [url = ''] = await printed(/^BASE=(.+)$/m)
+  const [email = '', password = ''] = await printed(new RegExp(`^  (${name}@example\\.com)  (\\S+)`, 'm'))
+  return { url, email, password, browser: await signedInBrowser(url, { email, password }) }
 }
 
 test('the webhook endpoint of the demo receives the first install event and a ping', async () => {
@@ -84,3 +95,67 @@ test('the installed app of the demo opens in a frame and exchanges its code for 
   const exchanged = await exchangeInstallCode(url, { clientId, code, origin: 'https://newsletter.example' })
   expect(exchanged).toMatchObject({ status: 200, body: { scope: 'site:read' } })
 })
+
+test('a demo in a file is served again as its users left it, and what was not delivered before is delivered then', async () => {
+  const file = join(temporaryFolder(), 'demo.db')
+  const first = startDemo(['--database', file])
+  const { email, password } = await signedInAs('ada', first)
+  await first.ended('SIGKILL')
+  const endpoints = await run(['webhook', 'list', 'newsletter', '--database', file, '--json'])
+  const [endpoint] = JSON.parse(endpoints.stdout).data
+  expect((await run(['app', 'delete', 'shop-insights', '--database', file])).exitCode).toBe(0)
+
+  for (const _ of [2, 3]) {
+    const again = startDemo(['--database', file])
+    const [url = ''] = await again.printedWith(/^App Platform with the demo of \S+ is at (http:\/\/\S+);/m)
+    const browser = await signedInBrowser(url, { email, password })
+    expect((await browser.get('/console')).text).not.toContain('shop-insights')
+    const page = `/console/newsletter/webhooks/${endpoint.id}`
+    expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toEndWith('?done=taken')
+    const callback = `${url}/demo/callback/newsletter/development`
+    expect((await browser.get('/console/newsletter/redirect-uris')).text).toContain(callback)
+    // The commands that it prints give new ones.
+    const [line = ''] = await again.printedWith(/app-platform (user set-password grace@example\.com .+)$/m)
+    const renewed = await run([...line.replaceAll('"', '').split(' '), '--json'])
+    expect(JSON.parse(renewed.stdout)).toMatchObject({ email: 'grace@example.com', password: expect.any(String) })
+    expect(await again.ended('SIGTERM')).toBe(0)
+    expect(again.said.stdout).not.toContain(password)
+  }
+})
+
+test('a database with other data is refused at once, and nothing in it changes', async () => {
+  const file = join(temporaryFolder(), 'other.db')
+  const make = ['user', 'create', '--email', 'linh@example.com', '--name', 'Linh', '--generate-password']
+  expect((await run(['migrate', '--database', file])).exitCode).toBe(0)
+  expect((await run([...make, '--database', file])).exitCode).toBe(0)
+  const refused = startDemo(['--database', file])
+  expect(await refused.ended()).toBe(1)
+  expect(refused.said.stderr).toContain('error: The database has data that is not of a demo')
+  const users = await run(['user', 'list', '--database', file, '--json'])
+  expect(JSON.parse(users.stdout).data.map((user: Json) => user.email)).toEqual(['linh@example.com'])
+})
+
+needs('openssl').test(
+  'a webhook endpoint on this machine works in a demo without a setting, and its certificate needs no trust',
+  async () => {
+    const receiver = await startReceiver()
+    const file = join(temporaryFolder(), 'demo.db')
+    const local = startDemo(['--database', file])
+    await local.printedWith(/^BASE=(.+)$/m)
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    const add = ['webhook', 'add', 'newsletter', '--environment', 'development', '--kinds', 'ping', '--url', url]
+    const added = await run([...add, '--database', file, '--json'])
+    expect(added.exitCode).toBe(0)
+    const { id, secret } = JSON.parse(added.stdout)
+    expect((await run(['webhook', 'ping', id, '--database', file])).exitCode).toBe(0)
+    const { browser } = await signedInAs('ada', local)
+    const page = `/console/newsletter/webhooks/${id}`
+    expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toEndWith('?done=taken')
+    expect(receiver.received.map((one) => [one.type, receiver.isSignedWith(one, secret)])).toEqual([
+      ['ping', true],
+      ['ping', true],
+    ])
+    await local.ended('SIGTERM')
+    await receiver.down()
+  },
+)

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
-import { demoResources, seedDemo } from '../../src/operations/demo/seed-demo.ts'
+import { demoResources, isDemo, seedDemo } from '../../src/operations/demo/seed-demo.ts'
 import { listInstalls } from '../../src/operations/installs/lists.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
 import { listRedirectUris } from '../../src/operations/redirect-uris.ts'
 import { signIn } from '../support/sign-in.ts'
 import { findUser } from '../../src/operations/users/find-user.ts'
@@ -10,6 +12,7 @@ import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { networks } from '../support/webhook-world.ts'
+import { addUser } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
 
 const openEmpty = async () => {
@@ -17,10 +20,15 @@ const openEmpty = async () => {
   return { ...platform, webhooks: createWebhookSender({ resolve, allowed: networks('127.0.0.0/8'), timeoutMs: 1_000 }) }
 }
 const resolve = async () => []
+const seeded = async (...seed: Parameters<typeof seedDemo>) => {
+  const demo = await seedDemo(...seed)
+  if (demo === null) throw new Error('there is a demo already')
+  return demo
+}
 
 test('the demo has users who can sign in, apps with versions in every status, and an active and a pending install', async () => {
   const platform = await openEmpty()
-  const demo = await seedDemo(platform, trace, operator, null)
+  const demo = await seeded(platform, trace, operator, null)
   expect(demo.users).toHaveLength(2)
   for (const user of demo.users) expect((await signIn(platform, trace, user)).user.email).toBe(user.email)
   for (const { owner, kind, slug } of demoResources) {
@@ -48,14 +56,65 @@ test('the demo has users who can sign in, apps with versions in every status, an
   await platform.database.close()
 })
 
-test('a demo needs an empty database, and sends its events to the given URL', async () => {
+test('a demo sends its events to the given URL, and a complete one is left as it is', async () => {
   const platform = await openEmpty()
   expect(await refusalOf(seedDemo(platform, trace, operator, 'https://192.168.1.1/hooks'))).toBe('invalid_request')
   expect(await platform.database.queries.users.count()).toBe(0)
   const url = 'https://127.0.0.1:9/hooks'
-  const { webhook } = await seedDemo(platform, trace, operator, url)
+  const { webhook } = await seeded(platform, trace, operator, url)
   expect(webhook).toMatchObject({ app: 'newsletter', url })
   expect((await listEndpoints(platform, 'newsletter')).map(({ id }) => id)).toEqual([webhook?.id ?? ''])
-  expect(await refusalOf(seedDemo(platform, trace, operator, null))).toBe('invalid_request')
+  const latest = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1 })
+  const before = await latest()
+  expect(await seedDemo(platform, trace, operator, url)).toBeNull()
+  expect(await latest()).toEqual(before)
   await platform.database.close()
+})
+
+test('a database with other data is refused and gets no demo', async () => {
+  const platform = await openEmpty()
+  await addUser(platform)
+  expect(await refusalOf(seedDemo(platform, trace, operator, null))).toBe('invalid_request')
+  expect(await isDemo(platform)).toBe(false)
+  await platform.database.close()
+})
+
+test('a demo whose making is interrupted at any point goes on to the same demo, and its new passwords and secrets work', async () => {
+  const url = 'https://127.0.0.1:9/hooks'
+  const ids: string[] = []
+  for (let taken = 1; ; taken += 9) {
+    const platform = await openEmpty()
+    let left = taken
+    const { database: whole } = platform
+    const database: Platform['database'] = {
+      ...whole,
+      transaction: async (work, options) => {
+        left -= 1
+        if (left < 0) throw new Error('interrupted')
+        return await whole.transaction(work, options)
+      },
+    }
+    const isWhole = await seedDemo({ ...platform, database }, trace, operator, url).then(
+      () => true,
+      (error) => {
+        expect(String(error)).toContain('interrupted')
+        return false
+      },
+    )
+    if (!isWhole) {
+      const demo = await seeded(platform, trace, operator, url)
+      for (const user of demo.users) expect((await signIn(platform, trace, user)).user.email).toBe(user.email)
+      for (const { development, production } of demo.apps)
+        for (const client of [development, production])
+          expect((await issueAppToken(platform, trace, { ...client, scope: 'site:read' })).scope).toBe('site:read')
+      const versions = await listEveryVersion(platform, 'newsletter')
+      ids.push(versions.map(({ version, status }) => `${version} ${status}`).join())
+      expect((await listInstalls(platform, null)).map(({ approval }) => approval)).toEqual(['approved', 'pending'])
+      expect((await listEndpoints(platform, 'newsletter')).map(({ id }) => id)).toEqual([demo.webhook?.id ?? ''])
+    }
+    await platform.database.close()
+    if (isWhole) break
+  }
+  expect(ids.length).toBeGreaterThan(4)
+  expect(new Set(ids).size).toBe(1)
 })

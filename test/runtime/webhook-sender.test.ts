@@ -70,6 +70,19 @@ describe('a message', () => {
     expect(await usual.send(message(receiver.url))).toMatchObject({ status: null, error: 'certificate_refused' })
   })
 
+  test('of a demo goes to this machine, whatever its certificate is, and to nothing else that is private', async () => {
+    const place = { addresses: ['127.0.0.1'] }
+    const resolve = async () => place.addresses
+    const demo = createWebhookSender({ resolve, allowed: [], timeoutMs: 60_000, callsThisMachine: true })
+    expect(await demo.send(message(receiver.url))).toMatchObject({ status: 200 })
+    expect(await demo.send(message(at('other.example')))).toMatchObject({ status: 200 })
+    for (const addresses of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['::ffff:127.0.0.1'], ['0.0.0.0'], ['::2']]) {
+      place.addresses = addresses
+      expect(await demo.check(at('other.example'))).toBe('address_refused')
+    }
+    expect(await openWebhookSender([]).check(receiver.url)).toBe('address_refused')
+  })
+
   test('is not sent if any of several addresses must not be called', async () => {
     const before = receiver.received.length
     for (const addresses of [

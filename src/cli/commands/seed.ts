@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type DemoClient, type DemoCredentials, seedDemo } from '../../operations/demo/seed-demo.ts'
 import { asOperator, type CommonFlags, databaseCommand } from '../operator-command.ts'
-import { answer, tableText } from '../output.ts'
+import { answer, CommandFailed, tableText } from '../output.ts'
 
 export const addSeedCommand = (program: Command): void => {
   databaseCommand(program, 'seed', 'Fill an empty database with a demo and print its passwords and credentials once.')
@@ -9,7 +9,7 @@ export const addSeedCommand = (program: Command): void => {
     .addHelpText(
       'after',
       '\nTwo users with websites and stores, two apps, versions in every status, one approved and one pending install.' +
-        '\nA database that has users is not changed.',
+        '\nA database that has other data, or a complete demo, is not changed. A demo whose making was interrupted is completed.',
     )
     .action(seed)
 }
@@ -20,6 +20,7 @@ const seed = async (flags: SeedFlags): Promise<void> => {
   const demo = await asOperator(flags, async (session) => await seedDemo(...session, flags.webhookUrl ?? null), {
     migrate: true,
   })
+  if (demo === null) throw new CommandFailed(['The database has the demo already. Nothing was changed.'])
   answer(flags, { value: demo, text: seedText(demo) })
 }
 

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import type { DemoCredentials } from '../../operations/demo/seed-demo.ts'
+import type { DemoCredentials, reopenDemo } from '../../operations/demo/seed-demo.ts'
 import type { WebhookAnswer, WebhookMessage, WebhookSender } from '../../runtime/webhook-sender.ts'
 import walk from './walk.sh' with { type: 'text' }
 
@@ -27,6 +27,23 @@ export const demoText = (url: string, database: string, demo: DemoCredentials): 
     ...walkSettings(url, demo),
     '',
     walk,
+  ].join('\n')
+}
+
+/** For a demo that was served before: its passwords and secrets were shown then. */
+export const reopenedText = (
+  url: string,
+  database: string,
+  { emails, clientIds }: Awaited<ReturnType<typeof reopenDemo>>,
+): string => {
+  const file = `--database ${Bun.$.escape(database)}`
+  return [
+    `App Platform with the demo of ${database} is at ${url}; the guides are at ${url}/docs/guides.`,
+    'Its passwords and secrets were shown when it was made, and still work. These print new ones, also while this runs:',
+    '',
+    ...emails.map((email) => `  app-platform user set-password ${email} --generate-password ${file}`),
+    ...clientIds.map((clientId) => `  app-platform credential rotate ${clientId} ${file}`),
+    '',
   ].join('\n')
 }
 
@@ -60,29 +77,38 @@ export const demoReceiverUrl = 'https://newsletter.example/webhooks'
 
 /** Takes the place of an app's backend, which would need a host name and a certificate. It verifies and prints each delivery. */
 export const createDemoReceiver = (beyond: WebhookSender, tell: (line: string) => void) => {
-  const { promise: opened, resolve: open } = Promise.withResolvers<string>()
+  const { promise: opened, resolve: open } = Promise.withResolvers<() => Promise<readonly Uint8Array[]>>()
   /** Delivers to the demo's receiver, and to all other addresses as usual. */
   const sender: WebhookSender = {
     check: async (url) => (url === demoReceiverUrl ? null : await beyond.check(url)),
     send: async (message) =>
-      message.url === demoReceiverUrl ? receive(message, await opened, tell) : await beyond.send(message),
+      message.url === demoReceiverUrl ? receive(message, await (await opened)(), tell) : await beyond.send(message),
   }
   return {
     sender,
-    /** Sets the secret of its endpoint. Deliveries wait until then. */
+    /** Says where the secrets of its endpoint are. Deliveries wait until then, so it is called as soon as the server is there. */
     open,
   }
 }
 
-const receive = ({ body, headers }: WebhookMessage, secret: string, tell: (line: string) => void): WebhookAnswer => {
-  try {
-    new Webhook(secret).verify(body, { ...headers })
-  } catch {
-    return answered(401, 'This receiver knows only the first secret of its endpoint.')
-  }
+const receive = (
+  { body, headers }: WebhookMessage,
+  secrets: readonly Uint8Array[],
+  tell: (line: string) => void,
+): WebhookAnswer => {
+  if (!secrets.some((secret) => isSigned(secret, body, headers))) return answered(401, 'The signature is wrong.')
   const { type, environment, data } = JSON.parse(body)
   tell(`# webhook ${headers['webhook-id']}: ${type} in ${environment}, verified: ${JSON.stringify(data)}\n`)
   return answered(204, '')
+}
+
+const isSigned = (secret: Uint8Array, body: string, headers: WebhookMessage['headers']): boolean => {
+  try {
+    new Webhook(secret, { format: 'raw' }).verify(body, { ...headers })
+    return true
+  } catch {
+    return false
+  }
 }
 
 const answered = (status: number, answer: string): WebhookAnswer => ({

@@ -1,32 +1,53 @@
+import type { Queries } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
-import type { Environment } from '../../domain/app.ts'
-import { formatScope, scopesFor } from '../../domain/scope.ts'
+import { type Environment, environments } from '../../domain/app.ts'
+import { formatScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { createApp } from '../apps/apps.ts'
 import type { Actor } from '../audit/event.ts'
 import { badInput, decide } from '../decide.ts'
-import { createCredential } from '../credentials/credentials.ts'
+import { createCredential, rotateCredential } from '../credentials/credentials.ts'
 import { createInstall, moveInstall } from '../installs/installs.ts'
+import { listInstalls } from '../installs/lists.ts'
 import { issueAppToken } from '../oauth/issue-app-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { importResources } from '../resources/import-resources.ts'
 import { authenticateAppToken } from '../authenticate.ts'
+import { resetPassword } from '../users/passwords.ts'
 import { createUser } from '../users/users.ts'
 import { createVersion } from '../versions/create-version.ts'
+import { listEveryVersion } from '../versions/lists.ts'
 import { moveVersion } from '../versions/move-version.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
-import { addEndpoint, checkEndpointUrl } from '../webhooks/endpoints.ts'
+import { addEndpoint, checkEndpointUrl, listEndpoints, removeEndpoint } from '../webhooks/endpoints.ts'
 import type { VersionStep } from '../../domain/version.ts'
 
 /** All logins and credentials of the demo. The passwords and secrets are shown here and never again. */
-export type DemoCredentials = Awaited<ReturnType<typeof seedDemo>>
+export type DemoCredentials = NonNullable<Awaited<ReturnType<typeof seedDemo>>>
 export type DemoClient = DemoCredentials['apps'][number]['development']
+
+/**
+ * Whether the database has a demo, and which: none, one whose making was interrupted, so that nobody has seen its passwords, or a
+ * complete one. The mark is set before the first row of a demo, so other data is never taken for one.
+ */
+const demoIn = async ({ watermarks }: Queries): Promise<'none' | 'begun' | 'complete'> => {
+  const at = await watermarks.find('demo')
+  if (at === null) return 'none'
+  return at === begun ? 'begun' : 'complete'
+}
+/** The mark of a demo that is being made; after that it is the time. */
+const begun = 0
+
+/** Whether the database is a demo, so that what it calls may be on this machine. */
+export const isDemo = async ({ database }: Pick<Platform, 'database'>): Promise<boolean> =>
+  (await demoIn(database.queries)) !== 'none'
 
 /**
  * Fills an empty database with a demo through the ordinary operations: two users with websites and stores, two apps with
  * secrets and redirect URIs, versions in every status, one approved and one pending install. A webhook URL gets an
- * endpoint for all events before the installs are created; without one `webhook` is null.
- * @throws invalid_request when a user exists already, or for a URL that is not allowed
+ * endpoint for all events before the installs are created; without one `webhook` is null. If it was interrupted before, it goes on
+ * with what is missing, and gives new passwords and secrets. A complete demo stays as its users left it: null.
+ * @throws invalid_request for a database with other data, or for a URL that is not allowed
  */
 export const seedDemo = async (
   platform: Platform,
@@ -36,14 +57,20 @@ export const seedDemo = async (
   callbacksOf: CallbacksOf = elsewhere,
 ) => {
   const session = [platform, trace, actor] as const
-  if ((await platform.database.queries.users.count()) > 0) {
-    throw badInput('database', 'The database is not empty: a demo needs an empty one.')
+  const { queries: q } = platform.database
+  const found = await demoIn(q)
+  if (found === 'complete') return null
+  if (found === 'none' && (await q.users.count()) > 0) {
+    throw badInput('database', 'The database has data that is not of a demo: a demo needs an empty one.')
   }
   if (webhookUrl !== null) await checkEndpointUrl(platform, webhookUrl)
+  await markDemo(platform, begun)
   const users = []
   for (const user of demoUsers) {
     const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
-    await createUser(...session, { ...user, isOperator: user.operator, password })
+    const before = await q.users.byEmail(user.email)
+    if (before === null) await createUser(...session, { ...user, isOperator: user.operator, password })
+    else await resetPassword(...session, { userId: before.id, password })
     users.push({ ...user, password })
   }
   await importResources(...session, {
@@ -55,23 +82,61 @@ export const seedDemo = async (
   const apps = []
   for (const { slug, name, owner, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
-    const app = await createApp(...session, { ownerEmail: owner, name, slug, scopes })
+    if ((await q.apps.bySlug(slug)) === null) await createApp(...session, { ownerEmail: owner, name, slug, scopes })
     const development = await createClient(session, slug, 'development', callbacksOf)
     const production = await createClient(session, slug, 'production', callbacksOf)
     for (const version of versions) await createInStatus(session, slug, development, version)
-    apps.push({ slug, name, scopes: app.scopes, development, production })
+    apps.push({ slug, name, scopes: parseStoredScope(scopes), development, production })
   }
   const webhook = webhookUrl === null ? null : await addWebhook(session, webhookUrl)
   const installs = []
   for (const { app, user, kind, resource, approved } of demoInstalls) {
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
-    const created = await createInstall(...session, input)
+    const before = (await listInstalls(platform, app))[0]
+    const created = before ?? (await createInstall(...session, input))
     const isWaiting = created.approval === 'pending' // not where installs are approved at once
     const { id, approval } =
       approved && isWaiting ? await moveInstall(...session, { id: created.id, step: 'approve' }) : created
     installs.push({ id, app, user, resource, approval })
   }
+  await markDemo(platform, platform.clock.now())
   return { users, apps, installs, webhook }
+}
+
+const markDemo = async ({ database }: Platform, at: number): Promise<void> =>
+  await database.transaction(async (q) => await q.watermarks.set('demo', at))
+
+/**
+ * Lets a complete demo be served at another address than before: the callbacks of its apps are there now. Returns who may want new
+ * passwords and secrets. What its users have deleted stays deleted.
+ */
+export const reopenDemo = async (platform: Platform, trace: Trace, actor: Actor, callbacksOf: CallbacksOf) => {
+  const { queries: q } = platform.database
+  const clientIds = []
+  for (const { slug } of demoApps) {
+    const app = await q.apps.bySlug(slug)
+    if (app === null || app.deletedAt !== null) continue
+    for (const environment of environments) {
+      for (const uri of callbacksOf(platform, slug, environment)) {
+        await registerCallback([platform, trace, actor], slug, environment, uri)
+      }
+      clientIds.push((await clientOfApp(q, app.id, environment)).id)
+    }
+  }
+  return { emails: demoUsers.map(({ email }) => email), clientIds }
+}
+
+/** The secrets that sign what the endpoints of the demo's first app get at this URL. */
+export const demoWebhookSecrets = async (
+  { database: { queries: q }, clock }: Platform,
+  url: string,
+): Promise<readonly Uint8Array[]> => {
+  const app = await q.apps.bySlug(demoApps[0].slug)
+  const endpoints = app === null ? [] : (await q.webhookEndpoints.listOfApp(app.id)).filter((one) => one.url === url)
+  const found = await Promise.all(
+    endpoints.map(async ({ id }) => await q.webhookEndpoints.liveSecrets(id, clock.now())),
+  )
+  return found.flat().map(({ secret }) => secret)
 }
 
 type Session = readonly [platform: Platform, trace: Trace, actor: Actor]
@@ -79,6 +144,8 @@ type Session = readonly [platform: Platform, trace: Trace, actor: Actor]
 /** Added before the first install, so that it receives its event. */
 const addWebhook = async (session: Session, url: string) => {
   const [{ slug }] = demoApps
+  const [before] = await listEndpoints(session[0], slug)
+  if (before !== undefined) await removeEndpoint(...session, before.id) // of an interrupted demo: nobody has its secret
   const wanted = { slug, environment: 'production', url, kinds: [...webhookKinds] } as const
   const { id, secret } = await addEndpoint(...session, wanted)
   return { id, app: slug, url, secret }
@@ -96,18 +163,30 @@ const elsewhere: CallbacksOf = (_, slug, environment) => [`https://${slug}.examp
 
 /**
  * Pages of this server: one stands for the app's backend (`pages/demo-callback.tsx`); the other, of the first app, ends *Authorize*
- * in the API reference.
+ * in the API reference. The first app can also be on the developer's machine, at the address that the guides use.
  */
 export const demoCallbacks: CallbacksOf = ({ publicUrl }, slug, environment) => [
   `${publicUrl}/demo/callback/${slug}/${environment}`,
-  ...(slug === demoApps[0].slug && environment === 'development' ? [`${publicUrl}/docs/oauth2-redirect.html`] : []),
+  ...(slug === demoApps[0].slug && environment === 'development'
+    ? [`${publicUrl}/docs/oauth2-redirect.html`, 'https://localhost:8443/callback']
+    : []),
 ]
 
 const createClient = async (session: Session, slug: string, environment: Environment, callbacksOf: CallbacksOf) => {
-  const { clientId, clientSecret } = await createCredential(...session, { slug, environment, label: 'Demo' })
+  const { clientId, clientSecret } = await onlySecret(session, slug, environment)
   const redirectUris = callbacksOf(session[0], slug, environment)
   for (const uri of redirectUris) await registerCallback(session, slug, environment, uri)
   return { clientId, clientSecret, redirectUri: redirectUris[0] }
+}
+
+/** The secret of an interrupted demo ends, because nobody has it. */
+const onlySecret = async (session: Session, slug: string, environment: Environment) => {
+  const [platform] = session
+  const { queries: q } = platform.database
+  const { id: clientId } = await clientOfApp(q, (await findApp(q, slug)).id, environment)
+  return (await q.credentials.liveOfClient(clientId, platform.clock.now())).length === 0
+    ? await createCredential(...session, { slug, environment, label: 'Demo' })
+    : await rotateCredential(...session, { clientId, graceHours: 0 })
 }
 
 /** Without the rules for redirect URIs: the server of `dev` has no certificate, and nobody else can reach it. */
@@ -119,12 +198,13 @@ const registerCallback = async (
 ) =>
   await decide(platform, trace, { actor }, async ({ q, now, record }) => {
     const { id: clientId, appId } = await clientOfApp(q, (await findApp(q, slug)).id, environment)
+    if (await q.redirectUris.isRegistered(clientId, uri)) return null
     await q.redirectUris.insert({ uri, clientId, createdAt: now })
     await record({ action: 'redirect_uri.added', appId, environment, target: clientId, detail: { uri } })
     return null
   })
 
-/** Uploads a version with a token of the app, then takes the steps to its final status. */
+/** Uploads a version with a token of the app, unless it is there, then takes the steps that are left to its final status. */
 const createInStatus = async (
   session: Session,
   slug: string,
@@ -132,6 +212,8 @@ const createInStatus = async (
   { version, notes, steps }: DemoVersion,
 ): Promise<void> => {
   const [platform, trace] = session
+  const before = (await listEveryVersion(platform, slug)).find((one) => one.version === version)
+  const left = steps.slice(before === undefined ? 0 : stepsTo[before.status])
   const { accessToken } = await issueAppToken(platform, trace, { ...client, scope: 'site:read' })
   const caller = await authenticateAppToken(platform, accessToken)
   if (caller === null) throw new Error('a token that was just issued is not alive')
@@ -142,9 +224,12 @@ const createInStatus = async (
     scopes: ['site:read'],
     artifact: null,
   }
-  await createVersion(platform, trace, caller, upload, null)
-  for (const step of steps) await moveVersion(...session, { slug, version, step, rejection })
+  if (before === undefined) await createVersion(platform, trace, caller, upload, null)
+  for (const step of left) await moveVersion(...session, { slug, version, step, rejection })
 }
+
+/** How many steps lead from draft to a status. */
+const stepsTo = { draft: 0, submitted: 1, approved: 2, rejected: 2, active: 3, superseded: 3 } as const
 
 /** The reason of the one rejected version. */
 const rejection = {
