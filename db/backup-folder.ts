@@ -5,29 +5,42 @@ import type { BackupFile } from './database.ts'
 // Dated backups in one folder, named after the database and the moment (UTC). The command line and the server name and remove
 // them by the same rules.
 
+/** How the backups of one database are named: `app-platform` and `.db`. */
+export type BackupNames = { readonly stem: string; readonly extension: '.db' | '.dump' }
+
 /** `app-platform` for `/var/lib/app-platform/app-platform.db`. */
-const stemOf = (database: string): string => basename(database, extname(database))
+export const namesForFile = (database: string): BackupNames => ({
+  stem: basename(database, extname(database)),
+  extension: '.db',
+})
+
+/** For dumps of a PostgreSQL database of this name. What could be a path, or mean something to a shell, is left out. */
+export const namesForDumps = (database: string): BackupNames => ({
+  stem: database.replaceAll(/[^\w-]+/g, '_').slice(0, 63),
+  extension: '.dump',
+})
 
 /** The name of a backup that is made at this moment, in epoch milliseconds. */
-export const datedName = (database: string, at: number): string =>
-  `${stemOf(database)}-${new Date(at).toISOString().replaceAll(':', '-')}.db`
+export const datedName = ({ stem, extension }: BackupNames, at: number): string =>
+  `${stem}-${new Date(at).toISOString().replaceAll(':', '-')}${extension}`
 
-const dated = /^-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.db$/
+const dated = /^-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)$/
 
 /** When a backup with this name was made, in epoch milliseconds; null for any other name. */
-const momentOf = (name: string, stem: string): number | null => {
-  const [, day = '', hours = '', minutes = '', seconds = ''] = name.startsWith(stem)
-    ? (dated.exec(name.slice(stem.length)) ?? [])
-    : []
+const momentOf = (name: string, { stem, extension }: BackupNames): number | null => {
+  const [, day = '', hours = '', minutes = '', seconds = ''] =
+    name.startsWith(stem) && name.endsWith(extension)
+      ? (dated.exec(name.slice(stem.length, -extension.length)) ?? [])
+      : []
   const at = Date.parse(`${day}${hours}:${minutes}:${seconds}`)
   return Number.isNaN(at) ? null : at
 }
 
 /** The dated backups of the database in the folder, newest first. Links and other files are no backups. */
-export const listFolder = (folder: string, database: string): readonly BackupFile[] =>
+export const listFolder = (folder: string, names: BackupNames): readonly BackupFile[] =>
   namesIn(folder)
     .flatMap((name) => {
-      const madeAt = momentOf(name, stemOf(database))
+      const madeAt = momentOf(name, names)
       const found = madeAt === null ? undefined : lstatSync(join(folder, name), { throwIfNoEntry: false })
       return madeAt === null || found?.isFile() !== true ? [] : [{ name, madeAt, sizeBytes: found.size }]
     })
@@ -42,10 +55,10 @@ const namesIn = (folder: string): readonly string[] =>
  */
 export const pruneFolder = (
   folder: string,
-  database: string,
+  names: BackupNames,
   { keep, newest }: { readonly keep: number; readonly newest: string },
 ): readonly string[] => {
-  const older = listFolder(folder, database).filter(({ name }) => name !== newest)
+  const older = listFolder(folder, names).filter(({ name }) => name !== newest)
   const removed = older
     .slice(keep - 1)
     .map(({ name }) => name)
@@ -58,8 +71,8 @@ export const pruneFolder = (
  * Renames a copy that may be damaged, so that a later backup does not count it and never removes a good one for it. Returns
  * the new path.
  */
-export const setAside = (folder: string, database: string, name: string): string => {
-  const kept = join(folder, `${stemOf(database)}-failed.db`)
+export const setAside = (folder: string, { stem, extension }: BackupNames, name: string): string => {
+  const kept = join(folder, `${stem}-failed${extension}`)
   renameSync(join(folder, name), kept)
   return kept
 }

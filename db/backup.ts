@@ -1,4 +1,4 @@
-import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, linkSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
@@ -39,24 +39,57 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
  * made inside SQLite and stops this process meanwhile (about 2 ms per MB). Other processes go on.
  */
 export const backUp = (source: Connection, to: string, options: { readonly replace: boolean }): void => {
-  const target = canonicalPath(to)
-  assertNotOwnFile(canonicalPath(source.filename), target)
-  if (!options.replace && existsSync(target)) throw alreadyThere(target)
-  removeLeftovers(dirname(target))
-  const unfinished = unfinishedName(target)
-  createPrivately(unfinished)
+  assertNotOwnFile(canonicalPath(source.filename), canonicalPath(to))
+  using copy = beginCopy(to, options)
   try {
-    copyInto(source, unfinished)
-    assertWhole(unfinished)
-    syncFile(unfinished)
-    if (options.replace) renameSync(unfinished, target)
-    else claimName(unfinished, target)
-    syncFolderOf(target)
+    copyInto(source, copy.file)
+    assertWhole(copy.file)
+    copy.keep()
   } catch (error) {
-    throw withPlace(target, error)
-  } finally {
-    rmSync(unfinished, { force: true })
+    throw withPlace(copy.target, error)
   }
+}
+
+/**
+ * Makes a private file beside the target, for a copy that is complete and durable under the name of the target once it is kept. A copy
+ * that is not kept is removed. @throws DatabaseUnusable ('exists') if `to` exists and may not be replaced
+ */
+export const beginCopy = (to: string, { replace }: { readonly replace: boolean }) => {
+  const target = canonicalPath(to)
+  if (!replace && existsSync(target)) throw alreadyThere(target)
+  removeLeftovers(dirname(target))
+  const file = unfinishedName(target)
+  createPrivately(file)
+  return {
+    target,
+    file,
+    keep: () => {
+      syncFile(file)
+      if (replace) renameSync(file, target)
+      else claimName(file, target)
+      syncFolderOf(target)
+    },
+    [Symbol.dispose]: () => rmSync(file, { force: true }),
+  }
+}
+
+/** The first bytes of a dump of PostgreSQL in the custom format. */
+const markOfDumps = 'PGDMP'
+
+/** Whether the file is a dump and not an SQLite file; false if it cannot be read. */
+export const isDump = (file: string): boolean => {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false
+  const head = Buffer.alloc(markOfDumps.length)
+  let descriptor = -1
+  try {
+    descriptor = openSync(file, 'r')
+    readSync(descriptor, head, 0, head.length, 0)
+  } catch {
+    return false // what checks or restores the file says why
+  } finally {
+    if (descriptor >= 0) closeSync(descriptor)
+  }
+  return head.toString('latin1') === markOfDumps
 }
 
 /** @throws DatabaseUnusable ('exists') for the database and the files that belong to it, also those that are not there now */

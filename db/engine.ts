@@ -1,3 +1,5 @@
+import { backupFile, isDump } from './backup.ts'
+import { type BackupNames, namesForFile } from './backup-folder.ts'
 import { checkFile } from './check.ts'
 import type { Database, NodeFacts } from './database.ts'
 import { moveElsewhere } from './move.ts'
@@ -40,6 +42,32 @@ export const checkDatabase = async (place: Place): Promise<readonly string[]> =>
   place.kind === 'sqlite'
     ? checkFile(place.path, migrations)
     : await (await postgresCommands()).checkPostgres(place.url, postgresMigrations)
+
+const dumps = async () => await import('./postgres/dump.ts')
+
+/**
+ * Writes a backup into one private file: a copy of the SQLite file, or a dump of the PostgreSQL database. Servers may run.
+ * @throws DatabaseUnusable
+ */
+export const backUpDatabase = async (
+  place: Place,
+  { to, replace }: { readonly to: string; readonly replace: boolean },
+): Promise<void> =>
+  place.kind === 'sqlite'
+    ? backupFile({ file: place.path, to, replace, migrations })
+    : await (await dumps()).dumpPostgres({ url: place.url, to, replace })
+
+/** How the backups of the database are named in a folder. @throws DatabaseUnusable for a URL that cannot be read */
+export const backupNamesOf = async (place: Place): Promise<BackupNames> =>
+  place.kind === 'sqlite' ? namesForFile(place.path) : (await dumps()).namesOfDumps(place.url)
+
+/** Everything that is wrong with a backup, in plain sentences. What it is, an SQLite file or a dump, is told by its first bytes. */
+export const checkBackup = async (file: string): Promise<readonly string[]> =>
+  isDump(file) ? await (await dumps()).checkDump(file) : checkFile(file, migrations, 'backup')
+
+/** Sends a dump of a PostgreSQL database to a stream. @throws DatabaseUnusable */
+export const streamBackup = async (url: string, send: (dump: ReadableStream<Uint8Array>) => Promise<void>) =>
+  await (await dumps()).streamDump(url, send)
 
 type Moment = Pick<StoppedOptions, 'now' | 'event'>
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { datedName, listFolder, pruneFolder, setAside } from '../backup-folder.ts'
+import { type BackupNames, datedName, listFolder, namesForFile, pruneFolder, setAside } from '../backup-folder.ts'
 import { type BackupFile, type BackupOutcome, type Backups, type BackupWork, DatabaseUnusable } from '../database.ts'
 import type { BackupOrder, BackupReport } from './backup-worker.ts'
 import { startThread } from './thread.ts'
@@ -14,19 +14,21 @@ const mostOutcomes = 100
  */
 export class FileBackups implements Backups {
   readonly folder: string
+  readonly #names: BackupNames
   #work: BackupWork | null = null
   #outcomes: readonly BackupOutcome[] = []
   #worker: Worker | null = null
 
   constructor(private readonly file: string) {
     this.folder = join(dirname(file), 'backups')
+    this.#names = namesForFile(file)
   }
 
   list(): readonly BackupFile[] {
-    return listFolder(this.folder, this.file)
+    return listFolder(this.folder, this.#names)
   }
 
-  begin(kind: BackupWork['kind'], at: number, name = datedName(this.file, at)): string | null {
+  begin(kind: BackupWork['kind'], at: number, name = datedName(this.#names, at)): string | null {
     if (this.#work !== null) return null
     this.#work = { kind, name, startedAt: at, bytes: 0 }
     return name
@@ -58,11 +60,11 @@ export class FileBackups implements Backups {
   }
 
   prune(keep: number, newest: string): readonly string[] {
-    return pruneFolder(this.folder, this.file, { keep, newest })
+    return pruneFolder(this.folder, this.#names, { keep, newest })
   }
 
   setAside(name: string): string {
-    return setAside(this.folder, this.file, name)
+    return setAside(this.folder, this.#names, name)
   }
 
   /** Ends the work. What an ended copy leaves behind is removed by the next one. */

@@ -120,8 +120,8 @@ export const databasePathOf = (flags: CommonFlags): string => {
   throw new UsageError(onlyForFiles)
 }
 
-export const onlyForFiles =
-  'This command is for SQLite files; for PostgreSQL use pg_dump or point-in-time recovery, as app-platform help postgresql shows.'
+const onlyForFiles =
+  'This command is for SQLite files; PostgreSQL is restored by pg_restore or to a point in time, as app-platform help postgresql shows.'
 
 /**
  * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless

@@ -64,11 +64,11 @@ test('on PostgreSQL the unit keeps the URL in a file of root, and the printed te
   expect(unit).toContain('test -e /etc/app-platform.env || install -m 0600 /dev/null /etc/app-platform.env')
   expect(unit).not.toMatch(/StateDirectory|ReadWritePaths/)
   expect(unit + (await print('nginx', env)) + (await print('caddy', env))).not.toContain('canary')
-  const timer = await runHere(['print', 'backup-timer'], { env })
-  expect(timer).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(timer.stderr).toMatch(
-    /^error: This command is for SQLite files; [^\n]*pg_dump or point-in-time recovery[^\n]*\n$/,
-  )
+  const timer = await print('backup-timer', env)
+  expect(timer).toContain('EnvironmentFile=/etc/app-platform.env\n')
+  expect(timer).toContain('17 3 * * * root set -a; . /etc/app-platform.env; exec /')
+  expect(timer).toContain(' backup /var/lib/app-platform-backups --keep 14 --check >/dev/null\n')
+  expect(timer).not.toMatch(/canary|ReadWritePaths|StateDirectory="app-platform"/)
 })
 
 test('secret settings are in a file of their own, and no printed text has their values', async () => {

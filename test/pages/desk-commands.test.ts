@@ -253,7 +253,7 @@ onFile('a backup is made on the desk, listed and checked, and cannot be download
 
 test.skipIf(!onPostgres)('on PostgreSQL the page of backups shows the command', async () => {
   const { text } = await desk.get('/desk/backups')
-  expect(text).toContain('pg_dump -Fc')
+  expect(text).toContain('app-platform backup /var')
   expect(text).not.toContain('action="/desk/backups"')
 })
 

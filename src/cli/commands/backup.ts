@@ -2,17 +2,17 @@ import type { Command } from 'commander'
 import { createReadStream, mkdirSync, rmSync, statSync, existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { backupFile, unfinishedName } from '../../../db/backup.ts'
-import { datedName, pruneFolder, setAside } from '../../../db/backup-folder.ts'
-import { checkFile } from '../../../db/check.ts'
+import { unfinishedName } from '../../../db/backup.ts'
+import { type BackupNames, datedName, pruneFolder, setAside } from '../../../db/backup-folder.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
-import { migrations } from '../../../db/migrations/index.ts'
+import { backUpDatabase, backupNamesOf, checkBackup, streamBackup } from '../../../db/engine.ts'
 import { actingUser, ownership } from '../../../db/sqlite/system-fault.ts'
+import type { DatabasePlace } from '../../config.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/health.ts'
 import { hasCode } from '../../runtime/cause.ts'
 import { wholeNumberFlag } from '../flag-values.ts'
-import { asOperator, type CommonFlags, databaseCommand, databasePathOf } from '../operator-command.ts'
+import { asOperator, type CommonFlags, databaseCommand, databaseOf } from '../operator-command.ts'
 import { answer, CommandFailed, UsageError } from '../output.ts'
 
 type BackupFlags = CommonFlags & { readonly force?: boolean; readonly keep?: number; readonly check?: boolean }
@@ -24,13 +24,14 @@ The target is a file, a folder or a dash:
          files that were named so are removed afterwards; nothing else in the folder is touched. If the copy fails its
          check, or the database cannot be opened for use, nothing is removed and the command fails
   -      standard output, for a pipe or a file: app-platform backup - | age -r KEY > backup.age
+For a PostgreSQL database pg_dump makes it, in its custom format, and pg_restore always checks it.
 Copying the database file by hand is no backup. print backup-timer prints a timer that does all of this every day.`
 
 export const addBackupCommand = (program: Command): void => {
   databaseCommand(
     program,
     'backup <file>',
-    'Copy the database into one private file, beside a running server or without one.',
+    'Copy the database into one private file, beside a running server or without one; dump PostgreSQL.',
   )
     .option('--force', 'replace the file if it exists')
     .option('--keep <count>', 'in a folder: keep this many backups and remove older ones', wholeNumberFlag(1, 100_000))
@@ -40,25 +41,27 @@ export const addBackupCommand = (program: Command): void => {
 }
 
 const backup = async (to: string, flags: BackupFlags): Promise<void> => {
-  const file = databasePathOf(flags)
-  if (to === '-') return await toStandardOutput(file, flags)
+  const place = databaseOf(flags)
+  if (to === '-') return await toStandardOutput(place, flags)
   if (flags.keep !== undefined && /\.\w+$/.test(to) && !existsSync(to)) {
     throw new UsageError(
       `--keep is for a folder, and ${to} has the name of a file: name a folder, or leave --keep out.`,
     )
   }
   const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
+  const names = await backupNamesOf(place)
   if (isFolder) makeFolder(to)
-  const target = isFolder ? join(to, datedName(file, Date.now())) : to
-  write(file, target, flags)
+  const target = isFolder ? join(to, datedName(names, Date.now())) : to
+  await write(place, target, flags)
   const { size: sizeBytes, mtimeMs } = statSync(target)
-  const problems = flags.check === true ? checkFile(target, migrations, 'backup') : []
+  const isChecked = flags.check === true || place.kind === 'postgres'
+  const problems = isChecked ? await checkBackup(target) : []
   const unrecorded = problems.length > 0 ? null : await record(flags, sizeBytes)
   const reasons = unrecorded === null ? problems : [unrecorded]
-  if (reasons.length > 0 && (flags.keep !== undefined || flags.check === true)) {
-    throw new CommandFailed([...reasons, flags.keep === undefined ? doubtful(target) : keptAside(target, file)])
+  if (reasons.length > 0 && (flags.keep !== undefined || isChecked)) {
+    throw new CommandFailed([...reasons, flags.keep === undefined ? doubtful(target) : keptAside(target, names)])
   }
-  const pruned = flags.keep === undefined ? [] : pruneFolder(to, file, { keep: flags.keep, newest: basename(target) })
+  const pruned = flags.keep === undefined ? [] : pruneFolder(to, names, { keep: flags.keep, newest: basename(target) })
   const recorded = unrecorded === null
   const createdAt = new Date(mtimeMs).toISOString()
   const text = [
@@ -83,12 +86,12 @@ const makeFolder = (folder: string): void => {
 
 const doubtful = (copy: string): string => `The copy was kept as ${copy}.`
 
-const keptAside = (copy: string, database: string): string =>
-  `No older backup was removed. ${doubtful(setAside(dirname(copy), database, basename(copy)))}`
+const keptAside = (copy: string, names: BackupNames): string =>
+  `No older backup was removed. ${doubtful(setAside(dirname(copy), names, basename(copy)))}`
 
-const write = (file: string, to: string, { force }: BackupFlags): void => {
+const write = async (place: DatabasePlace, to: string, { force }: BackupFlags): Promise<void> => {
   try {
-    backupFile({ file, to, replace: force === true, migrations })
+    await backUpDatabase(place, { to, replace: force === true })
   } catch (error) {
     const folder = resolve(to, '..')
     const isThere = error instanceof Error && 'path' in error && resolve(String(error.path), '..') === folder
@@ -111,16 +114,27 @@ const record = async (flags: CommonFlags, sizeBytes: number): Promise<string | n
   }
 }
 
-/** Copies first and then sends the copy, so that a slow reader blocks nobody and gets a consistent snapshot. */
-const toStandardOutput = async (file: string, flags: BackupFlags): Promise<void> => {
+/** Of an SQLite file a copy is sent, so that a slow reader blocks nobody and gets a consistent snapshot. */
+const toStandardOutput = async (place: DatabasePlace, flags: BackupFlags): Promise<void> => {
   if (flags.json === true || flags.keep !== undefined || flags.force === true || flags.check === true) {
     throw new UsageError('A backup to standard output takes no --json, --keep, --force or --check.')
   }
   if (process.stdout.isTTY)
     throw new UsageError('A backup cannot be written to a terminal: send it to a file or a pipe.')
-  const copy = unfinishedName(resolve(file))
+  if (place.kind === 'postgres') {
+    let sizeBytes = 0
+    const counted = async function* (dump: AsyncIterable<Uint8Array>) {
+      for await (const chunk of dump) {
+        sizeBytes += chunk.length
+        yield chunk
+      }
+    }
+    await streamBackup(place.url, async (dump) => await pipeline(dump, counted, process.stdout, { end: false }))
+    return void (await record(flags, sizeBytes))
+  }
+  const copy = unfinishedName(resolve(place.path))
   try {
-    backupFile({ file, to: copy, replace: false, migrations })
+    await backUpDatabase(place, { to: copy, replace: false })
     const { size } = statSync(copy)
     await pipeline(createReadStream(copy), process.stdout, { end: false })
     await record(flags, size)

@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
-import { checkFile } from '../../../db/check.ts'
-import { checkDatabase, migrateDatabase } from '../../../db/engine.ts'
-import { migrations } from '../../../db/migrations/index.ts'
+import { checkBackup, checkDatabase, migrateDatabase } from '../../../db/engine.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {
   type CommonFlags,
@@ -51,11 +49,7 @@ const check = async (backup: string | undefined, flags: CommonFlags): Promise<vo
   const problems =
     backup === undefined
       ? await checkDatabase(databaseOf(flags))
-      : await withReadableBackup(
-          backup,
-          () => backup,
-          async (file) => checkFile(file, migrations, 'backup'),
-        )
+      : await withReadableBackup(backup, () => backup, checkBackup)
   if (problems.length > 0) throw new CommandFailed(problems)
   answer(flags, {
     value: { ok: true, problems },

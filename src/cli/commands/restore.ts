@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import { isDump } from '../../../db/backup.ts'
 import { restoreMoved } from '../../../db/move.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
 import { canonicalPath } from '../../../db/sqlite/files.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { stoppedCommand } from '../operator-command.ts'
-import { type Answer, endedText, wireRecord } from '../output.ts'
+import { type Answer, CommandFailed, endedText, wireRecord } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 const consequences = `
@@ -26,6 +27,7 @@ export const addRestoreCommand = (program: Command): void => {
 }
 
 const restore = async (stopped: StoppedOptions, backup: string, flags: { readonly move?: boolean }) => {
+  if (isDump(backup)) throw new CommandFailed([notHere(backup)])
   if (flags.move === true) return await putInPlace(stopped, backup)
   const restored = await withReadableBackup(
     backup,
@@ -39,6 +41,9 @@ const restore = async (stopped: StoppedOptions, backup: string, flags: { readonl
     text: [...restoredText(restored), ...advice].join('\n'),
   }
 }
+
+const notHere = (dump: string): string =>
+  `${dump} is a dump of PostgreSQL: restore it with pg_restore, as app-platform help postgresql shows.`
 
 const putInPlace = async (stopped: StoppedOptions, sealed: string): Promise<Answer> => {
   const { database, restoredAt } = await withReadableBackup(

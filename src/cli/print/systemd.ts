@@ -1,5 +1,4 @@
 import { dirname, relative } from 'node:path'
-import { onlyForFiles } from '../operator-command.ts'
 import { UsageError } from '../output.ts'
 import timerTemplate from './backup-timer.txt' with { type: 'text' }
 import { type Deployment, secretLines, stateFolder } from './deployment.ts'
@@ -89,21 +88,33 @@ const folder = 'app-platform-backups'
 
 /** A systemd service that backs up, checks and prunes, and its timer (systemd.timer(5)); and the same as a cron line. */
 export const backupTimer = (deployment: Deployment): string => {
-  if (deployment.file === null) throw new UsageError(onlyForFiles)
+  const { file, program, secrets } = deployment
   const place = `${stateFolder}/${folder}`
+  const command = `${word(program)} backup ${place} --keep ${kept} --check`
+  const isSecret = secrets.includes('DATABASE_URL')
   return fill(timerTemplate, {
     place,
     folder,
-    command: `${word(deployment.program)} backup ${place} --keep ${kept} --check`,
-    databaseUrl: databaseUrl(deployment),
+    command,
+    // Only root can read the file with the URL of PostgreSQL.
+    cron: isSecret
+      ? `17 3 * * * root set -a; . ${environmentFile}; exec ${command} >/dev/null`
+      : `17 3 * * * app-platform ${databaseVariables(deployment)} ${command} >/dev/null`,
     environment: environmentLines(deployment)
-      .filter((line) => line.includes('DATABASE_URL='))
+      .filter((line) => /^Environment="DATABASE_URL(_FILE)?=/.test(line))
       .join('\n'),
-    home: home(deployment.file),
-    sandbox: sandbox(deployment),
+    environmentFile: isSecret ? `EnvironmentFile=${environmentFile}` : '',
+    home: file === null ? '' : home(file),
+    sandbox: sandbox({ ...deployment, port: unprivilegedPort }),
   })
 }
 
+/** A backup listens on none. */
+const unprivilegedPort = 3000
+
 /** In a crontab a percent sign ends the command unless it is escaped (crontab(5)). */
-const databaseUrl = ({ settings }: Deployment): string =>
-  `'${(settings.find(([name]) => name === 'DATABASE_URL')?.[1] ?? '').replaceAll('%', String.raw`\%`).replaceAll("'", String.raw`'\''`)}'`
+const databaseVariables = ({ settings }: Deployment): string =>
+  settings
+    .filter(([name]) => name === 'DATABASE_URL' || name === 'DATABASE_URL_FILE')
+    .map(([name, value]) => `${name}='${value.replaceAll('%', String.raw`\%`).replaceAll("'", String.raw`'\''`)}'`)
+    .join(' ')

@@ -119,7 +119,7 @@ const backupsOf = ({ database: { backups } }: Platform): Backups => {
   return backups
 }
 
-const notHere = 'This server does not back up PostgreSQL. Use pg_dump.'
+const notHere = 'This server does not back up PostgreSQL. Run app-platform backup.'
 
 const begin = (backups: Backups, kind: 'backup' | 'check', at: number, known?: string): string => {
   const name = backups.begin(kind, at, known)

@@ -228,14 +228,14 @@ const Checked = ({ outcome }: { readonly outcome: BackupState['files'][number]['
   )
 }
 
-const dumpCommand = `install -d -m 0700 -o postgres /var/backups/app-platform
-runuser -u postgres -- pg_dump -Fc -f /var/backups/app-platform/apps.dump apps`
+const dumpCommand = `install -d -m 0700 -o app-platform /var/lib/app-platform-backups
+app-platform backup /var/lib/app-platform-backups --keep 14`
 
 const OfPostgres = () => (
   <>
     <p>
-      The data is in PostgreSQL, which has its own backups. Use <code>pg_dump</code> while the servers run, here as root
-      and with a database of the name <code>apps</code>:
+      The data is in PostgreSQL. Dump it while the servers run, on a machine with <code>pg_dump</code>; the dump is
+      checked:
     </p>
     <CodeBlock id="dump" label="Back up PostgreSQL" code={dumpCommand} />
     <p>
