@@ -34,7 +34,8 @@ export const checkFile = (
     using connection = new Connection(file, { readonly: true })
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations, kind)
-    return faults.length > 0 ? [...new Set(faults)] : rowFaults(connection)
+    if (faults.length > 0) return [...new Set(faults)]
+    return isFromEarlier(file, migrations) ? [] : rowFaults(connection) // which know the tables of today
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error
@@ -57,7 +58,7 @@ export const findFaults = (
     ...folderFaults(dirname(file)),
     ...contentFaults(connection),
     ...(kind === 'backup' ? [] : readable(() => missingFaults(connection, file))),
-    ...schemaFaults(file, migrations),
+    ...schemaFaults(file, migrations, kind),
   ]
 }
 
@@ -115,15 +116,23 @@ const missingFaults = (connection: Connection, file: string): readonly string[] 
   return sentence === null ? [] : [sentence]
 }
 
-const schemaFaults = (file: string, migrations: readonly Migration[]): readonly string[] => {
+/** A backup from before an upgrade is sound, because a restore migrates it. */
+const schemaFaults = (file: string, migrations: readonly Migration[], kind: Kind): readonly string[] => {
   try {
     const state = inspectSchema(file, migrations)
-    return state === 'current' ? [] : [`The schema of ${file} is behind this program: run migrate.`]
+    if (state === 'empty') return [`${file} is empty.`]
+    return state === 'current' || kind === 'backup'
+      ? []
+      : [`The schema of ${file} is behind this program: run migrate.`]
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     throw error
   }
 }
+
+/** Whether an earlier version of this program has made the file. @throws DatabaseUnusable as `inspectSchema` does */
+export const isFromEarlier = (file: string, migrations: readonly Migration[]): boolean =>
+  inspectSchema(file, migrations) === 'behind'
 
 const textKeyed = ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']
 const timeKeyed = ['app_tokens', 'grants', 'token_pairs', 'authorization_codes']

@@ -1,6 +1,6 @@
 import { backupFile, isDump } from './backup.ts'
 import { type BackupNames, namesForFile } from './backup-folder.ts'
-import { checkFile } from './check.ts'
+import { checkFile, isFromEarlier } from './check.ts'
 import type { Database, NodeFacts } from './database.ts'
 import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
@@ -61,9 +61,15 @@ export const backUpDatabase = async (
 export const backupNamesOf = async (place: Place): Promise<BackupNames> =>
   place.kind === 'sqlite' ? namesForFile(place.path) : (await dumps()).namesOfDumps(place.url)
 
-/** Everything that is wrong with a backup, in plain sentences. What it is, an SQLite file or a dump, is told by its first bytes. */
-export const checkBackup = async (file: string): Promise<readonly string[]> =>
-  isDump(file) ? await (await dumps()).checkDump(file) : checkFile(file, migrations, 'backup')
+/**
+ * Everything that is wrong with a backup, in plain sentences, and whether an earlier version of this program has made it. What it is, an
+ * SQLite file or a dump, is told by its first bytes.
+ */
+export const checkBackup = async (file: string) => {
+  if (isDump(file)) return { problems: await (await dumps()).checkDump(file), isOlder: false }
+  const problems = checkFile(file, migrations, 'backup')
+  return { problems, isOlder: problems.length === 0 && isFromEarlier(file, migrations) }
+}
 
 /** Sends a dump of a PostgreSQL database to a stream. @throws DatabaseUnusable */
 export const streamBackup = async (url: string, send: (dump: ReadableStream<Uint8Array>) => Promise<void>) =>

@@ -30,7 +30,7 @@ export const namesOfDumps = (url: string): BackupNames => namesForDumps(parseAdd
 /** Dumps the database to a stream. Nobody can check what was sent. @throws DatabaseUnusable as `dumpPostgres` does */
 export const streamDump = async (url: string, send: (dump: ReadableStream<Uint8Array>) => Promise<void>) => {
   const { address, place } = await reached(url)
-  const child = started(['pg_dump', ...dumpFlags], address, 'pipe')
+  const child = started(['pg_dump', ...dumpFlags], address)
   const errors = new Response(child.stderr).text()
   try {
     await send(child.stdout)
@@ -95,31 +95,25 @@ const environmentOf = ({ hosts, user, password, database, tls, authority }: Addr
   PGCONNECT_TIMEOUT: '10',
 })
 
-/** In English, because its words are read; only what it needs of the environment. */
-const started = <Output extends 'pipe' | 'ignore'>(
-  command: readonly string[],
-  address: Address | null,
-  stdout: Output,
-) => {
-  const [name = ''] = command
-  try {
-    return Bun.spawn([...command], {
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', ...(address === null ? {} : environmentOf(address)) },
-      stdin: 'ignore',
-      stdout,
-      stderr: 'pipe',
-    })
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+/** Runs a program of PostgreSQL in English, because its words are read, with only what it needs of the environment. */
+const started = ([name = '', ...words]: readonly string[], address: Address | null = null) => {
+  const program = Bun.which(name)
+  if (program === null) {
     throw new DatabaseUnusable(
       'unsupported',
       `${name} is not installed on this machine: install the client programs of PostgreSQL, such as by apt-get install postgresql-client.`,
     )
   }
+  return Bun.spawn([program, ...words], {
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...(address === null ? {} : environmentOf(address)) },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
 }
 
 const finished = async (command: readonly string[], address: Address | null = null) => {
-  const child = started(command, address, 'pipe')
+  const child = started(command, address)
   const [output, errors, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

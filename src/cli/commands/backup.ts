@@ -55,7 +55,7 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   await write(place, target, flags)
   const { size: sizeBytes, mtimeMs } = statSync(target)
   const isChecked = flags.check === true || place.kind === 'postgres'
-  const problems = isChecked ? await checkBackup(target) : []
+  const problems = isChecked ? (await checkBackup(target)).problems : []
   const unrecorded = problems.length > 0 ? null : await record(flags, sizeBytes)
   const reasons = unrecorded === null ? problems : [unrecorded]
   if (reasons.length > 0 && (flags.keep !== undefined || isChecked)) {

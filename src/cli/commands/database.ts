@@ -46,15 +46,14 @@ export const addCheckCommand = (program: Command): void => {
 }
 
 const check = async (backup: string | undefined, flags: CommonFlags): Promise<void> => {
-  const problems =
+  const { problems, isOlder } =
     backup === undefined
-      ? await checkDatabase(databaseOf(flags))
+      ? { problems: await checkDatabase(databaseOf(flags)), isOlder: false }
       : await withReadableBackup(backup, () => backup, checkBackup)
   if (problems.length > 0) throw new CommandFailed(problems)
-  answer(flags, {
-    value: { ok: true, problems },
-    text: `Nothing is wrong with ${backup ?? nameOfPlace(databaseOf(flags))}.`,
-  })
+  const text = `Nothing is wrong with ${backup ?? nameOfPlace(databaseOf(flags))}.`
+  const older = isOlder ? ' It was made by an earlier version of this program: restore migrates it.' : ''
+  answer(flags, { value: { ok: true, problems }, text: text + older })
 }
 
 /** The pause between batches, so that a running server can write. */

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { chmodSync, openSync, statSync, writeSync } from 'node:fs'
+import { checkFile, isFromEarlier } from '../../../db/check.ts'
 import { faultsIn, migrationOf, openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 test('a healthy database has no faults', async () => {
@@ -67,4 +68,20 @@ test('an outdated schema is refused if the caller did not ask to migrate', async
     message: expect.stringContaining('run migrate'),
   })
   await store.close()
+})
+
+test('a backup from before an upgrade is sound, and the database itself is behind until it is migrated', async () => {
+  using folder = temporaryFolder()
+  await (await openTiny(folder.file)).close()
+  const later = [...tinyMigrations, migrationOf(2, 'more', 'CREATE TABLE more (id TEXT)')]
+
+  expect(checkFile(folder.file, later, 'backup')).toEqual([])
+  expect(isFromEarlier(folder.file, later)).toBe(true)
+  expect(isFromEarlier(folder.file, tinyMigrations)).toBe(false)
+  expect(checkFile(folder.file, later)).toEqual([`The schema of ${folder.file} is behind this program: run migrate.`])
+  {
+    using database = new Database(folder.file)
+    database.run('DROP TABLE notes')
+  }
+  expect(checkFile(folder.file, later, 'backup')).not.toEqual([])
 })
