@@ -9,6 +9,8 @@ import type { MoveProgress } from './postgres/import.ts'
 import { recoverSqlite, resetClock, type StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
+import { checkInThread } from './sqlite/backups.ts'
+import { canonicalPath } from './sqlite/files.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */
 type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
@@ -42,6 +44,10 @@ export const checkDatabase = async (place: Place): Promise<readonly string[]> =>
   place.kind === 'sqlite'
     ? checkFile(place.path, migrations)
     : await (await postgresCommands()).checkPostgres(place.url, postgresMigrations)
+
+/** The same beside a server in this process, which goes on answering. */
+export const checkServedDatabase = async (place: Place): Promise<readonly string[]> =>
+  place.kind === 'sqlite' ? await checkInThread(canonicalPath(place.path)) : await checkDatabase(place)
 
 const dumps = async () => await import('./postgres/dump.ts')
 

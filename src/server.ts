@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { type Database, DatabaseUnusable } from '../db/database.ts'
-import { openDatabase } from '../db/engine.ts'
+import { checkServedDatabase, openDatabase } from '../db/engine.ts'
+import type { CreateProgram } from './cli/operator-command.ts'
 import type { Config } from './config.ts'
 import { sharedSettings } from './config/shared.ts'
-import { PlatformError } from './domain/errors.ts'
+import { PlatformError, refuse } from './domain/errors.ts'
 import { recordId } from './domain/identifier.ts'
 import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
@@ -52,6 +53,8 @@ type ServerParts = {
   readonly passwordCost?: number
   /** True: pages of this server stand for the backends of the demo's apps. */
   readonly servesDemo?: boolean
+  /** Makes the commands of operators, which service keys can run; null: none. */
+  readonly createCommands?: CreateProgram | null
   /** Resolves when the server is to end, also while it waits for its database. */
   readonly ended?: Promise<void>
 }
@@ -128,6 +131,7 @@ export const startPlatformServer = async (
     logWriter = standardErrorWriter(),
     passwordCost = 12,
     servesDemo = false,
+    createCommands = null,
     ended = new Promise<void>(() => undefined),
   }: ServerParts = {},
 ) => {
@@ -198,6 +202,8 @@ export const startPlatformServer = async (
   const listener = opened.listener ?? listen(config)
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
+  const checkStore = async () => await checkServedDatabase(config.database)
+  let runner: Door['runCommand'] | null = null
   const door: Door = {
     platform,
     serverKey,
@@ -212,6 +218,12 @@ export const startPlatformServer = async (
     delayed: new Map(),
     identityProvider,
     uploadSlots: createUploadSlots(),
+    runCommand: async (...call) => {
+      if (createCommands === null) throw refuse('unavailable')
+      const { commandRunner } = await import('./cli/served-commands.ts') // most servers run none
+      runner ??= commandRunner({ create: createCommands, checkStore })
+      return await runner(...call)
+    },
     sleep: Bun.sleep,
   }
   listener.serve(

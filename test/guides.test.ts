@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createProgram } from '../src/cli/program.ts'
+import { commandPlaces, remotePlaceOf } from '../src/cli/remote-commands.ts'
 import { readConfig } from '../src/config.ts'
 import { sharedSettings } from '../src/config/shared.ts'
 import { isErrorCode, statusOf } from '../src/domain/errors.ts'
@@ -169,9 +170,15 @@ describe('commands', () => {
 
 /** Variables in the guides that are not settings of the server. */
 const otherVariables =
-  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|POSTGRES|TEST_DATABASE|SCREENSHOTS|CERTIFICATES|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|APP_URL|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
+  /^(APP_PLATFORM_(URL|CLIENT_ID|CLIENT_SECRET|SERVICE_KEY|SERVICE_KEY_FILE|PROGRAM)|BUN_TMPDIR|NODE_EXTRA_CA_CERTS|XDG_CONFIG_HOME|TMPDIR|CI|CHROMIUM|POSTGRES|TEST_DATABASE|SCREENSHOTS|CERTIFICATES|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|APP_URL|BASE|EMAIL|PASSWORD|ISSUER|SCOPE|TRUSTED_PROXY|AUTHLIB_INSECURE_TRANSPORT|OAUTHLIB_INSECURE_TRANSPORT)$/
 
 describe('names', () => {
+  test('the guide to remote commands lists those that run over the network', async () => {
+    const listed = inlineCode(marked(await guide('operate/remote-commands'), 'commands'))
+    const remote = Object.keys(commandPlaces).filter((name) => remotePlaceOf(name) !== null)
+    expect(listed.toSorted()).toEqual(remote.toSorted())
+  })
+
   const settings = new Set<string>()
   readConfig({}, new Proxy({}, { get: (_, name) => void settings.add(String(name)) }))
 

@@ -6,7 +6,7 @@ import { migrations } from '../migrations/index.ts'
 
 export type BackupOrder =
   | { readonly kind: 'back_up'; readonly file: string; readonly to: string }
-  | { readonly kind: 'check'; readonly file: string }
+  | { readonly kind: 'check'; readonly file: string; readonly as: 'backup' | 'database' }
 
 /** `refused` has a sentence for the operator, `broke` what was thrown otherwise. */
 export type BackupReport =
@@ -18,8 +18,9 @@ export type BackupReport =
 
 const obey = (order: BackupOrder): BackupReport => {
   if (order.kind === 'back_up') backupFile({ ...order, replace: false, migrations })
-  const copy = order.kind === 'back_up' ? order.to : order.file
-  return { kind: 'checked', problems: checkFile(copy, migrations, 'backup') }
+  const problems =
+    order.kind === 'back_up' ? checkFile(order.to, migrations, 'backup') : checkFile(order.file, migrations, order.as)
+  return { kind: 'checked', problems }
 }
 
 const report = (order: BackupOrder): BackupReport => {

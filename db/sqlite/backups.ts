@@ -56,7 +56,7 @@ export class FileBackups implements Backups {
   }
 
   async check(name: string): Promise<readonly string[]> {
-    return await this.#order({ kind: 'check', file: join(this.folder, name) })
+    return await this.#order({ kind: 'check', file: join(this.folder, name), as: 'backup' })
   }
 
   prune(keep: number, newest: string): readonly string[] {
@@ -81,16 +81,25 @@ export class FileBackups implements Backups {
   }
 
   async #order(order: BackupOrder): Promise<readonly string[]> {
-    const worker = startThread('backup-worker.ts')
-    worker.unref()
-    this.#worker = worker
-    const { promise, resolve } = Promise.withResolvers<BackupReport>()
-    worker.addEventListener('message', ({ data }: MessageEvent<BackupReport>) => resolve(data))
-    worker.addEventListener('error', ({ message }) => resolve({ kind: 'broke', message }))
-    worker.postMessage(order, [])
-    const report = await promise
-    this.close()
-    if (report.kind === 'checked') return report.problems
-    throw report.kind === 'refused' ? new DatabaseUnusable('busy', report.message) : new Error(report.message)
+    return await inThread(order, (worker) => (this.#worker = worker)).finally(() => (this.#worker = null))
   }
 }
+
+/** What a thread has found; `began` gets it, so that it can be ended. */
+const inThread = async (order: BackupOrder, began: (worker: Worker) => void): Promise<readonly string[]> => {
+  const worker = startThread('backup-worker.ts')
+  worker.unref()
+  began(worker)
+  const { promise, resolve } = Promise.withResolvers<BackupReport>()
+  worker.addEventListener('message', ({ data }: MessageEvent<BackupReport>) => resolve(data))
+  worker.addEventListener('error', ({ message }) => resolve({ kind: 'broke', message }))
+  worker.postMessage(order, [])
+  const report = await promise
+  worker.terminate()
+  if (report.kind === 'checked') return report.problems
+  throw report.kind === 'refused' ? new DatabaseUnusable('busy', report.message) : new Error(report.message)
+}
+
+/** Everything that is wrong with the file of a running server, in plain sentences. */
+export const checkInThread = async (file: string): Promise<readonly string[]> =>
+  await inThread({ kind: 'check', file, as: 'database' }, () => undefined)

@@ -1,3 +1,4 @@
+import type { CommanderError } from 'commander'
 import { DatabaseUnusable } from '../../db/database.ts'
 import { systemSentence } from '../../db/sqlite/system-fault.ts'
 import { AppPlatformError } from '../client/app-platform-error.ts'
@@ -34,8 +35,34 @@ export const explain = (error: unknown): Explanation => {
 }
 
 /** The command line is wrong, and any other failure of a command. */
-export const usageCode = 'usage'
+const usageCode = 'usage'
 const failedCode = 'command_failed'
+
+/** What the parser of the command line refused. The help of a group that was called without a command is no message. */
+export const usageFault = ({ code, message }: CommanderError) => ({
+  exitCode: 2 as const,
+  code: usageCode,
+  requestId: null,
+  sentences: [
+    code === 'commander.help'
+      ? 'Name a command. Add --help to see all.'
+      : withoutValues(message)
+          .trim()
+          .replace(/^error: /, ''),
+  ],
+})
+
+/** An extra argument or the value of an unknown flag may be a secret, so the message does not repeat it. */
+export const withoutValues = (text: string): string =>
+  text
+    .replace(/^(error: unknown option '-[^=']*)=[^]*'/, "$1'")
+    .replace(/^(error: too many arguments [^]* but got \d+): [^]*$/, '$1.\n')
+
+/** Looked for in the words, because a command line that cannot be parsed has no flags. */
+export const asksForJson = (words: readonly string[]): boolean => {
+  const end = words.indexOf('--')
+  return words.slice(0, end === -1 ? words.length : end).includes('--json')
+}
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + statusSentence(error.facts.details)
@@ -107,7 +134,8 @@ const steps: ReadonlyMap<string, string> = new Map(
   Object.entries({
     invalid_client:
       'Check the client ID and the secret: run app-platform login again, or correct APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.',
-    invalid_token: 'Run the command again. If that does not help, sign in again with app-platform login.',
+    invalid_token:
+      'Run the command again. If that does not help, sign in again with app-platform login, or check APP_PLATFORM_SERVICE_KEY and the end and networks of that key.',
     app_inactive: 'Ask the operator of the platform to activate it.',
     development_credentials_required: 'Use credentials of the development environment.',
     invalid_scope: 'Correct the scopes in app.json.',

@@ -1,4 +1,4 @@
-import type { Command, CommandOptions } from 'commander'
+import { Command, type CommandOptions } from 'commander'
 import { existsSync } from 'node:fs'
 import type { WriteEvent } from '../../db/database.ts'
 import { openDatabase } from '../../db/engine.ts'
@@ -24,12 +24,51 @@ import { createRandom } from '../runtime/random.ts'
 import { openWebhookSender } from '../runtime/webhook-sender.ts'
 import { type Answer, answer, UsageError } from './output.ts'
 import { serviceDatabase } from './print/deployment.ts'
+import { remotePlaceOf } from './remote-commands.ts'
 
 /** The flags of every operator command. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
 
+/** The flags of a command that runs over the network as well. */
+type AnywhereFlags = CommonFlags & { readonly url?: string; readonly insecureHttp?: boolean }
+
 /** The first arguments of every operation: the platform, opened by an operator at the terminal. */
 export type OperatorSession = readonly [platform: Platform, trace: Trace, actor: Actor]
+
+/** A server that runs one command for a service key. */
+export type Served = {
+  readonly session: OperatorSession
+  /** What is wrong with the store of the server, in plain sentences. Reads all of it. */
+  readonly checkStore: () => Promise<readonly string[]>
+  readonly answered: (flags: CommonFlags, answer: Answer) => void
+}
+
+/** Makes the commands of which one is called `only`, for these words, and for a server that runs them. */
+export type CreateProgram = (
+  only?: string,
+  words?: readonly string[],
+  served?: Served | null,
+  write?: ((name: 'stdout' | 'stderr', text: string) => void) | null,
+) => Promise<Command>
+
+/** The root of all commands. It has the words that were called, and on a server whom they are run for. */
+export class ProgramRoot extends Command {
+  constructor(
+    readonly words: readonly string[],
+    readonly served: Served | null,
+    readonly create: CreateProgram,
+  ) {
+    super('app-platform')
+  }
+}
+
+/** Its root, if it has one, and its name there, such as `app member add`. */
+export const placed = (command: Command): { readonly root: ProgramRoot | null; readonly name: string } => {
+  const names: string[] = []
+  let at: Command | null = command
+  for (; at !== null && !(at instanceof ProgramRoot); at = at.parent) names.unshift(at.name())
+  return { root: at, name: names.join(' ') }
+}
 
 /**
  * Adds a command that works on the database, with the common flags. `usage` is its name and arguments. The caller
@@ -41,24 +80,35 @@ export const databaseCommand = (
   usage: string,
   description: string,
   { fileOf, ...options }: CommandOptions & { readonly fileOf?: (words: readonly string[]) => string | undefined } = {},
-): Command =>
-  parent
-    .command(usage, options)
-    .description(description)
-    .option(
-      '--database <file>',
-      'the database file or a postgres:// URL (DATABASE_URL, default file:./data/app-platform.db)',
-    )
-    .option('--json', 'print exactly one JSON value on stdout')
-    // Before anything is opened: files created by root could not be opened by the server, which is another user.
-    .hook('preAction', (command, { args }) => {
-      const file = fileOf?.(args)
-      if (file !== undefined) return actAsOwnerOfFolder(file)
-      const place = placeIfReadable(command.opts())
-      if (place?.kind !== 'sqlite') return
-      assertNotTheService(place.path)
-      actAsOwnerOfFolder(place.path)
-    })
+): Command => {
+  const command = parent.command(usage, options).description(description)
+  const { root, name } = placed(command)
+  const isRemote = remotePlaceOf(name) !== null
+  command.option('--json', 'print exactly one JSON value on stdout')
+  if (root?.served != null) return command // it works on the store of the server, and names neither files nor other servers
+  if (isRemote) {
+    command
+      .option('--url <origin>', 'run it on this server, with the service key in APP_PLATFORM_SERVICE_KEY')
+      .option('--insecure-http', 'let the key travel over plain HTTP to another machine')
+  }
+  return (
+    command
+      .option(
+        '--database <file>',
+        'the database file or a postgres:// URL (DATABASE_URL, default file:./data/app-platform.db)',
+      )
+      // Before anything is opened: files created by root could not be opened by the server, which is another user.
+      .hook('preAction', (_, { args }) => {
+        if (isRemote && command.getOptionValue('url') !== undefined) return undefined
+        const file = fileOf?.(args)
+        if (file !== undefined) return actAsOwnerOfFolder(file)
+        const place = placeIfReadable(command.opts())
+        if (place?.kind !== 'sqlite') return undefined
+        assertNotTheService(place.path)
+        return actAsOwnerOfFolder(place.path)
+      })
+  )
+}
 
 /** Otherwise a command in another folder than the service's would say that there is nothing, or restore into a new database. */
 const assertNotTheService = (path: string): void => {
@@ -68,6 +118,31 @@ const assertNotTheService = (path: string): void => {
   )
 }
 
+/** What a command does with its arguments and flags: on this machine, and on a server for a service key. */
+type Anywhere<Words extends readonly unknown[]> = {
+  readonly here: (flags: CommonFlags, ...words: Words) => Promise<Answer>
+  readonly served: (served: Served, ...words: Words) => Promise<Answer>
+}
+
+/** The action of a command of `databaseCommand`: it runs where it was called, or on the server that --url names, and prints its answer. */
+export const actAnywhere = <Words extends readonly unknown[]>(
+  command: Command,
+  { here, served }: Anywhere<Words>,
+): Command =>
+  command.action(async function (this: Command, ...words: Words) {
+    const flags = this.opts<AnywhereFlags>()
+    const { root, name } = placed(this)
+    const isRemote = remotePlaceOf(name) !== null
+    if (root?.served != null) {
+      if (!isRemote) throw new UsageError('This command runs only on the machine of the server.')
+      return root.served.answered(flags, await served(root.served, ...words))
+    }
+    if (!isRemote || root === null || flags.url === undefined) return answer(flags, await here(flags, ...words))
+    if (flags.database !== undefined) throw new UsageError('Give --url or --database, not both.')
+    const { runOnServer } = await import('./run-on-server.ts') // most commands run here
+    await runOnServer(this, root.words, flags.url, flags)
+  })
+
 /** Adds commands that open the platform, run the work with the arguments and flags, and print its answer. */
 export const operatorCommands =
   (parent: Command) =>
@@ -76,9 +151,9 @@ export const operatorCommands =
     description: string,
     work: (session: OperatorSession, ...words: Words) => Promise<Answer>,
   ): Command =>
-    databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
-      const flags = this.opts<CommonFlags>()
-      answer(flags, await asOperator(flags, async (session) => await work(session, ...words)))
+    actAnywhere<Words>(databaseCommand(parent, usage, description), {
+      here: async (flags, ...words) => await asOperator(flags, async (session) => await work(session, ...words)),
+      served: async ({ session }, ...words) => await work(session, ...words),
     })
 
 /** Adds a command that works on a database which no server uses, and prints the answer of the work. */

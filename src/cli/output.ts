@@ -1,23 +1,46 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /** What a command prints: one JSON value, or text for people. */
-export type Answer = { readonly value: Fields; readonly text: string }
+export type Answer = {
+  readonly value: Fields
+  /** For a terminal of this width; null if the output goes to a file or a program. */
+  readonly text: string | ((width: number | null) => string)
+  /** What the command was done despite of, without `warning:`. */
+  readonly warnings?: readonly string[]
+  /** The exit code is 1, although there is an answer. */
+  readonly hasFailed?: boolean
+}
+
+/** The lines of an answer on stdout. */
+export const answerLines = (
+  { json }: { readonly json?: boolean },
+  { value, text }: Answer,
+  width: number | null,
+): string =>
+  json === true ? `${printableJson(value)}\n` : `${printableLines(typeof text === 'string' ? text : text(width))}\n`
+
+/** The lines of its warnings on stderr. */
+export const warningLines = (warnings: readonly string[]): string =>
+  warnings.map((warning) => `warning: ${printable(warning)}\n`).join('')
 
 /** Prints the answer of a command. Nothing else writes to stdout. */
-export const answer = ({ json }: { readonly json?: boolean }, { value, text }: Answer): void => {
-  process.stdout.write(json === true ? `${printableJson(value)}\n` : `${printableLines(text)}\n`)
+export const answer = (flags: { readonly json?: boolean }, given: Answer): void => {
+  const { warnings = [], hasFailed = false } = given
+  if (warnings.length > 0) process.stderr.write(warningLines(warnings))
+  if (hasFailed) process.exitCode = 1
+  process.stdout.write(answerLines(flags, given, terminalWidth()))
 }
 
 type Failure = { readonly code: string; readonly sentences: readonly string[]; readonly requestId: string | null }
 
-/** Prints why a command failed as its one JSON value (contract section 7). People read the same on stderr. */
-export const failure = ({ code, sentences, requestId }: Failure): void => {
+/** Why a command failed as its one JSON value (contract section 7). People read the same on stderr. */
+export const failureLine = ({ code, sentences, requestId }: Failure): string => {
   const error = { code, message: sentences.join(' '), ...(requestId === null ? {} : { requestId }) }
-  answer({ json: true }, { value: { error }, text: '' })
+  return answerLines({ json: true }, { value: { error }, text: '' }, null)
 }
 
 /** The answer that is a record, with sentences that say what to do next. */
-export const recordAnswer = (record: Fields, advice?: readonly string[]): Answer => {
+export const recordAnswer = (record: Fields, advice?: readonly string[]) => {
   const value = wireRecord(record)
   const text = recordText(value)
   return advice === undefined ? { value, text } : { value: { ...value, advice }, text: [text, ...advice].join('\n') }
@@ -28,7 +51,7 @@ type Columns = Readonly<Record<string, string>>
 
 export const listAnswer = (records: readonly Fields[], columns: Columns): Answer => {
   const data = records.map(wireRecord)
-  return { value: { data }, text: data.length === 0 ? 'None.' : tableText(data, columns) }
+  return { value: { data }, text: data.length === 0 ? 'None.' : (width) => tableText(data, columns, width) }
 }
 
 type Ended = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSessions', number>>
@@ -66,7 +89,7 @@ const isPlainObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The width of the terminal; null if the output goes to a file or a program, which get each row on one line. */
-const terminalWidth = (): number | null =>
+export const terminalWidth = (): number | null =>
   process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : null
 
 const gap = 2
@@ -154,7 +177,7 @@ export const printable = (text: string): string => text.replaceAll(unprintable, 
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /** The same for a text of several lines. */
-const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
+export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
 /** The very value, for programs; on a terminal it does nothing either. */
 const printableJson = (value: Fields): string =>

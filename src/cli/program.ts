@@ -1,10 +1,11 @@
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { program as running } from '../runtime/program.ts'
 import { endBy, Interrupted } from './developer/developer-command.ts'
-import { explain, usageCode } from './explain.ts'
-import { failure } from './output.ts'
+import { asksForJson, explain, usageFault, withoutValues } from './explain.ts'
+import { type CreateProgram, ProgramRoot } from './operator-command.ts'
+import { failureLine } from './output.ts'
 
 const notes = `
 Every command takes --help. Operator commands work on the database itself, whether a server is running or not.
@@ -17,7 +18,9 @@ Settings come from flags, then from the environment; app-platform help settings 
   TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
 
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
-an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`
+an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.
+
+Commands whose help lists --url also run on a server, with a service key: app-platform help remote-commands tells more.`
 
 type Add = (program: Command) => void
 
@@ -88,16 +91,22 @@ const speakOfAll = new Set(['completion', 'help'])
 const calledAlone = ([name = '']: readonly string[]): string | undefined =>
   !speakOfAll.has(name) && groups.some(({ commands }) => Object.hasOwn(commands, name)) ? name : undefined
 
-/** The command line: all commands and their options, or one of them. */
-export const createProgram = async (only?: string): Promise<Command> => {
-  const program = new Command('app-platform')
+/** The command line: all commands and their options, or one of them. `words` are those that it will be called with. */
+export const createProgram: CreateProgram = async (only, words = [], served = null, write = null) => {
+  const program = new ProgramRoot(words, served, createProgram)
     .description('A self-hosted app platform: one program, and one SQLite file or PostgreSQL.')
     .addHelpText('after', notes)
     .option('-V, --version', 'print the version, the commit it was built from and the version of SQLite in it')
     .enablePositionalOptions() // `versions create` has its own --version
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(withoutValues(text)) })
+    .configureOutput({
+      outputError: (text, writeError) => writeError(withoutValues(text)),
+      ...(write !== null && {
+        writeOut: (text) => write('stdout', text),
+        writeErr: (text) => write('stderr', text),
+      }),
+    })
   program.on('option:version', () => {
     process.stdout.write(`${versionText()}\n`)
     throw new CommanderError(0, 'commander.version', 'The version was printed.')
@@ -118,7 +127,7 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
   process.stdout.on('error', tellUnwritten)
   if (words.some((word) => withPassword.test(word))) process.stderr.write(`warning: ${visiblePassword}\n`)
   try {
-    await (await createProgram(calledAlone(words))).parseAsync(words, { from: 'user' })
+    await (await createProgram(calledAlone(words), words)).parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0
@@ -127,29 +136,9 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
     // Commander has printed its message already.
     if (!(error instanceof CommanderError))
       for (const sentence of reason.sentences) process.stderr.write(`error: ${sentence}\n`)
-    if (asksForJson(words)) failure(reason)
+    if (asksForJson(words)) process.stdout.write(failureLine(reason))
     return exitCode
   }
-}
-
-/** What the parser of the command line refused. The help of a group that was called without a command is no message. */
-const usageFault = ({ code, message }: CommanderError) => ({
-  exitCode: 2 as const,
-  code: usageCode,
-  requestId: null,
-  sentences: [
-    code === 'commander.help'
-      ? 'Name a command. Add --help to see all.'
-      : withoutValues(message)
-          .trim()
-          .replace(/^error: /, ''),
-  ],
-})
-
-/** Looked for in the words, because a command line that cannot be parsed has no flags. */
-const asksForJson = (words: readonly string[]): boolean => {
-  const end = words.indexOf('--')
-  return words.slice(0, end === -1 ? words.length : end).includes('--json')
 }
 
 const withPassword = /^(--[a-z]+=)?postgres(ql)?:\/\/[^:@/?]*:[^@/?]+@/
@@ -164,9 +153,3 @@ const tellUnwritten = (error: Error): void => {
     process.stderr.write(`error: The answer was not written. ${sentence}\n`)
   process.exitCode = 1
 }
-
-/** An extra argument or the value of an unknown flag may be a secret, so the message does not repeat it. */
-const withoutValues = (text: string): string =>
-  text
-    .replace(/^(error: unknown option '-[^=']*)=[^]*'/, "$1'")
-    .replace(/^(error: too many arguments [^]* but got \d+): [^]*$/, '$1.\n')

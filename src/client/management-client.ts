@@ -3,6 +3,8 @@ import { AppPlatformError } from './app-platform-error.ts'
 import type {
   AuditEvent,
   BuilderWebhookEndpointPage,
+  CommandRequest,
+  CommandResult,
   EndedAccess,
   ErasedUser,
   GivenScopes,
@@ -42,14 +44,14 @@ export type ManagementClientOptions = TransportOptions & {
 export type ManagementClient = ReturnType<typeof createManagementClient>
 
 /**
- * Every endpoint of the management API. Each call can be repeated, so each is retried. The key is held in closures, so that
+ * Every endpoint of the management API. Each call but `commands.run` can be repeated, so each is retried. The key is held in closures, so that
  * printing or serialising the client does not show it.
  * @throws AppPlatformError insecure_url; TypeError for a URL that is not an origin
  */
 export const createManagementClient = ({ serviceKey: bearer, ...options }: ManagementClientOptions) => {
   const transport = createTransport(options)
   const send: Send = async (shape, request) =>
-    await transport(shape, { ...request, path: `/api/management${request.path}`, bearer, idempotent: true })
+    await transport(shape, { idempotent: true, ...request, path: `/api/management${request.path}`, bearer })
   const endpoints = createEndpoints(transport)
   return {
     users: usersOf(send),
@@ -60,6 +62,11 @@ export const createManagementClient = ({ serviceKey: bearer, ...options }: Manag
     webhooks: webhooksOf(send),
     signIn: signInOf(send),
     audit: auditOf(send),
+    commands: {
+      /** Runs a command of operators once; see its exit code. It is not repeated after a lost answer. */
+      run: async (body: CommandRequest, call: CallOptions = {}) =>
+        await send(isAnswer<CommandResult>, { ...call, method: 'POST', path: '/commands', body, idempotent: false }),
+    },
     /** What the platform says of a token of any app, in the names of RFC 7662; `active` is false for a dead one. */
     introspect: async (token: string, call?: CallOptions) => await endpoints.introspect({ token }, { ...call, bearer }),
   }

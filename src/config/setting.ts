@@ -30,11 +30,17 @@ export const fileSetting = (variable: string): string => `${variable}_FILE`
 
 /** Flags win over the environment. Sentences about broken settings are added to the faults, the names of all to `names`. */
 export const settingReader =
-  (flags: ConfigFlags, env: EnvironmentVariables, faults: string[], names: string[]): Read =>
+  (
+    flags: ConfigFlags,
+    env: EnvironmentVariables,
+    faults: string[],
+    names: string[],
+    secrets: readonly string[] = secretSettings,
+  ): Read =>
   (variable, fallback, parse, flag) => {
     names.push(variable)
     const flagged = flag === undefined ? undefined : flags[flag]
-    const inFile = secretSettings.includes(variable) ? fileSetting(variable) : null
+    const inFile = secrets.includes(variable) ? fileSetting(variable) : null
     if (inFile !== null) names.push(inFile)
     const file = inFile === null || flagged !== undefined ? undefined : env[inFile]
     if (file !== undefined && env[variable] !== undefined) {

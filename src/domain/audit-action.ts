@@ -27,6 +27,7 @@ export const auditActions = [
   'authorization_code.exchange.repeated',
   'bearer.check',
   'clock.reset',
+  'command.run',
   'credential.confirmed',
   'credential.created',
   'credential.revoked',

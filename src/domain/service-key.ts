@@ -1,6 +1,6 @@
 import { formatIpAddress, type IpAddress, type IpNetwork, isMapped, isWithin, parseIpNetwork } from './ip-address.ts'
 
-/** What a service key may do. No right reaches an operator's account. */
+/** What a key of the builder's backend may do. No right reaches an operator's account. */
 export const serviceRights = [
   'users:read',
   'users:write',
@@ -18,16 +18,19 @@ export const serviceRights = [
   'webhooks:write',
   'audit:read',
 ] as const
-export type ServiceRight = (typeof serviceRights)[number]
 
-const isServiceRight = (name: string): name is ServiceRight => serviceRights.some((right) => right === name)
+/** Every right: those, and running commands of operators over the network. */
+export const keyRights = [...serviceRights, 'operate'] as const
+export type ServiceRight = (typeof keyRights)[number]
+
+const isKeyRight = (name: string): name is ServiceRight => keyRights.some((right) => right === name)
 
 /** The named rights in their fixed order, without repeats; null if one does not exist or none is named. */
 export const readRights = (names: readonly string[]): readonly ServiceRight[] | null =>
-  names.length > 0 && names.every(isServiceRight) ? serviceRights.filter((right) => names.includes(right)) : null
+  names.length > 0 && names.every(isKeyRight) ? keyRights.filter((right) => names.includes(right)) : null
 
 /** Rights from the store, which only gets those that exist. */
-export const parseStoredRights = (text: string): readonly ServiceRight[] => text.split(' ').filter(isServiceRight)
+export const parseStoredRights = (text: string): readonly ServiceRight[] => text.split(' ').filter(isKeyRight)
 
 /** The most networks of one key. */
 export const maximumNetworks = 32
@@ -53,6 +56,24 @@ const isInNetwork = (text: string, address: IpAddress): boolean => {
   const network = parseIpNetwork(text)
   return network !== null && isWithin(address, network)
 }
+
+/** The widest network from which a key may operate: an /8 of IPv4 or of IPv6. */
+const widestPrefix = 8
+
+const anyV4 = parseIpNetwork('0.0.0.0/0')
+
+/** Whether a network is too wide to say where a key works: wider than an /8, or all of IPv4 among IPv6. */
+const isTooWide = (text: string): boolean => {
+  const network = parseIpNetwork(text)
+  if (network === null || anyV4 === null) return true
+  const { address, prefix } = network
+  if (isMapped(address) && prefix >= anyV4.prefix) return prefix - anyV4.prefix < widestPrefix
+  return prefix < widestPrefix || isWithin(anyV4.address, network)
+}
+
+/** Whether these networks, in one spelling each, say from where a key may operate. */
+export const areNarrow = (networks: readonly string[]): boolean =>
+  networks.length > 0 && !networks.some((network) => isTooWide(network))
 
 type ServiceKeyState = {
   readonly revokedAt: number | null

@@ -21,6 +21,7 @@ import moving from './operate/moving.md' with { type: 'text' }
 import postgresql from './operate/postgresql.md' with { type: 'text' }
 import privacy from './operate/privacy.md' with { type: 'text' }
 import proxy from './operate/proxy.md' with { type: 'text' }
+import remoteCommands from './operate/remote-commands.md' with { type: 'text' }
 import settings from './operate/settings.md' with { type: 'text' }
 import troubleshooting from './operate/troubleshooting.md' with { type: 'text' }
 import upgrade from './operate/upgrade.md' with { type: 'text' }
@@ -50,6 +51,7 @@ export const guideAreas = [
     proxy: proxy,
     settings: settings,
     users: users,
+    'remote-commands': remoteCommands,
     'backup-and-restore': backupAndRestore,
     upgrade: upgrade,
     moving: moving,

@@ -1,4 +1,5 @@
-import type { Platform } from '../operations/platform.ts'
+import type { Actor } from '../operations/audit/event.ts'
+import type { Platform, Trace } from '../operations/platform.ts'
 import type { IdentityProvider } from '../runtime/identity-provider.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -7,6 +8,16 @@ import type { RateLimiter } from './rate-limit.ts'
 
 /** The app of an upload, the account that owns the app, and the network that the upload comes from. */
 export type Uploader = { readonly app: string; readonly account: string; readonly network: string }
+
+/**
+ * Runs a command of operators for a service key, as it was typed, for a terminal of this width.
+ * @throws right_missing for a command that no key may run, operator_protected, rate_limited
+ */
+export type RunCommand = (
+  session: readonly [platform: Platform, trace: Trace, actor: Actor],
+  words: readonly string[],
+  width: number | null,
+) => Promise<{ readonly exitCode: 0 | 1 | 2; readonly stdout: string; readonly stderr: string }>
 
 /** What endpoints and pages need to run operations. */
 export type Door = {
@@ -31,5 +42,6 @@ export type Door = {
   /** Signs people in who have an account there; null without one. */
   readonly identityProvider: IdentityProvider | null
   readonly uploadSlots: WaitingLine<Uploader>
+  readonly runCommand: RunCommand
   readonly sleep: (milliseconds: number) => Promise<void>
 }

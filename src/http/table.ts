@@ -11,6 +11,7 @@ import {
   readResources,
 } from './endpoints/management-resources.ts'
 import { exportAudit } from './endpoints/management-audit.ts'
+import { runOneCommand } from './endpoints/management-commands.ts'
 import {
   endAccessOfUser,
   eraseOneUser,
@@ -121,6 +122,7 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   readBuilderAttempts,
   resendBuilderEvents,
   exportAudit,
+  runOneCommand,
   acceptSignIn,
   rejectSignIn,
   // For monitors.

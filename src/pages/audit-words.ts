@@ -81,6 +81,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'authorization_code.exchange.repeated': ({ app, where }) =>
     tell`${app} repeated the exchange of a code${where} and got the same tokens`,
   'bearer.check': ({ who, bearer }) => tell`${who} presented ${bearer}`,
+  'command.run': ({ who, value }) => tell`${who} ran the command ${chosen(value('command'))}`,
   'clock.reset': ({ who }) => tell`${who} set the clock of the database back`,
   'credential.confirmed': ({ who, secret, app, where }) =>
     tell`${who} confirmed that ${secret} of ${app}${where} may work again`,

@@ -299,6 +299,18 @@ test('an ID that a URL would drop is refused before it names another record', as
   }
 })
 
+test('a command of operators runs once, and is not sent again after a lost answer', async () => {
+  const input = { name: 'Deploys', rights: ['operate'], networks: ['127.0.0.1'], expiresInDays: 1 }
+  const { secret } = await createServiceKey(platform, trace, operator, input)
+  const { commands } = clientWith({ serviceKey: secret })
+  const { exitCode, stdout } = await commands.run({ arguments: ['scope', 'list', '--json'] })
+  expect([exitCode, Object.keys(JSON.parse(stdout))]).toEqual([0, ['data']])
+  proxy.next('POST /api/management/commands', 'answer lost')
+  const words = ['scope', 'add', 'once:read', '--for', 'user', '--text', 'Once']
+  expect(await codeOf(commands.run({ arguments: words }))).toBe('unreachable')
+  expect((await commands.run({ arguments: words })).exitCode).toBe(0) // the same again changes nothing
+})
+
 test('every endpoint of the management API has a call', async () => {
   const { paths } = await readWholeApi(world.server.url)
   const described = Object.entries<Json>(paths).flatMap(([path, methods]) =>

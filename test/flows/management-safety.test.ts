@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type ServiceRight, serviceRights } from '../../src/domain/service-key.ts'
+import { keyRights, type ServiceRight, serviceRights } from '../../src/domain/service-key.ts'
 import { managementPath } from '../../src/http/management.ts'
 import { endpointsOf } from '../../src/http/table.ts'
 import { createInstall } from '../../src/operations/installs/installs.ts'
@@ -38,10 +38,11 @@ type KeyOptions = {
 }
 const newKey = async ({ rights = serviceRights, networks = [], at }: KeyOptions = {}) => {
   const then = at === undefined ? platform : { ...platform, clock: { ...platform.clock, now: () => at } }
-  const input = { name: 'Builder', rights, networks, expiresInDays: at === undefined ? null : 1 }
+  const isEnding = at !== undefined || rights.includes('operate')
+  const input = { name: 'Builder', rights, networks, expiresInDays: isEnding ? 1 : null }
   return await createServiceKey(then, trace, operator, input)
 }
-const full = await newKey()
+const full = await newKey({ rights: keyRights, networks: ['198.51.0.0/16'] })
 
 type Sent = { readonly path: string; readonly body?: unknown; readonly type?: string }
 const ask = async (
@@ -204,6 +205,13 @@ const calls: Readonly<Record<string, Call>> = {
     right: 'webhooks:write',
     sent: async () => ({ path: `/webhooks/${await newEndpoint()}/resend`, body: { failed: true } }),
   },
+  'POST /commands': {
+    right: 'operate',
+    sent: () => ({
+      path: '/commands',
+      body: { arguments: ['scope', 'add', `${fresh('area')}:read`, '--for', 'user', '--text', 'List'] },
+    }),
+  },
   'GET /audit': reading('audit:read', () => '/audit?limit=1000'),
   'POST /sign-in-requests/:id/accept': {
     right: 'sign-in',
@@ -286,7 +294,7 @@ describe('is refused, changes nothing and is audited:', () => {
 
 /** Sends the body after the key has been accepted and revoked. */
 const askTooLate = async (method: string, { path, body, type }: Sent) => {
-  const key = await newKey()
+  const key = await newKey({ rights: keyRights, networks: ['127.0.0.1'] })
   const accepted = async () => (await platform.database.queries.serviceKeys.find(key.id))?.lastUsedAt !== null
   const late = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: async (controller) => {

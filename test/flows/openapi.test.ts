@@ -152,6 +152,7 @@ describe('the two documents', () => {
       'DELETE /api/management/users/{externalId}',
       'GET /api/management/users/{externalId}/export',
       'GET /api/management/audit',
+      'POST /api/management/commands',
       'POST /api/management/sign-in-requests/{id}/accept',
       'POST /api/management/sign-in-requests/{id}/reject',
       'GET /api/management/users/{externalId}',
@@ -494,6 +495,14 @@ test('every answer of a long walk matches the documents', async () => {
     await management('GET', `/apps${query}`)
   for (const to of ['u1', 'nobody', 7]) await management('POST', `/apps/${spare.slug}/transfer`, { toExternalId: to })
   for (const slug of [spare.slug, spare.slug, 'none']) await management('DELETE', `/apps/${slug}`)
+  const { secret: operates } = await createServiceKey(world.platform, trace, operator, {
+    name: 'Deploys',
+    rights: ['operate'],
+    networks: ['127.0.0.1'],
+    expiresInDays: 1,
+  })
+  for (const words of [['app', 'list'], ['app', 'suspend', 'none'], ['app'], []])
+    await management('POST', '/commands', { arguments: words }, operates)
   await management('GET', '/webhooks')
   for (const id of [hook, `whk_${'0'.repeat(32)}`]) {
     await management('GET', `/webhooks/${id}/attempts`)

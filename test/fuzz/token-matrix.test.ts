@@ -130,6 +130,7 @@ const managementCalls = [
   ['GET', 'webhooks/{id}/attempts'],
   ['POST', 'webhooks/{id}/resend'],
   ['GET', 'audit'],
+  ['POST', 'commands'],
   ['POST', 'sign-in-requests/{id}/accept'],
   ['POST', 'sign-in-requests/{id}/reject'],
 ].map(([method = '', path = '']) => [method, `~/api/management/${path}`] as const)

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { createProgram } from '../../src/cli/program.ts'
 import { readConfig } from '../../src/config.ts'
 import { startPlatformServer } from '../../src/server.ts'
 import { emptyDatabase } from './operator.ts'
@@ -14,6 +15,7 @@ export const startServerHere = async (
   let log = ''
   const server = await startPlatformServer(readConfig({ port: '0', database }, env), {
     logWriter: { write: (line) => void (log += line), flush: () => undefined },
+    createCommands: createProgram,
     passwordCost: 4, // the least that bcrypt takes
   })
   const ended = Promise.withResolvers<number>()

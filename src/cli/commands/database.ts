@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { checkBackup, checkDatabase, migrateDatabase } from '../../../db/engine.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {
+  actAnywhere,
   type CommonFlags,
   databaseCommand,
   nameOfPlace,
@@ -9,7 +10,7 @@ import {
   type OperatorSession,
   databaseOf,
 } from '../operator-command.ts'
-import { answer, CommandFailed, recordAnswer } from '../output.ts'
+import { type Answer, answer, CommandFailed, recordAnswer, UsageError } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 export const addMigrateCommand = (program: Command): void => {
@@ -29,31 +30,39 @@ const migrate = async (flags: CommonFlags): Promise<void> => {
 }
 
 export const addCheckCommand = (program: Command): void => {
-  databaseCommand(
+  const command = databaseCommand(
     program,
     'check [file]',
     'Check that the database, or a backup, is intact, private and of this version.',
     { fileOf: ([file]) => file },
+  ).addHelpText(
+    'after',
+    '\nWithout a file it checks the database (--database). A file is a backup: files that exist only beside a database may be missing.' +
+      '\nIt is checked by itself: no setting and no database is needed for that.' +
+      '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and' +
+      '\nexits 1. When nothing is wrong --json prints {"ok":true,"problems":[]}.',
   )
-    .addHelpText(
-      'after',
-      '\nWithout a file it checks the database (--database). A file is a backup: files that exist only beside a database may be missing.' +
-        '\nIt is checked by itself: no setting and no database is needed for that.' +
-        '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and' +
-        '\nexits 1. When nothing is wrong --json prints {"ok":true,"problems":[]}.',
-    )
-    .action(check)
+  actAnywhere<[backup: string | undefined]>(command, {
+    here: async (flags, backup) => {
+      if (backup === undefined) {
+        const place = databaseOf(flags)
+        return verdict(nameOfPlace(place), await checkDatabase(place))
+      }
+      const { problems, isOlder } = await withReadableBackup(backup, () => backup, checkBackup)
+      return verdict(backup, problems, isOlder)
+    },
+    served: async ({ checkStore }, backup) => {
+      if (backup !== undefined) throw new UsageError('A file is checked on the machine that has it, without --url.')
+      return verdict('the database of the server', await checkStore())
+    },
+  })
 }
 
-const check = async (backup: string | undefined, flags: CommonFlags): Promise<void> => {
-  const { problems, isOlder } =
-    backup === undefined
-      ? { problems: await checkDatabase(databaseOf(flags)), isOlder: false }
-      : await withReadableBackup(backup, () => backup, checkBackup)
+/** @throws CommandFailed with the problems, if there are any */
+const verdict = (name: string, problems: readonly string[], isOlder = false): Answer => {
   if (problems.length > 0) throw new CommandFailed(problems)
-  const text = `Nothing is wrong with ${backup ?? nameOfPlace(databaseOf(flags))}.`
   const older = isOlder ? ' It was made by an earlier version of this program: restore migrates it.' : ''
-  answer(flags, { value: { ok: true, problems }, text: text + older })
+  return { value: { ok: true, problems }, text: `Nothing is wrong with ${name}.${older}` }
 }
 
 /** The pause between batches, so that a running server can write. */
@@ -65,13 +74,14 @@ export const addPurgeCommand = (program: Command): void => {
 
 const purge = async ([platform, trace]: OperatorSession) => {
   let interrupted = false
-  process.once('SIGINT', () => (interrupted = true))
+  const interrupt = () => void (interrupted = true)
+  process.once('SIGINT', interrupt)
   const removed = await purgeAll(
     platform,
     trace,
     async () => await Bun.sleep(pauseMs),
     () => interrupted,
-  )
+  ).finally(() => process.off('SIGINT', interrupt))
   return recordAnswer(Object.fromEntries(Object.entries(removed).map(([kind, rows]) => [camelCase(kind), rows])))
 }
 

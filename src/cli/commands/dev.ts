@@ -9,6 +9,7 @@ import { demoCallbacks, demoWebhookSecrets, reopenDemo, seedDemo } from '../../o
 import { localTrace } from '../../operations/platform.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
 import { createDemoReceiver, demoReceiverUrl, demoText, reopenedText } from '../dev/demo.ts'
+import { placed } from '../operator-command.ts'
 import { metricsText, serverCommand, serveUntil, signalToEnd } from './serve.ts'
 
 export const addDevCommand = (program: Command): void => {
@@ -17,7 +18,7 @@ export const addDevCommand = (program: Command): void => {
     'dev',
     'Serve a demo, and print accounts, credentials and a walk through every endpoint to paste.',
     'an empty database to seed, or one that this has seeded before; by default one in a temporary folder, gone when this ends',
-  ).action(async (flags: ConfigFlags) => {
+  ).action(async function (this: Command, flags: ConfigFlags) {
     const database = flags.database ?? temporaryDatabase()
     const signal = signalToEnd()
     const config = readConfig({ ...flags, database })
@@ -26,7 +27,11 @@ export const addDevCommand = (program: Command): void => {
       openWebhookSender(config.webhookNetworks, { callsThisMachine: true }),
       (line) => void process.stdout.write(line),
     )
-    const server = await startPlatformServer(config, { webhooks: receiver.sender, servesDemo: true })
+    const server = await startPlatformServer(config, {
+      webhooks: receiver.sender,
+      servesDemo: true,
+      createCommands: placed(this).root?.create ?? null,
+    })
     const { platform } = server
     receiver.open(async () => await demoWebhookSecrets(platform, demoReceiverUrl))
     await serveUntil(signal, server, async () => {

@@ -32,8 +32,7 @@ const addSteps = (group: Command): void => {
     operator(`${step} <app> <version>`, description, async (session, slug: string, version: string) => {
       const moved = await moveVersion(...session, { slug, version, step, rejection: null })
       const lack = step === 'submit' || step === 'approve' ? lackOfManifest(moved.manifest) : null
-      if (lack !== null) process.stderr.write(`warning: ${lack}\n`)
-      return recordAnswer(moved)
+      return { ...recordAnswer(moved), warnings: lack === null ? [] : [lack] }
     })
   }
   operator('reject <app> <version>', 'Reject a submitted version for good, saying why.', reject)

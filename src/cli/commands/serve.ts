@@ -6,6 +6,7 @@ import type { ConfigFlags } from '../../config/setting.ts'
 import { hasAccounts } from '../../operations/users/find-user.ts'
 import { actAsOwnerOfFolder } from '../../runtime/identity.ts'
 import type { PlatformServer } from '../../server.ts'
+import { placed } from '../operator-command.ts'
 import { CommandFailed } from '../output.ts'
 
 /** Adds a command that runs a server, with the flags of its settings. */
@@ -101,18 +102,21 @@ export const addServeCommand = (program: Command): void => {
     'the database file or a postgres:// URL (DATABASE_URL, default file:./data/app-platform.db)',
   )
     .option('--json', 'print {"url":…} as the first line on stdout')
-    .action(async (flags: ConfigFlags & { readonly json?: boolean }) => {
+    .action(async function (this: Command, flags: ConfigFlags & { readonly json?: boolean }) {
       const signal = signalToEnd()
       const config = readConfig(flags)
       if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path) // as every command on the file
+      const createCommands = placed(this).root?.create ?? null
       const { startPlatformServer, StoppedWaiting } = await import('../../server.ts') // imported here, because no other command needs it
-      const server = await startPlatformServer(config, { ended: signal }).catch(async (error: unknown) => {
-        if (error instanceof StoppedWaiting) process.exit(0)
-        if (isOfListening(error) && !(await isKnown(config.host))) {
-          throw new CommandFailed([`HOST is ${config.host}, and this machine finds no address for that name.`])
-        }
-        throw error
-      })
+      const server = await startPlatformServer(config, { ended: signal, createCommands }).catch(
+        async (error: unknown) => {
+          if (error instanceof StoppedWaiting) process.exit(0)
+          if (isOfListening(error) && !(await isKnown(config.host))) {
+            throw new CommandFailed([`HOST is ${config.host}, and this machine finds no address for that name.`])
+          }
+          throw error
+        },
+      )
       const { url, metricsUrl } = server
       const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
       process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)

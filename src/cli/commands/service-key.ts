@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { maximumKeyDays, serviceRights } from '../../domain/service-key.ts'
+import { keyRights, maximumKeyDays } from '../../domain/service-key.ts'
 import {
   confirmServiceKey,
   createServiceKey,
@@ -17,7 +17,9 @@ const wordsOf = (text: string): readonly string[] => text.split(/[\s,]+/).filter
 
 export const addServiceKeyCommands = (program: Command): void => {
   const operator = operatorCommands(
-    program.command('service-key').description('Keys with which the builder itself calls the management API.'),
+    program
+      .command('service-key')
+      .description('Keys for the management API, and for commands of operators over the network.'),
   )
   operator(
     'create <name>',
@@ -32,9 +34,16 @@ export const addServiceKeyCommands = (program: Command): void => {
         }),
       ),
   )
-    .requiredOption('--rights <rights>', `what it may do, separated by commas: ${serviceRights.join(', ')}`)
-    .option('--networks <networks>', 'the only networks it works from, such as 10.0.0.0/8,2001:db8::/32')
-    .option('--expires-days <days>', 'when it expires; without this, never', wholeNumberFlag(1, maximumKeyDays))
+    .requiredOption('--rights <rights>', `what it may do, separated by commas: ${keyRights.join(', ')}`)
+    .option(
+      '--networks <networks>',
+      'the only networks it works from, such as 10.0.0.0/8,2001:db8::/32; needed for operate',
+    )
+    .option(
+      '--expires-days <days>',
+      'when it expires; without this, never; needed for operate',
+      wholeNumberFlag(1, maximumKeyDays),
+    )
   operator('list', 'List service keys, newest first, without their secrets.', async ([platform], flags: ListFlags) =>
     listAnswer((await listServiceKeys(platform, { limit: flags.limit, cursor: null })).data, {
       ID: 'id',

@@ -116,8 +116,7 @@ const list = async ([platform]: OperatorSession, app: string | undefined, flags:
 
 const ping = async (session: OperatorSession, id: string) => {
   const result = await pingEndpoint(...session, id)
-  if (!result.delivered) process.exitCode = 1
-  return recordAnswer(result)
+  return { ...recordAnswer(result), hasFailed: !result.delivered }
 }
 
 const attempts = async ([platform]: OperatorSession, id: string, { limit }: { readonly limit: number }) => {

@@ -53,8 +53,7 @@ const list = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> =
 
 const ping = async (signal: AbortSignal, id: string, flags: DeveloperFlags): Promise<void> => {
   const result = await (await open(signal, flags)).ping(id, { signal })
-  if (!result.delivered) process.exitCode = 1
-  answer(flags, recordAnswer(result))
+  answer(flags, { ...recordAnswer(result), hasFailed: !result.delivered })
 }
 
 type AttemptFlags = DeveloperFlags & { readonly limit: number }

@@ -48,7 +48,7 @@ export class Interrupted extends Error {
  * Runs work that cleans up when the program is asked to end, for example restores the terminal. The program then ends by
  * the same signal, so that the shell knows why.
  */
-const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+export const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const interruption = new AbortController()
   const stops = endingSignals.map((by) => ({ by, stop: () => interruption.abort(new Interrupted(by)) }))
   for (const { by, stop } of stops) process.once(by, stop)

@@ -49,7 +49,13 @@ const readCredentials = (env: EnvironmentVariables, faults: string[]): Developer
     : { clientId: clientId.trim(), clientSecret: clientSecret.trim() }
 }
 
-const readOrigin = (name: string, text: string | undefined, insecureHttp: boolean, faults: string[]): string | null => {
+/** The origin of a server; null if there is none. Faults are added to the list. */
+export const readOrigin = (
+  name: string,
+  text: string | undefined,
+  insecureHttp: boolean,
+  faults: string[],
+): string | null => {
   if (text === undefined) return null
   const url = URL.parse(text)
   if (url === null || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {

@@ -4,13 +4,14 @@ import { recordIdOfKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import { pick } from '../../domain/pick.ts'
 import {
+  areNarrow,
+  keyRights,
   maximumKeyDays,
   maximumNetworks,
   parseStoredRights,
   readNetworks,
   readRights,
   serviceKeyStatus,
-  serviceRights,
 } from '../../domain/service-key.ts'
 import { badInput, decide, type Operation, refusalOfFaults } from '../decide.ts'
 import { newestFirst, type PageRequest } from '../page.ts'
@@ -55,13 +56,20 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
   const places = readNetworks(networks)
   const areNetworks = places !== null && places.length <= maximumNetworks
   const isDays = expiresInDays === null || isWholeDays(expiresInDays)
+  const operates = readable?.includes('operate') === true
   const refusal = refusalOfFaults({
     name: fault,
-    rights: readable === null ? `Choose at least one right: ${serviceRights.join(', ')}.` : null,
-    networks: areNetworks
-      ? null
-      : `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`,
-    expiresInDays: isDays ? null : `A key expires after 1 to ${maximumKeyDays} days, or never.`,
+    rights: readable === null ? `Choose at least one right: ${keyRights.join(', ')}.` : null,
+    networks: !areNetworks
+      ? `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`
+      : operates && !areNarrow(places)
+        ? 'A key with the right operate works from named networks only, each no wider than /8, such as 192.0.2.7 or 10.0.0.0/8.'
+        : null,
+    expiresInDays: !isDays
+      ? `A key expires after 1 to ${maximumKeyDays} days, or never.`
+      : operates && expiresInDays === null
+        ? `A key with the right operate must expire: after 1 to ${maximumKeyDays} days.`
+        : null,
   })
   if (refusal !== null || readable === null || places === null) throw refusal ?? badInput('rights', 'No rights.')
   const now = platform.clock.now()

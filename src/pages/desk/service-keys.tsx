@@ -1,4 +1,4 @@
-import { maximumKeyDays, type ServiceRight, serviceRights } from '../../domain/service-key.ts'
+import { keyRights, maximumKeyDays, type ServiceRight } from '../../domain/service-key.ts'
 import type { Door } from '../../http/door.ts'
 import {
   countServiceKeys,
@@ -107,7 +107,7 @@ const KeyRow = ({
     title={<bdi>{name}</bdi>}
     badge={<KeyStatus status={status} expiresAt={expiresAt} />}
     facts={[
-      rights.length === serviceRights.length ? 'All rights' : rights.join(', '),
+      rights.length === keyRights.length ? 'All rights' : rights.join(', '),
       networks.length === 0 ? 'Any network' : networks.join(', '),
       <LastUsed at={lastUsedAt} />,
     ]}
@@ -142,12 +142,13 @@ const rightWords: Readonly<Record<ServiceRight, string>> = {
   'webhooks:read': 'Read the builder’s webhook endpoints and what was sent to them',
   'webhooks:write': 'Test the builder’s webhook endpoints, and send events again',
   'audit:read': 'Read the audit log',
+  operate: 'Run commands of operators over the network: needs networks and days until it expires',
 }
 
 const Rights = () => (
   <>
     <ChoiceSet legend="Rights" name="rights">
-      {serviceRights.map((right) => (
+      {keyRights.map((right) => (
         <Choice key={right} type="checkbox" name="rights" value={right} checked={false} about={<code>{right}</code>}>
           {rightWords[right]}
         </Choice>
