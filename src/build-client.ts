@@ -43,7 +43,8 @@ const objectTypeOf = ({ properties, required = [], patternProperties }: TSchema)
   }
   const fields = Object.entries<TSchema>(properties).map(([name, schema]) => {
     const description = typeof schema['description'] === 'string' ? `/** ${schema['description']} */ ` : ''
-    return `  ${description}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};\n`
+    const key = /^\w+$/.test(name) ? name : JSON.stringify(name)
+    return `  ${description}${key}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};\n`
   })
   return `{\n${fields.join('')}}`
 }
@@ -160,17 +161,16 @@ const declarationsOf = async (folder: string): Promise<string> => {
 
 /** The code of a module as CommonJS. @throws Error if the module needs another, or exports otherwise than in its last statement */
 const commonJsOf = (code: string): string => {
-  const [statement, names] = /export\{([^{}]*)\};\s*$/.exec(code) ?? []
+  const [statement, names] = /export\s*\{([^{}]*)\};?\s*$/.exec(code) ?? []
   if (statement === undefined || names === undefined || new Bun.Transpiler().scanImports(code).length > 0)
     throw new Error('The library is not one module with one list of exports.')
   const exports = names.split(',').map((name) => {
     const [inside = '', outside = inside] = name.trim().split(' as ')
-    return `exports.${outside}=${inside};`
+    return `exports.${outside} = ${inside};\n`
   })
-  return `"use strict";${code.slice(0, -statement.length)}${exports.join('')}\n`
+  return `"use strict";\n${code.slice(0, -statement.length)}${exports.join('')}`
 }
 
-// The order in which archives have the files puts the two forms of the code next to each other, so that one costs nearly nothing.
 const manifest = {
   name: 'app-platform-client',
   version: libraryVersion,
@@ -199,12 +199,11 @@ const manifest = {
 export const buildClientPackage = async (target: string): Promise<void> => {
   rmSync(target, { recursive: true, force: true })
   mkdirSync(target, { recursive: true })
-  const minify = { whitespace: true, syntax: true, identifiers: true }
+  // Not minified: an error that nobody catches prints the line where it was thrown.
   const { outputs } = await Bun.build({
     entrypoints: [join(source, 'index.ts')],
     target: 'node',
     format: 'esm',
-    minify,
   })
   const code = (await outputs[0]?.text()) ?? ''
   const folder = mkdtempSync(join(tmpdir(), 'app-platform-client-'))

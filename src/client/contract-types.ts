@@ -1,5 +1,6 @@
 /** The requests and answers of the contract. The types are derived from the schemas that the server checks with. */
 import type { Static } from '@sinclair/typebox'
+import type * as events from '../http/contract/events.ts'
 import type * as management from '../http/contract/management.ts'
 import type * as apps from '../http/contract/management-apps.ts'
 import type * as commands from '../http/contract/management-commands.ts'
@@ -21,6 +22,9 @@ export type VersionPage = Static<typeof versions.versionList>
 export type VersionUpload = Omit<Static<typeof versions.versionUpload>, (typeof versions.forbiddenUploadFields)[number]>
 export type RollbackRequest = Static<typeof versions.rollbackRequest>
 export type Rollback = Static<typeof versions.rollbackResponse>
+
+/** What each kind of event says: IDs and states. */
+export type WebhookData = Static<typeof events.eventData>
 
 export type WebhookEndpointPage = Static<typeof webhooks.webhookEndpointList>
 export type WebhookEndpoint = WebhookEndpointPage['data'][number]

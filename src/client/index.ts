@@ -29,4 +29,4 @@ export {
   type FrameWindow,
   openEmbeddedSession,
 } from './embedded-session.ts'
-export { verifyWebhook, type WebhookData, type WebhookDelivery, type WebhookEvent } from './webhook.ts'
+export { verifyWebhook, type WebhookDelivery, type WebhookEvent } from './webhook.ts'

@@ -1,52 +1,8 @@
 import type { WebhookKind } from '../domain/webhook-event.ts'
+import type { WebhookData } from './contract-types.ts'
 import { isObject } from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
 import { bytesOf } from './base64.ts'
-
-type About<Facts> = Readonly<{ appId: string } & Facts>
-type InstallFacts<Approval extends string, State extends string> = About<{
-  installId: string
-  approval: Approval
-  state: State
-}> &
-  PlaceFacts
-type GrantFacts<Facts> = About<{ grantId: string; userId: string } & Facts>
-/** `resourceId` is the builder's own ID; null if it has none. */
-type PlaceFacts = Readonly<{ userId: string; kind: 'site' | 'store'; resourceId: string | null }>
-type ResourceFacts = About<{ installId: string }> & PlaceFacts
-type VersionFacts<Status extends string> = About<{ versionId: string; status: Status }>
-type CredentialFacts<Facts = unknown> = About<{ credentialId: string; status: string } & Facts>
-
-/** What each kind of event says: IDs and states. */
-export type WebhookData = {
-  'install.created': InstallFacts<'pending' | 'approved', 'inactive' | 'active'>
-  'install.approved': InstallFacts<'approved', 'active'>
-  'install.rejected': InstallFacts<'rejected', 'inactive'>
-  'install.deactivated': InstallFacts<'approved' | 'withdrawn', 'inactive'>
-  'grant.created': GrantFacts<{ state: 'live'; clientId: string; scope: string }>
-  'grant.scopes_changed': About<{ installId: string; added: readonly string[]; withdrawn: readonly string[] }> &
-    PlaceFacts
-  'grant.revoked': GrantFacts<{ state: 'revoked' }>
-  'grant.reuse_detected': GrantFacts<{ state: 'revoked' }>
-  'resource.updated': ResourceFacts
-  'resource.removed': ResourceFacts
-  'user.erased': About<{ userId: string }>
-  'version.submitted': VersionFacts<'submitted'>
-  'version.approved': VersionFacts<'approved'>
-  'version.rejected': VersionFacts<'rejected'>
-  'version.withdrawn': VersionFacts<'draft'>
-  'version.activated': VersionFacts<'active'>
-  'version.superseded': VersionFacts<'superseded'> & { readonly replacedByVersionId: string }
-  'version.rolled_back': About<{ versionId: string; rollbackId: string; fromVersionId: string }>
-  'credential.created': CredentialFacts
-  'credential.rotated': CredentialFacts<{ graceHours: number }>
-  'credential.revoked': CredentialFacts
-  'app.suspended': About<{ status: 'suspended' }>
-  'app.activated': About<{ status: 'active' }>
-  'webhook.disabled': About<{ endpointId: string; status: 'disabled'; reason: string }>
-  'api_version.deprecated': About<{ apiVersion: string; deprecatedAt: string; sunsetAt?: string }>
-  ping: About<{ endpointId: string }>
-}
 
 /** An event. `switch (event.type)` knows the data; a later server may send more kinds, so give it a `default`. */
 export type WebhookEvent = {

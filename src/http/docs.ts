@@ -26,6 +26,7 @@ const ofTheBuilder: ReadonlySet<string> = new Set(['Management', 'Operations'])
  */
 const documents = {
   apps: {
+    audience: 'app',
     path: '/openapi.json',
     page: '/docs/api',
     title: 'App platform API',
@@ -34,6 +35,7 @@ const documents = {
     has: (tag: string) => !ofTheBuilder.has(tag),
   },
   builder: {
+    audience: 'builder',
     path: '/openapi-builder.json',
     page: '/docs/api/builder',
     title: 'App platform API for the builder',
@@ -149,7 +151,7 @@ export const docsRoutes = (publicUrl: string): Elysia => {
     const described = plugin
       .allRoutes()
       .filter(({ hooks: { detail } }) => detail?.operationId !== undefined && document.has(String(detail.tags)))
-    return JSON.stringify(await openApiDocument(described, infoFor(publicUrl, document)))
+    return JSON.stringify(await openApiDocument(described, infoFor(publicUrl, document), document.audience))
   }
 
   const files = {

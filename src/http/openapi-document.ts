@@ -1,6 +1,8 @@
 import { swagger } from '@elysiajs/swagger'
 import type { AnyElysia } from 'elysia'
+import type { Audience } from '../domain/webhook-event.ts'
 import { headerParameters, oneExample } from './contract/details.ts'
+import { eventBodies } from './contract/events.ts'
 import { isContractPath } from './paths.ts'
 import { exampleOf, isJsonObject, type JsonObject, mapObject, type Models, openApiSchema } from './openapi-schema.ts'
 
@@ -15,7 +17,11 @@ type DocumentedRoute = AnyElysia['routes'][number]
  * that Elysia gives a plugin; here they return ours, each with its whole operation as its detail: from schemas, the plugin would
  * make three media types for every body, and a document in the words of OpenAPI 3.0.
  */
-export const openApiDocument = async (routes: readonly DocumentedRoute[], info: DocumentInfo): Promise<JsonObject> => {
+export const openApiDocument = async (
+  routes: readonly DocumentedRoute[],
+  info: DocumentInfo,
+  audience: Audience,
+): Promise<JsonObject> => {
   const models: Models = new Map()
   const refusals: Models = new Map()
   const described = routes.map((route) => ({ ...route, hooks: { detail: operationOf(route, models, refusals) } }))
@@ -30,7 +36,8 @@ export const openApiDocument = async (routes: readonly DocumentedRoute[], info: 
   const answers: Models = new Map()
   const paths = shareAnswers(objectIn(document, 'paths'), answers)
   const responses = { ...inOrder(refusals), ...inOrder(answers) }
-  const text = JSON.stringify([paths, responses])
+  const webhooks = webhooksFor(audience, models)
+  const text = JSON.stringify([paths, webhooks, responses])
   const referenced = (kind: string, all: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)))
   const schemes = Object.entries(objectIn(objectIn(document, 'components'), 'securitySchemes'))
@@ -38,14 +45,59 @@ export const openApiDocument = async (routes: readonly DocumentedRoute[], info: 
     ...document,
     openapi: '3.1.0',
     paths,
+    webhooks,
     components: {
       securitySchemes: Object.fromEntries(schemes.filter(([name]) => text.includes(`{"${name}":[]}`))),
       schemas: inOrder(models),
-      parameters: referenced('parameters', headerParameters),
+      parameters: referenced('parameters', { ...headerParameters, ...deliveryHeaders }),
       responses,
       headers: referenced('headers', headers),
     },
   }
+}
+
+/** The deliveries that the server makes (OpenAPI 3.1), by kind of event. */
+const webhooksFor = (audience: Audience, models: Models): JsonObject =>
+  Object.fromEntries(
+    [...eventBodies[audience]].map(([kind, body]) => {
+      const schema: unknown = JSON.parse(JSON.stringify(body))
+      if (!isJsonObject(schema)) throw new Error(`The event ${kind} has no schema.`)
+      const delivery = {
+        operationId: `on${kind.split(/[._]/).map(capitalized).join('')}`,
+        summary: schema['description'],
+        tags: [audience === 'app' ? 'Webhooks' : 'Management'],
+        parameters: Object.keys(deliveryHeaders).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+        requestBody: { required: true, content: { 'application/json': contentOf(schema, models) } },
+        security: [],
+        responses: { '204': { description: 'Taken. Every other status but 2xx is tried again.' } },
+      }
+      return [kind, { post: delivery }]
+    }),
+  )
+
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+const deliveryHeader = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  examples: oneExample(example),
+})
+/** Standard Webhooks. */
+const deliveryHeaders = {
+  WebhookId: deliveryHeader(
+    'webhook-id',
+    'The event; the same in every repeat.',
+    'evt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d',
+  ),
+  WebhookTimestamp: deliveryHeader('webhook-timestamp', 'When it was sent, in epoch seconds.', '1785585600'),
+  WebhookSignature: deliveryHeader(
+    'webhook-signature',
+    'HMAC-SHA256 of ID, timestamp and body, one for each secret of the endpoint.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
 }
 
 const mapAnswers = (paths: JsonObject, change: (answer: JsonObject) => JsonObject): JsonObject =>

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { Webhook } from 'svix'
+import { eventBodies } from '../../src/http/contract/events.ts'
 import { type Certificates, makeCertificates } from '../clients/support/certificates.ts'
 
 /** One call that was received. */
@@ -92,6 +95,23 @@ const readCall = async (request: IncomingMessage): Promise<Received> => {
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks).toString()
   const { id, type } = JSON.parse(body)
+  refuseUndescribed(type, JSON.parse(body))
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
   return { id, type, body, headers, path: request.url ?? '' }
+}
+
+/** Fails the test file of whoever receives an event that the document does not describe, down to its last field. */
+const refuseUndescribed = (kind: string, event: unknown): void => {
+  const schemas = [eventBodies.app.get(kind), eventBodies.builder.get(kind)].filter((schema) => schema !== undefined)
+  if (schemas.some((schema) => Value.Check(closed(schema), event))) return
+  queueMicrotask(() => {
+    throw new Error(`The document does not describe this event: ${JSON.stringify(event)}`)
+  })
+}
+
+/** The schema without room for further fields. */
+const closed = (schema: TSchema): TSchema => {
+  const { data } = schema['properties']
+  const whole = { ...schema, properties: { ...schema['properties'], data: { ...data, additionalProperties: false } } }
+  return { ...whole, additionalProperties: false } as TSchema
 }

@@ -218,7 +218,7 @@ const splitResource = (text: string): readonly [kind: string, externalId: string
   return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)]
 }
 
-const resourceForm = "It must be a kind and the builder's ID, as in website:site-17."
+const resourceForm = 'It must be a kind and the builder’s own ID, such as site:17.'
 
 const otherEnvironment =
   'The token belongs to the other environment. Production is expected unless the parameter environment says otherwise.'

@@ -2,6 +2,7 @@ import { formPage, secretShownBefore } from '../change.tsx'
 import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
+import { eventData } from '../../http/contract/events.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import type { Rule } from '../../operations/acting-as.ts'
@@ -188,7 +189,7 @@ const KindGroup = ({ group, chosen }: KindGroupProps) => {
       name="kinds"
       value={kind}
       checked={chosen.includes(kind)}
-      about={kindWords[kind]}
+      about={eventData.properties[kind].description ?? ''}
     >
       <code>{kind}</code>
     </Choice>
@@ -252,33 +253,3 @@ const allOf =
     }
     return null
   }
-
-/** The meaning of each kind of event. */
-const kindWords = {
-  'install.created': 'A user requested an install.',
-  'install.approved': 'An install was approved and is active.',
-  'install.rejected': 'An install was rejected.',
-  'install.deactivated': 'An install has ended.',
-  'grant.created': 'A user consented.',
-  'grant.scopes_changed': 'The scopes of a grant changed.',
-  'grant.revoked': 'A user’s access was revoked.',
-  'grant.reuse_detected': 'A used code or token was presented again, and its grant has ended.',
-  'resource.updated': 'A website or store with the app has changed.',
-  'resource.removed': 'A website or store with the app was removed.',
-  'user.erased': 'A person was erased: delete what you have about them.',
-  'version.submitted': 'A version was submitted for review.',
-  'version.approved': 'A version was approved.',
-  'version.rejected': 'A version was rejected.',
-  'version.withdrawn': 'A version was withdrawn before its review.',
-  'version.activated': 'A version went live.',
-  'version.superseded': 'A version is no longer live because another one replaced it.',
-  'version.rolled_back': 'A rollback made a version current again.',
-  'credential.created': 'A client secret was created.',
-  'credential.rotated': 'A client secret was rotated.',
-  'credential.revoked': 'A client secret was revoked.',
-  'app.suspended': 'An operator suspended the app.',
-  'app.activated': 'An operator activated the app again.',
-  'webhook.disabled': 'An endpoint was disabled.',
-  'api_version.deprecated': 'A version of the API will be switched off.',
-  ping: 'A test. It is sent even if you do not choose it.',
-} as const satisfies Record<WebhookKind, string>
