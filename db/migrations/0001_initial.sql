@@ -48,6 +48,8 @@ CREATE TABLE apps (
   lost_scopes TEXT,
   development_version_id TEXT REFERENCES versions (id),
   secrets_roll_back INTEGER NOT NULL CHECK (secrets_roll_back IN (0, 1)),
+  publisher TEXT,
+  is_listed INTEGER NOT NULL CHECK (is_listed IN (0, 1)),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER
@@ -132,6 +134,9 @@ CREATE TABLE versions (
   version TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('draft', 'submitted', 'approved', 'active', 'superseded', 'rejected')),
   revision INTEGER NOT NULL,
+  icon_sha256 BLOB CHECK (length(icon_sha256) = 32),
+  icon_place TEXT,
+  description TEXT,
   notes TEXT,
   manifest TEXT NOT NULL,
   scopes TEXT NOT NULL,
@@ -149,6 +154,7 @@ CREATE TABLE versions (
 ) STRICT;
 CREATE UNIQUE INDEX versions_active ON versions (app_id) WHERE status = 'active';
 CREATE INDEX versions_by_artifact ON versions (artifact_sha256) WHERE artifact_sha256 IS NOT NULL;
+CREATE INDEX versions_by_icon ON versions (icon_sha256) WHERE status = 'active' AND icon_sha256 IS NOT NULL;
 CREATE INDEX versions_submitted ON versions (submitted_at) WHERE status = 'submitted';
 CREATE INDEX versions_approved ON versions (reviewed_at) WHERE status = 'approved';
 CREATE INDEX versions_by_app_artifact ON versions (app_id, artifact_sha256, artifact_size_bytes, id)

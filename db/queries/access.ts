@@ -16,6 +16,7 @@ import {
 } from '../tables/sqlite.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { beside, type Place } from './places.ts'
+import { isLiveOfApp, live, publisherOr } from './versions.ts'
 
 /** Whose access is meant: all that an app has, or all that was issued for a user. */
 export type AccessOf =
@@ -142,7 +143,8 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
         appId: apps.id,
         appName: apps.name,
         appStatus: apps.status,
-        publisher: users.name,
+        publisher: publisherOr(users.name),
+        iconSha256: live.iconSha256,
         grants: count(),
         oldestAt: min(grants.createdAt),
         /** When the newest token pair was issued; null if none was. */
@@ -151,9 +153,19 @@ export const connectedAppQueries = (db: DrizzleConnection) => ({
       .from(grants)
       .innerJoin(apps, eq(apps.id, grants.appId))
       .innerJoin(users, eq(users.id, apps.ownerId))
+      .leftJoin(live, isLiveOfApp)
       .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey)) // a grant that has only a code has no pair
       .where(isLive(userId, now))
-      .groupBy(grants.clientId, grants.scopes, apps.id, apps.name, apps.status, users.name),
+      .groupBy(
+        grants.clientId,
+        grants.scopes,
+        apps.id,
+        apps.name,
+        apps.status,
+        apps.publisher,
+        users.name,
+        live.iconSha256,
+      ),
   /** The user's live grants of one client beside the ID, newest first. */
   grantsOf: async (
     userId: string,

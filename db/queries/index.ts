@@ -5,6 +5,7 @@ import { artifactQueries, liveChangeQueries, rollbackQueries, versionQueries } f
 import { auditQueries, auditReadingQueries } from './audit.ts'
 import { countedQueries, countQueries, dashboardQueries } from './counts.ts'
 import type { DrizzleConnection } from './connection.ts'
+import { directoryQueries } from './directory.ts'
 import { builderInstallQueries, installQueries } from './installs.ts'
 import {
   deviceQueries,
@@ -61,6 +62,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   dashboards: dashboardQueries(db),
   deletedApps: deletedAppQueries(db),
   devices: deviceQueries(db),
+  directory: directoryQueries(db),
   embedding: embeddingQueries(db),
   expiring: expiringQueries(db),
   formTickets: formTicketQueries(db),

@@ -33,7 +33,7 @@ import {
 } from './places.ts'
 import { lazyReader } from './reader.ts'
 import { contains } from './users.ts'
-import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
+import { head, isHeadOfApp, isLiveOfApp, live, publisherOr } from './versions.ts'
 import type { Environment } from '../../src/domain/app.ts'
 import { notServing } from '../../src/domain/install.ts'
 import type { ResourceKind } from '../../src/domain/resource.ts'
@@ -201,7 +201,8 @@ export const installQueries = (db: DrizzleConnection) => {
           app: apps.slug,
           appName: apps.name,
           appStatus: apps.status,
-          publisher: publishers.name,
+          publisher: publisherOr(publishers.name),
+          iconSha256: live.iconSha256,
           liveScopes: live.scopes,
           headScopes: head.scopes,
           liveIsFramed: namesFrame(live.manifest),
@@ -265,9 +266,13 @@ export const installQueries = (db: DrizzleConnection) => {
     /** The installs of a user that are undecided or in use, of apps that are not deleted: which app in which environment, and where. */
     openOfUser: async (userId: string) =>
       await db
-        .select(pick(installs, 'id', 'appId', 'environment', 'approval', 'state'))
+        .select({
+          ...pick(installs, 'id', 'appId', 'environment', 'approval', 'state'),
+          isFramed: namesFrame(live.manifest),
+        })
         .from(installs)
         .innerJoin(apps, eq(apps.id, installs.appId))
+        .leftJoin(live, isLiveOfApp)
         .where(and(eq(installs.userId, userId), isNull(apps.deletedAt), isOpen))
         .orderBy(asc(installs.id)),
     /** Whether the user has an approved and active install of the app, on any website or store, that serves this environment. */

@@ -1,5 +1,6 @@
 import {
   and,
+  type AnyColumn,
   asc,
   desc,
   eq,
@@ -34,7 +35,15 @@ export type Version = typeof versions.$inferSelect
 /** The columns that an upload sets, and that another upload of the same draft replaces. */
 export type VersionContent = Pick<
   Version,
-  'notes' | 'manifest' | 'scopes' | 'artifactSha256' | 'artifactFilename' | 'artifactSizeBytes'
+  | 'notes'
+  | 'manifest'
+  | 'scopes'
+  | 'iconSha256'
+  | 'iconPlace'
+  | 'description'
+  | 'artifactSha256'
+  | 'artifactFilename'
+  | 'artifactSizeBytes'
 >
 type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'activatedAt' | 'rejection'>>
 
@@ -91,6 +100,9 @@ export const head = alias(versions, 'head_version')
 /** The status is a literal, as in the partial index `versions_active`, so that SQLite uses it. */
 export const isLiveOfApp = and(eq(live.appId, apps.id), eq(live.status, sql`'active'`))
 export const isHeadOfApp = eq(head.id, apps.developmentVersionId)
+
+/** The publisher as people who are signed in read it. `ownerName` is the name of the account that the app belongs to. */
+export const publisherOr = (ownerName: AnyColumn) => sql<string>`coalesce(${apps.publisher}, ${ownerName})`
 
 /** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
 export const versionQueries = (db: DrizzleConnection) => {

@@ -207,6 +207,10 @@ export const apps = sqliteTable('apps', {
   developmentVersionId: text('development_version_id'),
   /** Whether development secrets may roll back production. */
   secretsRollBack: integer('secrets_roll_back', { mode: 'boolean' }).notNull(),
+  /** The name that people read as that of who publishes it. Null: that of the account it belongs to, for people who are signed in. */
+  publisher: text(),
+  /** Whether the directory has it, once it is live. */
+  isListed: integer('is_listed', { mode: 'boolean' }).notNull(),
   deletedAt: integer('deleted_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -453,6 +457,11 @@ export const versions = sqliteTable('versions', {
   version: text().notNull(),
   status: text({ enum: versionStatuses }).notNull(),
   revision: integer().notNull(),
+  /** The icon that its manifest names, and where it is in the artifact: an `ArchivedPlace`. */
+  iconSha256: bytes('icon_sha256'),
+  iconPlace: text('icon_place'),
+  /** That of the manifest, for lists and searches, which do not read whole manifests. */
+  description: text(),
   notes: text(),
   manifest: text().notNull(),
   scopes: text().notNull(),

@@ -1,5 +1,6 @@
-import { readArchivedFile } from './archive.ts'
-import { type ParsedManifest, parseManifest } from './manifest.ts'
+import { checkIcon, iconLimits } from './app-icon.ts'
+import { type ArchivedPlace, readArchivedFile } from './archive.ts'
+import { type ManifestContent, type ParsedManifest, parseManifest } from './manifest.ts'
 import { manifestLimitBytes } from './version.ts'
 
 /** What a file is that somebody uploads as their app. */
@@ -17,7 +18,38 @@ export const readPackage = (file: Uint8Array): ReadPackage => {
   if (found.kind === 'missing') return { kind: 'no manifest' }
   if (found.kind !== 'file') return found
   const text = textOf(found.bytes)
-  return text === null ? { kind: 'refused', sentence: 'The file app.json is not UTF-8.' } : parseManifest(text)
+  return text === null
+    ? { kind: 'refused', sentence: 'The file app.json is not UTF-8.' }
+    : parseManifest(text, (content) => iconFault(file, content))
+}
+
+type ReadIcon =
+  | { readonly kind: 'icon'; readonly bytes: Uint8Array; readonly place: ArchivedPlace }
+  /** The manifest names no icon. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly sentence: string }
+
+/** The icon that a manifest without faults names, from the package beside it (null: there is no file). */
+export const readIcon = (file: Uint8Array | null, { icon }: ManifestContent): ReadIcon => {
+  if (typeof icon !== 'string') return { kind: 'none' }
+  const found = file === null ? ({ kind: 'no archive' } as const) : readArchivedFile(file, icon, iconLimits.bytes)
+  switch (found.kind) {
+    case 'file': {
+      const checked = checkIcon(found.bytes)
+      return checked.kind === 'icon' ? { ...found, kind: 'icon' } : checked
+    }
+    case 'missing':
+      return { kind: 'refused', sentence: 'The archive has no file at this path. It is case-sensitive.' }
+    case 'no archive':
+      return { kind: 'refused', sentence: 'The icon is a file in the ZIP archive of the version, which has none.' }
+    default:
+      return found
+  }
+}
+
+const iconFault = (file: Uint8Array, content: ManifestContent) => {
+  const read = readIcon(file, content)
+  return read.kind === 'refused' ? { field: 'icon', sentence: read.sentence } : null
 }
 
 const textOf = (bytes: Uint8Array): string | null => {

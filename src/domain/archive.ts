@@ -9,10 +9,13 @@ import { visibleText } from './text.ts'
  */
 
 type ArchivedFile =
-  | { readonly kind: 'file'; readonly bytes: Uint8Array }
+  | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly place: ArchivedPlace }
   | { readonly kind: 'missing' }
   | { readonly kind: 'no archive' }
   | { readonly kind: 'refused'; readonly sentence: string }
+
+/** Where the packed bytes of a file are in its archive, so that it can be read again without the rest. */
+export type ArchivedPlace = { readonly offset: number; readonly packedBytes: number; readonly isDeflated: boolean }
 
 /** The most that an archive may unpack to. One that unpacks to more is meant to fill the disk of whoever opens it. */
 const unpackedLimitBytes = 512 * 1024 * 1024
@@ -33,9 +36,13 @@ export const readArchivedFile = (archive: Uint8Array, name: string, limitBytes: 
   )
   const entry = entries.find(({ path }) => path === place)
   if (entry === undefined) return { kind: 'missing' }
-  const bytes = unpack(archive, view, entry, limitBytes)
-  return typeof bytes === 'string' ? refused(`The file ${name} ${bytes}`) : { kind: 'file', bytes }
+  const unpacked = unpack(archive, view, entry, limitBytes)
+  return typeof unpacked === 'string' ? refused(`The file ${shown(name)} ${unpacked}`) : { kind: 'file', ...unpacked }
 }
+
+/** A file again from its packed bytes; null if it is damaged or longer than the limit. */
+export const unpackedAgain = (packed: Uint8Array, place: ArchivedPlace, limitBytes: number): Uint8Array | null =>
+  place.isDeflated ? inflated(packed, limitBytes) : packed
 
 /** Why a file is an archive that nobody should unpack; null if it may be unpacked or is no archive. */
 export const archiveFault = (file: Uint8Array): string | null => {
@@ -204,7 +211,7 @@ const outermost = (paths: readonly string[], name: string): string => {
 }
 
 /** The content of a file; the rest of a sentence about it if it cannot be read. */
-const unpack = (archive: Uint8Array, view: DataView, entry: Entry, limitBytes: number): Uint8Array | string => {
+const unpack = (archive: Uint8Array, view: DataView, entry: Entry, limitBytes: number): Unpacked | string => {
   const { offset, packedBytes, unpackedBytes, method } = entry
   if (entry.isEncrypted) return 'is encrypted. Pack it without a password.'
   if (unpackedBytes > limitBytes) return `is larger than ${limitBytes / 1024} KiB.`
@@ -212,9 +219,12 @@ const unpack = (archive: Uint8Array, view: DataView, entry: Entry, limitBytes: n
   const start = offset + headerBytes.file + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
   const packed = archive.subarray(start, start + packedBytes)
   if (method !== 0 && method !== 8) return 'is packed in an unusual way. Pack it with Deflate.'
-  const bytes = method === 0 ? packed : inflated(packed, unpackedBytes)
-  return bytes?.length === unpackedBytes && crc32(bytes) === entry.crc ? bytes : unreadable
+  const place = { offset: start, packedBytes, isDeflated: method === 8 }
+  const bytes = unpackedAgain(packed, place, unpackedBytes)
+  return bytes?.length === unpackedBytes && crc32(bytes) === entry.crc ? { bytes, place } : unreadable
 }
+
+type Unpacked = { readonly bytes: Uint8Array; readonly place: ArchivedPlace }
 
 const unreadable = 'is damaged in the archive. Pack it again.'
 

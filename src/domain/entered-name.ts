@@ -60,6 +60,10 @@ const visibleCharacter = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 const towerOfMarks = /\p{M}{9}/u
 const tooManyMarks = /(\p{M}{8})\p{M}+/gu
 
+/** Whether a longer text would draw over other lines, or turn the direction of what follows. */
+export const disturbs = (text: string): boolean => towerOfMarks.test(text) || turning.test(text)
+const turning = /[\u202a-\u202e\u2066-\u2069]/u
+
 /** They change nothing that one sees of a name in one script: direction marks, and where a word may be hyphenated. */
 const withoutMeaning = /[\u00ad\u061c\u200e\u200f]/gu
 /** What some programs put around a name that is copied from them. Elsewhere such characters could reverse a part of it. */

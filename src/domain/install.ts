@@ -1,4 +1,5 @@
 import type { Environment } from './app.ts'
+import { type ResourceKind, resourceKinds } from './resource.ts'
 
 /** The operator's decision about an install; withdrawn when its owner cancelled it before a decision. */
 export const installApprovals = ['pending', 'approved', 'rejected', 'withdrawn'] as const
@@ -20,6 +21,12 @@ export const isApprovedAtOnce = (rule: InstallApprovalRule, environment: Environ
  */
 export const notServing = (environment: Environment): Environment | '' =>
   environment === 'production' ? 'development' : ''
+
+/** What an app with these scopes is for: websites, stores, or both if it asks for something of both or of neither. */
+export const resourceKindsFor = (scopes: readonly string[]): readonly ResourceKind[] => {
+  const named = resourceKinds.filter((kind) => scopes.some((scope) => /^[a-z]+/.exec(scope)?.[0] === kind))
+  return named.length === 0 ? resourceKinds : named
+}
 
 /** An install of an app on a website or store: the operator's decision, and whether it is in use. */
 type InstallState = {
@@ -52,8 +59,10 @@ export const endingStep = ({ approval, state }: InstallState): EndingStep | null
   return state === 'active' ? 'deactivate' : null
 }
 
+/** The page of an app in the directory. */
+export const listedAppPath = <Slug extends string>(slug: Slug) => `/apps/${slug}` as const
 /** Where a user installs an app: its live version, or the version that its developers test. */
-export const installLivePath = <Slug extends string>(slug: Slug) => `/apps/${slug}` as const
+export const installLivePath = <Slug extends string>(slug: Slug) => `/apps/${slug}/install` as const
 export const installTestPath = <Slug extends string>(slug: Slug) => `/apps/${slug}/test` as const
 export const installPath = (slug: string, environment: Environment): string =>
   environment === 'production' ? installLivePath(slug) : installTestPath(slug)

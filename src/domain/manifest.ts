@@ -6,7 +6,8 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import { typedName } from './entered-name.ts'
+import { pathFaults } from './archive-path.ts'
+import { disturbs, typedName } from './entered-name.ts'
 import { embedUrlFault } from './registered-url.ts'
 import { issuable, parseScope } from './scope.ts'
 import { isKeptInteger, isWellFormedText } from './text.ts'
@@ -36,8 +37,17 @@ export type ParsedManifest =
     }
   | { readonly kind: 'faulty'; readonly faults: readonly [PlacedSentence, ...PlacedSentence[]] }
 
-/** The text of an `app.json`, parsed and checked; or all its faults, in the order of the text. */
-export const parseManifest = (text: string): ParsedManifest => {
+/** What is wrong with a known field, by its path, such as `scopes.1`. */
+type KnownFault = { readonly field: string; readonly sentence: string }
+
+/**
+ * The text of an `app.json`, parsed and checked; or all its faults, in the order of the text. `faultIn` checks what the text alone
+ * does not show.
+ */
+export const parseManifest = (
+  text: string,
+  faultIn: (content: ManifestContent) => KnownFault | null = () => null,
+): ParsedManifest => {
   const at = (offset: number, sentence: string, field: string | null = null): PlacedSentence => ({
     ...placeOf(text, offset),
     sentence,
@@ -50,11 +60,17 @@ export const parseManifest = (text: string): ParsedManifest => {
   const faults = [...missing(root), ...strictFaults(text, root), ...members.flatMap(fieldFaults)]
   const [first, ...others] = inOrder(faults).map(({ node, sentence, field }) => at(node.offset, sentence, field))
   if (first !== undefined) return { kind: 'faulty', faults: [first, ...others] }
+  const content = contentOf(text)
+  const further = faultIn(content.content)
+  if (further !== null) {
+    const node = members.find(({ name }) => name === further.field)?.value ?? root
+    return { kind: 'faulty', faults: [at(node.offset, further.sentence, further.field)] }
+  }
   const warnings = members.flatMap(({ key, name }) => {
     const meant = ruleOf(name) === undefined ? meantField(name) : null
     return meant === null ? [] : [at(key.offset, `This field is unknown. Did you mean ${meant}?`)]
   })
-  return { kind: 'manifest', ...contentOf(text), warnings }
+  return { kind: 'manifest', ...content, warnings }
 }
 
 const placeOf = (text: string, offset: number): Pick<PlacedSentence, 'line' | 'column'> => {
@@ -208,8 +224,14 @@ const scopesField: FieldRule = (value) => {
 /** The fields that the platform knows. The app may add others. */
 const manifestFields: Readonly<Record<string, FieldRule>> = {
   name: textField('name', (text) => typedName(text).fault),
-  description: textField('description', (text) =>
-    text.length > longestText ? `description must have at most ${longestText} characters.` : null,
+  description: textField('description', (text) => {
+    if (text.length > longestText) return `description must have at most ${longestText} characters.`
+    return disturbs(text) ? 'description has characters that reverse or cover other text.' : null
+  }),
+  icon: textField('icon', (text) =>
+    pathFaults([text]).length > 0 || text.endsWith('/')
+      ? 'icon must be the path of a PNG, JPEG or WebP file in the archive, such as icon.png.'
+      : null,
   ),
   scopes: scopesField,
   embedUrl: textField('embedUrl', (text) => embedUrlFault({ embedUrl: text })),
@@ -227,9 +249,7 @@ const faultsOf = (name: string, value: unknown): readonly FieldFault[] => ruleOf
 export type ManifestContent = Readonly<Record<string, unknown>>
 
 /** The first known field whose value is wrong, as a path such as `scopes.1`, and what is wrong with it; null if none is. */
-export const manifestFault = (
-  content: ManifestContent,
-): { readonly field: string; readonly sentence: string } | null => {
+export const manifestFault = (content: ManifestContent): KnownFault | null => {
   for (const [name, value] of Object.entries(content)) {
     const [first] = faultsOf(name, value)
     if (first !== undefined) return { field: [name, ...first.path].join('.'), sentence: first.sentence }

@@ -1,17 +1,21 @@
 import { type TypedName, typedName } from './entered-name.ts'
 
 /**
- * The name of an app, as a person has typed it. An app must not look like the platform: a name that begins or ends with the
- * platform's name is refused.
+ * The name of an app or its publisher, as a person has typed it. It must not look like the platform: a name that begins or ends with
+ * the platform's name is refused.
  */
-export const typedAppName = (text: string, platformName: string): TypedName => {
+export const typedAppName = (
+  text: string,
+  platformName: string,
+  what: 'An app' | 'A publisher' = 'An app',
+): TypedName => {
   const { name, fault } = typedName(text)
   const [words, own] = [wordsOf(name), wordsOf(platformName)]
   const isPlatform = [words.slice(0, own.length), words.slice(-own.length)].some((some) => isSame(some, own))
-  return { name, fault: fault ?? (isPlatform ? ofThePlatform : null) }
+  return { name, fault: fault ?? (isPlatform ? `${what} ${ofThePlatform}` : null) }
 }
 
-const ofThePlatform = 'An app must not carry the name of the platform: choose another name.'
+const ofThePlatform = 'must not carry the name of the platform: choose another name.'
 
 /** The words as people read them: case, full width, spaces, punctuation and what nobody sees make no difference. */
 const wordsOf = (text: string): readonly string[] => {

@@ -18,7 +18,7 @@ const scopesOf = (caller: 'app' | 'user') =>
 const redirectPath = '/docs/oauth2-redirect.html'
 
 /** What only the builder and the people who run the server call. */
-const ofTheBuilder: ReadonlySet<string> = new Set(['Management', 'Operations'])
+const ofTheBuilder: ReadonlySet<string> = new Set(['Management', 'Directory', 'Operations'])
 
 /**
  * Two documents, by reader: an app cannot call what needs a service key, and its generated client should not have it. What the
@@ -55,6 +55,7 @@ const tags = [
   { name: 'Resources', description: 'Websites and stores of the signed-in user.' },
   { name: 'Session', description: 'Sessions of people, and of apps in frames.' },
   { name: 'Management', description: 'For the builder, with a service key.' },
+  { name: 'Directory', description: 'The apps that people can install, for everybody.' },
   { name: 'Token checks', description: 'Whether a token that an app presents to another API is live.' },
   { name: 'Operations', description: 'For monitors and proxies.' },
 ]

@@ -28,7 +28,7 @@ export const resourceMetadataPath = '/.well-known/oauth-protected-resource'
 
 /** What programs call; everything else is a page for people. */
 export const programPaths =
-  /^\/(?:api|docs(?!\/guides(?:\/|$))|openapi(?:-builder)?\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect|check|userinfo))(?:\/|$)/
+  /^\/(?:api|docs(?!\/guides(?:\/|$))|openapi(?:-builder)?\.json|apps\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect|check|userinfo))(?:\/|$)/
 
 /**
  * The path of a URL, undecoded except for dot segments, which Bun resolves. It is cut from the text, because some Host

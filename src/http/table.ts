@@ -35,6 +35,7 @@ import {
   resendBuilderEvents,
 } from './endpoints/management-webhooks.ts'
 import { acceptSignIn, rejectSignIn } from './endpoints/management-sign-in.ts'
+import { readDirectory } from './endpoints/directory.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
 import { listBuilderResources, listToldInstalls, readToldInstall } from './endpoints/resources.ts'
@@ -125,6 +126,8 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   runOneCommand,
   acceptSignIn,
   rejectSignIn,
+  // For everybody.
+  readDirectory,
   // For monitors.
   isAlive,
   isReady,

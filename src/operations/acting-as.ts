@@ -214,6 +214,14 @@ export const mayRename =
     return isKnown ? refuse('version_not_eligible', { message: nameIsReviewed }) : null
   }
 
+/** The same for its publisher. Members may also say who it is where nobody has said it yet. */
+export const maySetPublisher =
+  (slug: string): Rule =>
+  async (q, userId, as) => {
+    const isUnsaid = (await q.apps.bySlug(slug))?.publisher === null
+    return await (isUnsaid ? mayInActiveApp(slug, 'settings') : mayRename(slug))(q, userId, as)
+  }
+
 /** Why members cannot rename an app that has a live version. */
 export const nameIsReviewed =
   'Users know the app by this name since it was reviewed. Ask the operator of this server to change it.'

@@ -1,4 +1,5 @@
 import type { Client, Place, Queries } from '../../db/database.ts'
+import { shownIcon } from '../domain/app-icon.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
 import { type EndingStep, endingStep } from '../domain/install.ts'
@@ -40,8 +41,8 @@ const connectedApp = (rows: readonly Row[]) => {
     clientId: first.clientId,
     appId: first.appId,
     name: first.appName,
-    /** The name of the app's owner. */
     publisher: first.publisher,
+    icon: shownIcon({ status: first.appStatus, iconSha256: first.iconSha256 }),
     environment,
     status: first.appStatus,
     /** The scopes of all its authorizations together, sorted. */

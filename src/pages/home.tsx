@@ -179,7 +179,7 @@ const withoutApps = async (visit: Visit) => {
 
 const InstallRow = ({ install }: { readonly install: OwnInstall }) => (
   <Row
-    avatar={<Avatar id={install.appId} name={install.appName} />}
+    avatar={<Avatar id={install.appId} name={install.appName} icon={install.icon} />}
     title={<bdi>{install.appName}</bdi>}
     badge={<InstallStatusBadge install={install} />}
     facts={[resourceKindWords[install.kind], <bdi>{install.resourceName}</bdi>]}
@@ -190,7 +190,7 @@ const InstallRow = ({ install }: { readonly install: OwnInstall }) => (
 const ConnectedRow = ({ app }: { readonly app: ConnectedApp }) => (
   <Row
     href={`/account/apps/${app.clientId}`}
-    avatar={<Avatar id={app.clientId} name={app.name} />}
+    avatar={<Avatar id={app.appId} name={app.name} icon={app.icon} />}
     title={<bdi>{app.name}</bdi>}
     facts={[
       <>

@@ -36,6 +36,7 @@ import { scopeRoutes } from './desk/scopes.tsx'
 import { serviceKeyRoutes } from './desk/service-keys.tsx'
 import { deskUserRoutes } from './desk/user.tsx'
 import { deskUsersRoutes } from './desk/users.tsx'
+import { directoryRoutes } from './account/directory.tsx'
 import { forgotPasswordRoutes } from './forgot-password.tsx'
 import { consentRoutes } from './front-door/consent.tsx'
 import { decisionRoutes } from './front-door/decision.tsx'
@@ -67,6 +68,7 @@ export const pages = (door: Door) =>
     .use(invitationRoutes(door))
     .use(consentRoutes(door))
     .use(decisionRoutes(door))
+    .use(directoryRoutes(door))
     .use(account(door))
     .use(desk(door))
     .use(appPages(door))

@@ -114,6 +114,7 @@ const noTimes = new Set([
   'live_changes.position',
   'schema_migrations.id',
   'apps.secrets_roll_back',
+  'apps.is_listed',
   'scopes.is_restricted',
   'users.is_operator',
   'devices.failures',

@@ -194,6 +194,7 @@ describe('the two documents', () => {
       'GET /oauth/check',
       'GET /oauth/userinfo',
       'POST /oauth/userinfo',
+      'GET /apps.json',
       'GET /healthz',
       'GET /readyz',
       'GET /metrics',

@@ -255,6 +255,7 @@ const rows: readonly Row[] = [
   ...managementCalls.map(managementRow),
   { method: 'GET', path: '~/healthz', expected: always('200') },
   { method: 'GET', path: '~/readyz', expected: always('200') },
+  { method: 'GET', path: '~/apps.json', expected: always('200') },
   { method: 'GET', path: '~/metrics', expected: always('200') },
 ]
 

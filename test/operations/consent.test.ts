@@ -127,6 +127,7 @@ describe('the consent page', () => {
       appId: expect.stringMatching(/^app_/),
       appName: 'Newsletter',
       publisher: 'Grace Publisher',
+      icon: null,
       environment: 'development',
       facts: null,
       catalogue: builtInScopes,

@@ -88,6 +88,7 @@ describe('the list of connected apps', () => {
       appId: expect.stringMatching(/^app_/),
       name: 'Newsletter',
       publisher: 'Grace Publisher',
+      icon: null,
       environment: 'development',
       status: 'active',
       scopes: ['profile.email:read', 'profile:read', 'site:read'],

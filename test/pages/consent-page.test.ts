@@ -21,6 +21,7 @@ const plain: Consent = {
   appId: 'app_1',
   appName: 'Newsletter',
   publisher: 'Dora Developer',
+  icon: null,
   environment: 'production',
   facts: { description: null, websiteUrl: null, supportUrl: null, privacyUrl: null },
   catalogue: builtInScopes,

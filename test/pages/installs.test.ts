@@ -48,7 +48,7 @@ const place = { place: 'store my-store' }
 
 /** The owner agrees on the app's page. Returns the install. */
 const agree = async ({ app, owner, browser }: Scene, at: World = world) => {
-  const answer = await browser.submit(`/apps/${app.slug}`, `/apps/${app.slug}`, place)
+  const answer = await browser.submit(`/apps/${app.slug}/install`, `/apps/${app.slug}/install`, place)
   const page = await at.platform.database.queries.installs.pageOfUser(owner.id, '~', 10)
   return { answer, install: page[0]?.install }
 }
@@ -68,14 +68,14 @@ test('an owner sees every app with a live version, its publisher and its scopes'
   const { app, browser } = await scene()
   const { slug } = await addApp(world.platform, await addUser(world.platform))
   const { text } = await browser.get('/installs')
-  const card = text.split('<li class="row">').find((part) => part.includes(`href="/apps/${app.slug}"`)) ?? ''
+  const card = text.split('<li class="row">').find((part) => part.includes(`href="/apps/${app.slug}/install"`)) ?? ''
   for (const words of ['Newsletter', 'Dora Developer', 'See your name and picture', 'List your websites']) {
     expect(card).toContain(words)
   }
   expect(card).not.toContain('List your stores')
   expect(card).not.toContain('@example.com')
-  expect(text).not.toContain(`/apps/${slug}"`)
-  expect((await browser.get(`/apps/${slug}`)).status).toBe(404)
+  expect(text).not.toContain(`/apps/${slug}/install"`)
+  expect((await browser.get(`/apps/${slug}/install`)).status).toBe(404)
 })
 
 test('an install waits for an operator, unless the setting approves installs automatically', async () => {
@@ -105,7 +105,7 @@ test('an install waits for an operator, unless the setting approves installs aut
 test('an agreement counts once, and only for the scopes that were shown', async () => {
   const there = await scene()
   const { app, browser } = there
-  const path = `/apps/${app.slug}`
+  const path = `/apps/${app.slug}/install`
   const shown = await browser.formOn(path, path)
   const more = { ...shown, ...place, scopes: 'profile.email:read profile:read site:read' }
   expect((await browser.post(path, more)).status).toBe(403)
@@ -121,7 +121,7 @@ test('an agreement counts once, and only for the scopes that were shown', async 
 
 test('an app is installed on a resource once, and only on resources of the owner', async () => {
   const there = await scene()
-  const path = `/apps/${there.app.slug}`
+  const path = `/apps/${there.app.slug}/install`
   await agree(there)
   const { text: offer } = await there.browser.get(path)
   expect([offer.includes('value="site my-site"'), offer.includes('value="store my-store"')]).toEqual([
@@ -138,7 +138,7 @@ test('an app is installed on a resource once, and only on resources of the owner
 
 test('an owner with more resources than one page shows can choose all of them', async () => {
   const there = await scene()
-  const path = `/apps/${there.app.slug}`
+  const path = `/apps/${there.app.slug}/install`
   const records = Array.from({ length: 1_001 }, (_, index) => ({
     owner: there.owner.email,
     kind: index < 600 ? 'site' : 'store',
@@ -277,7 +277,7 @@ test('only the developer of an app can install its development head, with its de
   const browser = await signedInBrowser(server.url, owner)
   const app = await addApp(platform, owner)
   await addEmbeddedVersion(platform, app, { steps: [] })
-  expect((await browser.get(`/apps/${app.slug}`)).status).toBe(404)
+  expect((await browser.get(`/apps/${app.slug}/install`)).status).toBe(404)
   const path = `/apps/${app.slug}/test`
   const question = (await browser.get(path)).text
   expect(question).toContain('the development head, not reviewed')

@@ -139,7 +139,7 @@ test('the desk by keyboard: an operator approves a version, and rejects an insta
 })
 
 test('the account by keyboard: a person installs an app, and revokes the access of an app', async () => {
-  const page = await openFor('user', `/apps/${world.app.slug}`)
+  const page = await openFor('user', `/apps/${world.app.slug}/install`)
   await follow(page, 'Agree and install')
   expect(pathOf(page)).toBe('/installs')
   await follow(page, 'Connected apps')

@@ -131,7 +131,7 @@ describe('somebody with a stolen session who uses up every share that they can',
 
   test('gets no more from another session where something is made', async () => {
     const owner = await signedInSince(0, crowded.user, crowded)
-    for (const step of ['/console/new', '/account/email', '/console/:slug/credentials', '/apps/:slug']) {
+    for (const step of ['/console/new', '/account/email', '/console/:slug/credentials', '/apps/:slug/install']) {
       expect((await send(owner, step, crowded)).status).toBe(429)
     }
   })

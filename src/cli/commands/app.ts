@@ -7,6 +7,8 @@ import {
   createApp,
   deleteApp,
   letSecretsRollBack,
+  setListed,
+  setPublisher,
   undeleteApp,
   transferApp,
 } from '../../operations/apps/apps.ts'
@@ -23,6 +25,7 @@ export const addAppCommands = (program: Command): void => {
   operator('create', 'Register an app, with one client ID per environment and no secret yet.', create)
     .requiredOption('--owner <email>', 'the address of an active user')
     .requiredOption('--name <name>', 'the name that people see')
+    .option('--publisher <name>', 'who publishes it, which everybody can read in the directory of apps')
     .requiredOption('--slug <slug>', '1 to 63 characters: a-z, 0-9, and hyphens inside')
     .requiredOption('--scopes <scopes>', 'the scopes it may ask for, separated by spaces')
     .addHelpText(
@@ -60,6 +63,20 @@ export const addAppCommands = (program: Command): void => {
     async (session, slug: string, { secrets }: { readonly secrets: 'allowed' | 'refused' }) =>
       recordAnswer(await letSecretsRollBack(...session, { slug, areAllowed: secrets === 'allowed' })),
   ).addOption(new Option('--secrets <rule>', 'they may, or not').choices(['allowed', 'refused']).makeOptionMandatory())
+  operator(
+    'publisher <app> [name]',
+    'Say who publishes an app, which everybody can read in the directory of apps; without a name, nobody.',
+    async (session, slug: string, publisher?: string) =>
+      recordAnswer(await setPublisher(...session, { slug, publisher: publisher ?? '' })),
+  )
+  operator(
+    'hide <app>',
+    'Hide an app from the directory. It works, and people can install it by a link.',
+    async (session, slug: string) => recordAnswer(await setListed(...session, { slug, isListed: false })),
+  )
+  operator('show <app>', 'Show a hidden app in the directory again.', async (session, slug: string) =>
+    recordAnswer(await setListed(...session, { slug, isListed: true })),
+  )
   operator('members <app>', 'List the members of an app.', async ([platform], slug: string) =>
     listAnswer(await listMembers(platform, slug), {
       Email: 'email',
@@ -111,10 +128,10 @@ const addMemberCommands = (app: Command): void => {
 
 type RoleFlag = { readonly role: MemberRole }
 
-type CreateFlags = Readonly<Record<'owner' | 'name' | 'slug' | 'scopes', string>>
+type CreateFlags = Readonly<Record<'owner' | 'name' | 'slug' | 'scopes', string>> & { readonly publisher?: string }
 
-const create = async (session: OperatorSession, { owner, name, slug, scopes }: CreateFlags) => {
-  const app = await createApp(...session, { ownerEmail: owner, name, slug, scopes })
+const create = async (session: OperatorSession, { owner, ...asked }: CreateFlags) => {
+  const app = await createApp(...session, { ownerEmail: owner, ...asked })
   const scripts = mixedScripts(app.name)
   if (scripts === null) return recordAnswer(app)
   const found = scripts.map(({ script, letters }) => `${script} (${letters.join(' ')})`).join(', ')

@@ -29,6 +29,7 @@ The manifest is app.json in the folder or in the archive, or what --manifest nam
   {
     "name": "Newsletter",                              needed
     "description": "Letters to your visitors",
+    "icon": "icon.png",                                square PNG, JPEG or WebP
     "scopes": ["site:read"],                           each registered for the app
     "embedUrl": "https://newsletter.example/embed",
     "websiteUrl": "https://newsletter.example",        seen on consent and installs

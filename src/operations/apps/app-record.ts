@@ -17,7 +17,7 @@ export type AppRecord = Awaited<ReturnType<typeof appRecord>>
 export const appRecord = async (q: Queries, app: App) => {
   const clients = await q.apps.clientsOf(app.id)
   return {
-    ...pick(app, 'id', 'slug', 'name', 'status'),
+    ...pick(app, 'id', 'slug', 'name', 'status', 'publisher', 'isListed'),
     scopes: parseStoredScope(app.scopes),
     /** Restricted scopes that it may register. */
     givenScopes: parseStoredScope(app.givenScopes),

@@ -6,6 +6,7 @@ import type { Quotas } from '../../domain/limits.ts'
 import { isSlug, typedAppName } from '../../domain/name.ts'
 import { readScopeNames, type ScopeName, parseStoredScope, scopeWords } from '../../domain/scope.ts'
 import { badInput, decide, type Operation, refusalOfFaults, type OpenChange, refuseFault } from '../decide.ts'
+import type { Platform } from '../platform.ts'
 import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp, findAnyApp } from './app-record.ts'
 import { type AppWithoutAccess, endIssued } from '../end-access.ts'
@@ -16,6 +17,8 @@ type NewApp = {
   readonly name: string
   readonly slug: string
   readonly scopes: string
+  /** The name that everybody reads as that of its publisher; empty or omitted for none. */
+  readonly publisher?: string | undefined
 }
 
 /**
@@ -25,7 +28,8 @@ type NewApp = {
 export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, actor, input) => {
   const { name, fault } = typedAppName(input.name, platform.platformName)
   const asked = readScopes(input.scopes)
-  const faults = { name: fault, slug: slugFault(input.slug), scopes: asked.fault }
+  const published = typedPublisher(platform, input.publisher ?? '')
+  const faults = { name: fault, publisher: published.fault, slug: slugFault(input.slug), scopes: asked.fault }
   if (Object.values(faults).some((fault) => fault !== null)) {
     // A slug that is taken alone is refused in the transaction.
     const isTaken = faults.slug === null && (await platform.database.queries.apps.bySlug(input.slug)) !== null
@@ -60,6 +64,8 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
       lostScopes: null,
       developmentVersionId: null,
       secretsRollBack: true,
+      publisher: published.publisher,
+      isListed: true,
       deletedAt: null,
       createdAt: now,
       updatedAt: now,
@@ -127,6 +133,47 @@ export const renameApp: Operation<NewAppName, AppRecord> = async (platform, trac
     return await appRecord(q, { ...app, name, updatedAt: now })
   })
 }
+
+/** A publisher as a person has typed it; null for none. An app must not look as if the platform had published it. */
+const typedPublisher = ({ platformName }: Platform, text: string) => {
+  if (text.trim() === '') return { publisher: null, fault: null }
+  const { name, fault } = typedAppName(text, platformName, 'A publisher')
+  return { publisher: name, fault }
+}
+
+type NewPublisher = { readonly slug: string; readonly publisher: string }
+
+/**
+ * Sets the name that everybody reads as that of the publisher of an app. Without one, it is not said to people who are not signed in.
+ * @throws invalid_request for a name that cannot be shown, or an unknown slug
+ */
+export const setPublisher: Operation<NewPublisher, AppRecord> = async (platform, trace, actor, input) => {
+  const { publisher, fault } = typedPublisher(platform, input.publisher)
+  refuseFault('publisher', fault)
+  return await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+    const app = await findApp(q, input.slug)
+    if (app.publisher === publisher) return await appRecord(q, app)
+    await q.apps.change(app.id, { publisher }, now)
+    const detail = { from: app.publisher, to: publisher }
+    await record({ action: 'app.publisher_changed', appId: app.id, target: app.id, detail })
+    return await appRecord(q, { ...app, publisher, updatedAt: now })
+  })
+}
+
+type Listing = { readonly slug: string; readonly isListed: boolean }
+
+/**
+ * Hides an app from the directory, or shows it there again. It still works, and people can install it by a link.
+ * @throws invalid_request for an unknown slug
+ */
+export const setListed: Operation<Listing, AppRecord> = async (platform, trace, actor, { slug, isListed }) =>
+  await decide(platform, trace, { actor }, async ({ q, now, record }) => {
+    const app = await findApp(q, slug)
+    if (app.isListed === isListed) return await appRecord(q, app)
+    await q.apps.change(app.id, { isListed }, now)
+    await record({ action: isListed ? 'app.listed' : 'app.hidden', appId: app.id, target: app.id })
+    return await appRecord(q, { ...app, isListed, updatedAt: now })
+  })
 
 type NewAppScopes = { readonly slug: string; readonly scopes: string }
 
@@ -242,13 +289,13 @@ export const findHeir = async (
 
 /** Changes the owner inside a transaction that has found the heir with `findHeir`. What the previous owner offered ends, and every offer of the app. */
 export const transferTo = async ({ q, now, record }: OpenChange, app: App, heir: User): Promise<App> => {
-  await q.apps.change(app.id, { ownerId: heir.id }, now)
+  await q.apps.change(app.id, { ownerId: heir.id, publisher: null }, now) // the new owner does not publish under that name
   await q.appMembers.end(app.id, heir.id, now) // whose membership is in the row of the app from now on
   await q.appInvitations.endAll(app.id, { by: app.ownerId }, now)
   await q.appInvitations.endOffers(app.id, now) // or an older one would take the app from its new owner
   const detail = { from: app.ownerId, to: heir.id }
   await record({ action: 'app.transferred', appId: app.id, target: app.id, detail })
-  return { ...app, ownerId: heir.id, updatedAt: now }
+  return { ...app, ownerId: heir.id, publisher: null, updatedAt: now }
 }
 
 /**

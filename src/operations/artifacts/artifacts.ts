@@ -146,6 +146,12 @@ export const openArtifact = async (platform: Platform, sha256: Uint8Array) => {
   return { sizeBytes, pieces: verifiedPieces(platform, sha256, sizeBytes) }
 }
 
+/** A whole stored file. @throws as `openArtifact` */
+export const readArtifact = async (platform: Platform, sha256: Uint8Array): Promise<Uint8Array> => {
+  const { pieces } = await openArtifact(platform, sha256)
+  return Buffer.concat(await Array.fromAsync(pieces))
+}
+
 /** One piece is in memory at a time. @throws ArtifactDamaged instead of the last piece if the file has changed */
 async function* verifiedPieces(
   { database }: Platform,

@@ -1,4 +1,5 @@
 import type { Queries, EmbeddedSession } from '../../../db/database.ts'
+import { shownIcon } from '../../domain/app-icon.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isInstallLive } from '../../domain/install.ts'
 import { embedUrlOf } from '../../domain/registered-url.ts'
@@ -56,7 +57,9 @@ export const issueInstallSessionCode = async (
     })
     const { environment } = install
     await record({ action: 'install_session_code.issued', appId: app.id, environment, target: installId })
-    return { appId: app.id, name: app.name, place, embed, code, expiresInSeconds }
+    const live = await q.versions.active(app.id)
+    const icon = shownIcon({ status: app.status, iconSha256: live?.iconSha256 ?? null })
+    return { appId: app.id, name: app.name, icon, place, embed, code, expiresInSeconds }
   })
 }
 

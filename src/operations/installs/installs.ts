@@ -1,7 +1,8 @@
 import type { Install, App, Queries, Resource, User } from '../../../db/database.ts'
 import { refuse, PlatformError } from '../../domain/errors.ts'
 import { pick } from '../../domain/pick.ts'
-import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
+import { shownIcon } from '../../domain/app-icon.ts'
+import type { ResourceKind } from '../../domain/resource.ts'
 import { parseStoredScope, formatScope, type ScopeName } from '../../domain/scope.ts'
 import type { Rule } from '../acting-as.ts'
 import type { Environment } from '../../domain/app.ts'
@@ -24,6 +25,7 @@ import {
   type InstallStep,
   installSteps,
   isApprovedAtOnce,
+  resourceKindsFor,
 } from '../../domain/install.ts'
 
 /** An install as operators and owners see it. */
@@ -73,25 +75,33 @@ export const prepareInstall = async (
   if (environment === 'development' && !(await mayTest(q, app, caller.user.id))) return null
   const version = await currentVersion(q, app, environment)
   if (version === null) return null
-  const publisher = (await q.users.byId(app.ownerId))?.name ?? ''
+  const publisher = app.publisher ?? (await q.users.byId(app.ownerId))?.name ?? ''
   const { id, name } = app
+  const live = environment === 'production' ? version : await q.versions.active(id)
+  const icon = shownIcon({ status: app.status, iconSha256: live?.iconSha256 ?? null })
   return {
-    app: { id, slug, name, publisher, version: version.version, scopes: parseStoredScope(version.scopes) },
+    app: { id, slug, name, publisher, icon, version: version.version, scopes: parseStoredScope(version.scopes) },
     facts: appFactsIn(storedJson(version.manifest)),
     environment,
-    ...(await placesAfter(q, app.id, caller.user.id, cursor)),
+    ...(await placesAfter(
+      q,
+      { appId: app.id, userId: caller.user.id, kinds: resourceKindsFor(parseStoredScope(version.scopes)) },
+      cursor,
+    )),
   }
 }
 
 const placeOf = ({ kind, slug }: { readonly kind: ResourceKind; readonly slug: string }): string => `${kind}/${slug}`
 
+type PlacesOf = { readonly appId: string; readonly userId: string; readonly kinds: readonly ResourceKind[] }
+
 /** Websites, then stores, each by slug. A cursor is a kind and a slug. */
-const placesAfter = async (q: Queries, appId: string, userId: string, cursor: string | null) => {
+const placesAfter = async (q: Queries, { appId, userId, kinds }: PlacesOf, cursor: string | null) => {
   const taken = new Set((await q.installs.openPlaces(appId, userId)).map(placeOf))
   const [kindBefore, slugBefore = ''] = cursor?.split('/') ?? []
-  const start = resourceKinds.findIndex((kind) => kind === kindBefore)
+  const start = kinds.findIndex((kind) => kind === kindBefore)
   const places = []
-  for (const [index, kind] of resourceKinds.entries()) {
+  for (const [index, kind] of kinds.entries()) {
     if (index < start) continue
     const after = index === start ? slugBefore : ''
     const found = await q.resources.list(userId, kind, after, placesPerPage + 1 - places.length)

@@ -8,6 +8,7 @@ import type {
   SearchWindow,
   Install,
 } from '../../../db/database.ts'
+import { shownIcon } from '../../domain/app-icon.ts'
 import { pick } from '../../domain/pick.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { refuse } from '../../domain/errors.ts'
@@ -154,6 +155,7 @@ const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
   return {
     ...installRecord(row.install, row.kind, row.resourceSlug),
     ...pick(row, 'app', 'appName', 'appStatus', 'publisher', 'resourceName'),
+    icon: shownIcon({ status: row.appStatus, iconSha256: row.iconSha256 }),
     /** The scopes that the current version asks for; null when there is no version. */
     asked: asked === null ? null : parseStoredScope(asked),
     /** Whether the app has a page that can be opened here. */

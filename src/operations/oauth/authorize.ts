@@ -23,7 +23,9 @@ import { newToken } from '../new-secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { contractPath } from '../../domain/api-version.ts'
 import type { RowKey } from '../../domain/identifier.ts'
-import { reviewedFacts } from '../versions/version-record.ts'
+import { shownIcon } from '../../domain/app-icon.ts'
+import { appFactsIn } from '../../domain/manifest.ts'
+import { storedJson } from '../stored-json.ts'
 import { ownForUsers, readCatalogue, refusalBeyond } from '../scopes/scopes.ts'
 
 /** An authorization code and where the browser takes it. */
@@ -266,16 +268,18 @@ const consentFor = async (
   const { app, client } = asking
   const q = platform.database.queries
   const owner = await q.users.byId(app.ownerId)
+  const live = client.environment === 'production' ? await q.versions.active(app.id) : null
   const granted = await grantedScopes(platform, session, asking)
   /** Whether this client already has access to the user's account. */
   const isKnown = granted.length > 0
   return {
     appId: app.id,
     appName: app.name,
-    publisher: owner?.name ?? 'Unknown',
+    publisher: app.publisher ?? owner?.name ?? 'Unknown',
+    icon: shownIcon({ status: app.status, iconSha256: live?.iconSha256 ?? null }),
     environment: client.environment,
     /** What the reviewed version says about the app; null without one, and for a client that tests what was not reviewed. */
-    facts: client.environment === 'production' ? await reviewedFacts(q, app) : null,
+    facts: live === null ? null : appFactsIn(storedJson(live.manifest)),
     // A scope is new if this client has access to the account, but not with this scope.
     catalogue: await readCatalogue(platform),
     scopes: scopes.map((name) => ({ name, isNew: isKnown && !granted.includes(name) })),

@@ -1,14 +1,27 @@
+import { createHash } from 'node:crypto'
 import type { Queries, Version } from '../../../db/database.ts'
-import { readPackage } from '../../domain/app-package.ts'
+import { readIcon, readPackage } from '../../domain/app-package.ts'
 import { archiveFault } from '../../domain/archive.ts'
-import { type ManifestContent, manifestFault, placedInAppJson, scopesInManifest } from '../../domain/manifest.ts'
+import {
+  appFactsIn,
+  type ManifestContent,
+  manifestFault,
+  placedInAppJson,
+  scopesInManifest,
+} from '../../domain/manifest.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId, type RowKey } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { formatScope, type ParsedScope, parseStoredScope, readScopeNames } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { keepingIfUsed, type ReceivedArtifact, refusalIfOverQuota, type StoreArtifact } from '../artifacts/artifacts.ts'
+import {
+  keepingIfUsed,
+  readArtifact,
+  type ReceivedArtifact,
+  refusalIfOverQuota,
+  type StoreArtifact,
+} from '../artifacts/artifacts.ts'
 import { badInput, decide, type OpenChange, type Operation, prepareChange } from '../decide.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -100,7 +113,11 @@ export const storeOwnFile = async (
  */
 export const createOwnVersion: Operation<OwnUpload, CreatedVersion> = async (platform, trace, actor, input) => {
   const { slug, upload, replaces } = input
-  const checked = checkUpload(upload)
+  const { artifact } = upload
+  // Of a file that stays, an icon is read again. Nothing else of it is.
+  const isKept = artifact !== null && artifact.content.pieces.length === 0 && upload.manifest?.['icon'] !== undefined
+  const kept = isKept ? await readArtifact(platform, artifact.content.sha256) : undefined
+  const checked = checkUpload(upload, kept)
   if (checked.forbidden !== null) throw checked.forbidden
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
@@ -148,16 +165,19 @@ const versionForm = 'The version must be a semantic version, such as 1.4.0 or 2.
 /** A well-formed upload in the form in which it is stored. */
 type CheckedUpload = ReturnType<typeof checkUpload>
 
-/** The form of an upload, in the order of the contract. @throws the first fault */
-const checkUpload = (upload: VersionUpload) => {
+/** The form of an upload, in the order of the contract. `stored` is the file of a draft that stays. @throws the first fault */
+const checkUpload = (upload: VersionUpload, stored?: Uint8Array) => {
   if (!isSemanticVersion(upload.version)) throw badInput('version', versionForm)
-  const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
-  const manifest = manifestOf(upload)
+  const file = stored ?? (upload.artifact === null ? null : Buffer.concat(upload.artifact.content.pieces))
+  const artifactSha256 = upload.artifact === null || file === null ? null : checkedSum(upload.artifact, file)
+  const manifest = manifestOf(upload, file)
   const asked = scopesOf(upload.scopes ?? scopesInManifest(manifest))
   if (asked.kind === 'refused' && asked.code === 'invalid_scope')
     throw refuse('invalid_scope', { param: 'scopes', message: asked.message })
   const scopes = asked.kind === 'scopes' ? asked.scopes : []
   const content = {
+    ...iconOf(file, manifest),
+    description: appFactsIn(manifest).description,
     notes: upload.notes,
     manifest: manifestText(manifest),
     scopes: formatScope(scopes),
@@ -254,13 +274,13 @@ const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): Plat
 }
 
 /** The manifest that was sent, or else the `app.json` of the artifact; empty if there is neither. @throws invalid_request */
-const manifestOf = ({ manifest: sent, artifact }: VersionUpload): ManifestContent => {
+const manifestOf = ({ manifest: sent }: VersionUpload, file: Uint8Array | null): ManifestContent => {
   if (sent !== null) {
     const fault = manifestFault(sent)
     if (fault !== null) throw badInput(`manifest.${fault.field}`, `Manifest: ${fault.sentence}`)
     return sent
   }
-  const read = artifact === null ? null : readPackage(Buffer.concat(artifact.content.pieces))
+  const read = file === null ? null : readPackage(file)
   switch (read?.kind) {
     case 'manifest':
       return read.content
@@ -275,6 +295,15 @@ const manifestOf = ({ manifest: sent, artifact }: VersionUpload): ManifestConten
   }
 }
 
+/** Where the icon is that the manifest names; it is read from there for each download. @throws invalid_request */
+const iconOf = (file: Uint8Array | null, manifest: ManifestContent) => {
+  const read = readIcon(file, manifest)
+  if (read.kind === 'refused') throw badInput('manifest.icon', read.sentence)
+  return read.kind === 'none'
+    ? { iconSha256: null, iconPlace: null }
+    : { iconSha256: createHash('sha256').update(read.bytes).digest(), iconPlace: JSON.stringify(read.place) }
+}
+
 /** The manifest in the form in which it is stored. @throws payload_too_large */
 const manifestText = (manifest: ManifestContent): string => {
   const text = JSON.stringify(manifest)
@@ -283,11 +312,11 @@ const manifestText = (manifest: ManifestContent): string => {
 }
 
 /** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one; invalid_request for a bad archive */
-const checkedSum = ({ content, sha256 }: NonNullable<VersionUpload['artifact']>): Uint8Array => {
+const checkedSum = ({ content, sha256 }: NonNullable<VersionUpload['artifact']>, file: Uint8Array): Uint8Array => {
   if (sha256 !== null && sha256 !== Buffer.from(content.sha256).toString('hex')) {
     throw refuse('checksum_mismatch', { param: 'artifact.sha256' })
   }
-  const fault = archiveFault(Buffer.concat(content.pieces))
+  const fault = archiveFault(file)
   if (fault !== null) throw badInput('artifact.contentBase64', fault)
   return content.sha256
 }

@@ -1,7 +1,6 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
-import { type AppFacts, appFactsIn } from '../../domain/manifest.ts'
 import { type ManifestChange, manifestDifference } from '../../domain/manifest-difference.ts'
 import { pick } from '../../domain/pick.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
@@ -86,12 +85,6 @@ export const makeLive = async (q: Queries, { from, to, rollbackId }: LiveChange,
   if (from !== null) await moveFrom(q, from, 'superseded', {}, now)
   await moveFrom(q, to, 'active', { activatedAt: now }, now)
   await q.liveChanges.append({ appId: to.appId, versionId: to.id, rollbackId, liveAt: now })
-}
-
-/** What the live version says about the app, which an operator has reviewed; null without one. */
-export const reviewedFacts = async (q: Queries, app: Pick<App, 'id'>): Promise<AppFacts | null> => {
-  const version = await q.versions.active(app.id)
-  return version === null ? null : appFactsIn(storedJson(version.manifest))
 }
 
 /** Pages that show changes also link to the whole manifests. */

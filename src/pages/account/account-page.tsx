@@ -14,6 +14,7 @@ export const accountPaths = {
   sessions: '/account/sessions',
   apps: '/account/apps',
   installs: '/installs',
+  directory: '/apps',
 } as const
 
 // Their types are the paths themselves, from which Elysia infers the parameters of a route.

@@ -32,6 +32,7 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
     <AccountPage
       title={app.name}
       avatarId={app.appId}
+      icon={app.icon}
       about={
         app.status === 'suspended'
           ? 'This app can do nothing until an operator activates it again.'

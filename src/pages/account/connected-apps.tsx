@@ -87,7 +87,7 @@ type ConnectedAppRowProps = {
 const ConnectedAppRow = ({ visit, catalogue, app, isInstalled }: ConnectedAppRowProps) => (
   <Row
     href={connectedAppPath(app.clientId)}
-    avatar={<Avatar id={app.appId} name={app.name} />}
+    avatar={<Avatar id={app.appId} name={app.name} icon={app.icon} />}
     title={<bdi>{app.name}</bdi>}
     badge={<ConnectedAppBadges app={app} />}
     facts={[

@@ -37,7 +37,7 @@ export const installQuestionRoutes = (door: Door) =>
     .use(installing(door, installLivePath(':slug'), 'production'))
     .use(installing(door, installTestPath(':slug'), 'development'))
 
-const installing = (door: Door, path: '/apps/:slug' | '/apps/:slug/test', environment: Environment) =>
+const installing = (door: Door, path: '/apps/:slug/install' | '/apps/:slug/test', environment: Environment) =>
   formPage(door, path, {
     by: 'user',
     effect: 'decides for oneself',
@@ -67,7 +67,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
   return page(
     <Layout title="Install this app?" visit={visit} section="account" width="narrow">
       <div class="asker">
-        <Avatar id={app.id} name={app.name} />
+        <Avatar id={app.id} name={app.name} icon={app.icon} />
         <div>
           <p>
             <ChosenName name={app.name} />

@@ -24,7 +24,7 @@ type InstallRowProps = {
 /** One install: its place, its permissions, its status, and what its owner can do with it. */
 export const InstallRow = ({ visit, catalogue, install, connectedAs = null }: InstallRowProps) => (
   <Row
-    avatar={<Avatar id={install.appId} name={install.appName} />}
+    avatar={<Avatar id={install.appId} name={install.appName} icon={install.icon} />}
     title={<bdi>{install.appName}</bdi>}
     badge={<States install={install} />}
     facts={[

@@ -22,6 +22,7 @@ export const openAppRoutes = (door: Door) =>
           title={opened.name}
           crumbs={[{ href: accountPaths.installs, name: 'Installs' }]}
           avatarId={opened.appId}
+          icon={opened.icon}
           actions={
             <a class="button small" href={openInstallPath(id)}>
               Reload the app

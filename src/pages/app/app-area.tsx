@@ -47,7 +47,13 @@ export type AppPlace = {
 }
 
 /** On the desk these are below its page of settings. */
-const settings: ReadonlySet<string | undefined> = new Set(['name', 'rollback-rule', 'scopes', 'redirect-uris'])
+const settings: ReadonlySet<string | undefined> = new Set([
+  'name',
+  'publisher',
+  'rollback-rule',
+  'scopes',
+  'redirect-uris',
+])
 
 const pathIn =
   (root: string, isDesk: boolean) =>

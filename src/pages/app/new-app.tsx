@@ -6,14 +6,15 @@ import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
 import { ScopeChoice } from '../design/scopes.tsx'
 import { Layout } from '../design/shell.tsx'
-import { formOf, text, texts } from '../form.ts'
+import { formOf, optionalText, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { slugHint } from '../words.ts'
+import { publisherHint } from './settings.tsx'
 import { consoleAppPath, newAppPath, yourApps } from './app-area.tsx'
 import { mayCreateApps, refusalNow } from '../../operations/acting-as.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
-const newAppForm = formOf({ name: text, slug: text, scopes: texts })
+const newAppForm = formOf({ name: text, publisher: optionalText, slug: text, scopes: texts })
 
 /** The form that registers an app. Every signed-in person may, up to the quota. */
 export const newAppRoutes = (door: Door) =>
@@ -41,6 +42,7 @@ export const newAppRoutes = (door: Door) =>
                 hint="Users see this name when the app asks for their consent. You can change it later."
                 input={{ required: true, maxLength: 200 }}
               />
+              <Field label="Publisher" name="publisher" hint={publisherHint} input={{ maxLength: 200 }} />
               <Field
                 label="Slug"
                 name="slug"
@@ -58,8 +60,8 @@ export const newAppRoutes = (door: Door) =>
         </Layout>,
       )
     },
-    act: async ({ visit, fields: { name, slug, scopes }, ticket }) => {
-      const input = { ownerEmail: visit.session.user.email, name, slug, scopes: scopes.join(' ') }
+    act: async ({ visit, fields: { name, publisher, slug, scopes }, ticket }) => {
+      const input = { ownerEmail: visit.session.user.email, name, publisher, slug, scopes: scopes.join(' ') }
       const app = await visit.as(mayCreateApps(door.platform), ticket).do(createApp, input)
       return seeOther(`${consoleAppPath(app.slug)}?done=app`)
     },

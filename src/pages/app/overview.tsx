@@ -12,7 +12,7 @@ import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { choiceParameter } from '../query.ts'
 import { appFor, AppPage, type AppVisit, type AtApp, ClientId, type AppPlace } from './app-area.tsx'
-import { appChanged, appChanges, NameForm, RollbackRule } from './settings.tsx'
+import { appChanged, appChanges, NameForm, PublisherForm, RollbackRule } from './settings.tsx'
 
 const notices = {
   app: 'Your app is registered. The steps below lead to its first call.',
@@ -52,8 +52,9 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
           'Secret last used': <Time at={overview.lastUsedAt} otherwise="Never" />,
         }}
       />
-      <h2>Rename the app</h2>
+      <h2>Name and publisher</h2>
       <NameForm at={at} isKnown={overview.live !== null} />
+      <PublisherForm at={at} isKnown={overview.live !== null} />
       <RollbackRule at={at} />
     </AppPage>,
   )

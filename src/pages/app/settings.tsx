@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { mayInActiveApp, mayInApp, mayRename, nameIsReviewed } from '../../operations/acting-as.ts'
-import { changeAppScopes, letSecretsRollBack, renameApp } from '../../operations/apps/apps.ts'
+import { mayInActiveApp, mayInApp, mayRename, maySetPublisher, nameIsReviewed } from '../../operations/acting-as.ts'
+import { changeAppScopes, letSecretsRollBack, renameApp, setListed, setPublisher } from '../../operations/apps/apps.ts'
 import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/scopes.ts'
 import { changed, formPage } from '../change.tsx'
 import { Field, SelectField } from '../design/field.tsx'
@@ -37,10 +37,11 @@ const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type
 
 export const appChanged = {
   name: 'The app is renamed.',
+  publisher: 'The publisher is changed.',
   rollback: 'The rule for rollbacks of production is changed.',
 } as const
 
-/** The forms that rename an app, and decide who rolls it back, which `show` has. */
+/** The forms that name an app and its publisher, and decide who rolls it back, which `show` has. */
 export const appChanges = (door: Door, place: AppPlace, show: (visit: Visit, params: Slug) => Promise<Response>) =>
   changed(door, place.pattern('name'), {
     by: place.by,
@@ -51,19 +52,32 @@ export const appChanges = (door: Door, place: AppPlace, show: (visit: Visit, par
       await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
       return seeOther(`${pathOfChanges(place, slug)}?done=name`)
     },
-  }).use(
-    changed(door, place.pattern('rollback-rule'), {
-      by: place.by,
-      effect: 'gives a right',
-      form: rollbackForm,
-      show,
-      act: async ({ visit, fields: { secrets } }, { slug }) => {
-        const input = { slug, areAllowed: secrets === 'allowed' }
-        await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
-        return seeOther(`${pathOfChanges(place, slug)}?done=rollback`)
-      },
-    }),
-  )
+  })
+    .use(
+      changed(door, place.pattern('publisher'), {
+        by: place.by,
+        effect: 'renames',
+        form: formOf({ publisher: text }),
+        show,
+        act: async ({ visit, fields: { publisher } }, { slug }) => {
+          await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
+          return seeOther(`${pathOfChanges(place, slug)}?done=publisher`)
+        },
+      }),
+    )
+    .use(
+      changed(door, place.pattern('rollback-rule'), {
+        by: place.by,
+        effect: 'gives a right',
+        form: rollbackForm,
+        show,
+        act: async ({ visit, fields: { secrets } }, { slug }) => {
+          const input = { slug, areAllowed: secrets === 'allowed' }
+          await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
+          return seeOther(`${pathOfChanges(place, slug)}?done=rollback`)
+        },
+      }),
+    )
 
 const pathOfChanges = ({ key, path }: AppPlace, slug: string): string =>
   key === 'desk' ? path(slug, 'settings') : path(slug)
@@ -114,6 +128,50 @@ export const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean })
   )
 }
 
+/** Says what the publisher is for, also where the form of a new app asks for it. */
+export const publisherHint =
+  'The person or company that publishes the app. Everybody can read it in the directory of apps. Without it, people who are signed in see the name of the account that owns the app.'
+
+/** `isKnown` as for the name. Members can say who publishes an app where nobody has said it yet. */
+export const PublisherForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
+  const { publisher } = at.app
+  const isFixed = isKnown && at.as === 'member' && publisher !== null
+  return (
+    <Allowed at={at} right="settings">
+      <Form action={at.path('publisher')} visit={at.visit}>
+        <Field
+          label="Publisher"
+          name="publisher"
+          hint={isFixed ? nameIsReviewed : publisherHint}
+          input={{ value: publisher ?? '', maxLength: 200 }}
+        />
+        <button type="submit" disabled={isFixed}>
+          Save the publisher
+        </button>
+      </Form>
+    </Allowed>
+  )
+}
+
+/** Whether the directory has the app, and the button that changes it. */
+const Listing = ({ at: { app, path, visit } }: AtApp) => (
+  <>
+    <h2>Directory of apps</h2>
+    <p>
+      {app.isListed
+        ? 'The directory shows this app to everybody while it is active and has a live version.'
+        : 'This app is hidden from the directory. It works, and people can install it by a link.'}
+    </p>
+    <ButtonForm
+      action={path('settings', 'listing')}
+      visit={visit}
+      hidden={{ directory: app.isListed ? 'hidden' : 'shown' }}
+    >
+      {app.isListed ? 'Hide it from the directory' : 'Show it in the directory'}
+    </ButtonForm>
+  </>
+)
+
 /** On the desk: what about an app can be changed, besides what has a tab of its own. */
 export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
   appChanges(door, place, showSettings)
@@ -132,6 +190,18 @@ export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
         },
       }),
     )
+    .use(
+      changed(door, '/desk/apps/:slug/settings/listing', {
+        by: place.by,
+        effect: 'takes away',
+        form: formOf({ directory: Type.Union([Type.Literal('hidden'), Type.Literal('shown')]) }),
+        show: showSettings,
+        act: async ({ visit, fields: { directory } }, { slug }) => {
+          await acting(visit, mayInApp(slug, 'settings')).do(setListed, { slug, isListed: directory === 'shown' })
+          return seeOther(`${place.path(slug, 'settings')}?done=${directory}`)
+        },
+      }),
+    )
     .use(scopeTaking.routes(door))
 
 const showSettings = async (visit: Visit, { slug }: Slug): Promise<Response> =>
@@ -142,6 +212,8 @@ const settingsPage = async (at: AppVisit): Promise<Response> =>
     <AppPage at={at} tab="settings" title="Settings" notices={settingsNotices}>
       <h2>Name</h2>
       <NameForm at={at} isKnown={false} />
+      <PublisherForm at={at} isKnown={false} />
+      <Listing at={at} />
       <RollbackRule at={at} />
       <GivenScopes at={at} catalogue={await readCatalogue(at.visit.door.platform)} />
       <h2>More</h2>
@@ -182,7 +254,13 @@ const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('giv
   done: { taken: 'The app, its grants and its tokens do not have the scope any more.' },
 })
 
-const settingsNotices = { ...appChanged, given: 'The app may register the scope now.', ...scopeTaking.done } as const
+const settingsNotices = {
+  ...appChanged,
+  hidden: 'The app is hidden from the directory.',
+  shown: 'The directory shows the app.',
+  given: 'The app may register the scope now.',
+  ...scopeTaking.done,
+} as const
 
 /** Restricted scopes of the operator, which an app can register only after it was given them. */
 const GivenScopes = ({ at, catalogue }: AtApp & { readonly catalogue: ScopeCatalogue }) => {

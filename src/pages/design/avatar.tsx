@@ -3,16 +3,22 @@ type AvatarProps = {
   readonly id: string
   readonly name: string
   readonly small?: boolean
+  /** The address of the icon of an app; null or omitted if it has none. */
+  readonly icon?: string | null
 }
 
 const colours = 12
 
-/** The initials of a name on a colour. Decoration only: the name is always beside it. */
-export const Avatar = ({ id, name, small = false }: AvatarProps) => (
-  <span class={`avatar c${colourOf(id)}${small ? ' small' : ''}`} aria-hidden="true">
-    {initialsOf(name)}
-  </span>
-)
+/** The icon of an app, or the initials of a name on a colour. Decoration only: the name is always beside it. */
+export const Avatar = ({ id, name, small = false, icon = null }: AvatarProps) => {
+  const size = small ? ' small' : ''
+  if (icon !== null) return <img class={`avatar${size}`} src={icon} alt="" width={32} height={32} loading="lazy" />
+  return (
+    <span class={`avatar c${colourOf(id)}${size}`} aria-hidden="true">
+      {initialsOf(name)}
+    </span>
+  )
+}
 
 /** FNV-1a: spreads IDs that differ in one character. */
 const colourOf = (id: string): number => {

@@ -25,6 +25,8 @@ type LayoutProps = {
   readonly crumbs?: readonly Crumb[]
   /** The ID of what the heading names, for its avatar. */
   readonly avatarId?: string
+  /** The icon of the app that the heading names. */
+  readonly icon?: string | null
   /** Short words about the state of what the heading names, beside it. */
   readonly badges?: ComponentChildren
   /** Links and buttons on the right of the heading. */
@@ -41,7 +43,7 @@ type LayoutProps = {
 /** What the frame of an area leaves to its pages. */
 export type FrameProps = Pick<
   LayoutProps,
-  'title' | 'notices' | 'children' | 'crumbs' | 'avatarId' | 'badges' | 'actions' | 'about'
+  'title' | 'notices' | 'children' | 'crumbs' | 'avatarId' | 'icon' | 'badges' | 'actions' | 'about'
 > & {
   readonly visit: Visit
 }
@@ -76,6 +78,7 @@ export const Layout = (props: LayoutProps) => {
     nav,
     crumbs = [],
     avatarId,
+    icon = null,
     badges,
     actions,
     about,
@@ -113,7 +116,7 @@ export const Layout = (props: LayoutProps) => {
         <main id="main" class={width} tabIndex={-1}>
           <Crumbs links={crumbsOf(nav, crumbs, isSignedIn ? visit.call.path : '')} />
           <div class="page-head">
-            {avatarId === undefined ? null : <Avatar id={avatarId} name={title} />}
+            {avatarId === undefined ? null : <Avatar id={avatarId} name={title} icon={icon} />}
             <div class="page-title">
               <div class="page-heading">
                 <h1>

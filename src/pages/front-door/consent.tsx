@@ -82,7 +82,7 @@ type Asked = Pick<ConsentPageProps, 'request' | 'visit'>
 
 const Asker = ({ consent }: { readonly consent: Consent }) => (
   <div class="asker">
-    <Avatar id={consent.appId} name={consent.appName} />
+    <Avatar id={consent.appId} name={consent.appName} icon={consent.icon} />
     <div>
       <p>
         <ChosenName name={consent.appName} /> wants access to your account.

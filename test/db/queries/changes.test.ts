@@ -33,6 +33,9 @@ let moment = Date.UTC(2027, 0)
 /** A time that is later at each call. */
 const next = () => (moment += 1)
 const content = {
+  iconSha256: null,
+  iconPlace: null,
+  description: 'x',
   notes: 'x',
   manifest: '{"new":1}',
   scopes: 'store:read',
@@ -134,7 +137,7 @@ const steps: readonly Step[] = [
   [
     'replacing a draft',
     async (q) => await q.versions.replaceDraft(one.draft, 2, content, next()),
-    () => [`versions ${one.draft}: revision notes manifest scopes updated_at`],
+    () => [`versions ${one.draft}: revision description notes manifest scopes updated_at`],
   ],
   [
     'submitting a draft',

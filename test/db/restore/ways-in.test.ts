@@ -149,6 +149,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   apps: [
     'id',
     'name',
+    'publisher',
     'slug',
     'development_version_id',
     'created_at',
@@ -168,6 +169,9 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'number',
     'version',
     'revision',
+    'icon_sha256',
+    'icon_place',
+    'description',
     'notes',
     'manifest',
     'scopes',

@@ -247,7 +247,7 @@ races('an app that is installed in one place on several servers at once is insta
   const { app } = await freshApp()
   await addEmbeddedVersion(world.platform, app)
   const owner = await addUser(world.platform)
-  const page = `/apps/${app.slug}`
+  const page = `/apps/${app.slug}/install`
   const answers = await submitAll(round, owner, page, page, () => ({ place: 'store my-store' }))
   expect(done(answers)).toBe(1)
   expect(await world.platform.database.queries.installs.pageOfUser(owner.id, '~', 10)).toHaveLength(1)

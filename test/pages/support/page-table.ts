@@ -6,11 +6,11 @@ import { doorOf } from '../../http/support/door.ts'
 
 type PageRoute = { readonly method: string; readonly pattern: string }
 
-/** Every route for people, except those of assets. */
+/** Every route for people, except those of assets and icons. */
 export const pageTable = (platform: Platform): readonly PageRoute[] =>
   pages(doorOf(platform))
     .routes.map(({ method, path }) => ({ method, pattern: path }))
-    .filter(({ pattern }) => !pattern.startsWith('/assets/'))
+    .filter(({ pattern }) => !/^\/(?:assets|icons)\//.test(pattern))
 
 type DescribedList = Pick<List<string, Readonly<Record<string, ListField>>, string>, 'name' | 'fields'>
 

@@ -135,7 +135,19 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: ({ openableInstallId }) => [`/installs/${openableInstallId}/end`],
   },
-  { pattern: '/apps/:slug', who: 'user', paths: ({ app }) => [`/apps/${app.slug}`], isForEverybody: true },
+  { pattern: '/apps', who: 'visitor', paths: () => ['/apps', '/apps?q=none'] },
+  {
+    pattern: '/apps/:slug',
+    who: 'visitor',
+    paths: ({ strangersApp }) => [`/apps/${strangersApp.slug}`],
+    isForEverybody: true,
+  },
+  {
+    pattern: '/apps/:slug/install',
+    who: 'user',
+    paths: ({ app }) => [`/apps/${app.slug}/install`],
+    isForEverybody: true,
+  },
   { pattern: '/apps/:slug/test', who: 'user', paths: ({ app }) => [`/apps/${app.slug}/test`] },
   {
     pattern: '/installs/:id/open',

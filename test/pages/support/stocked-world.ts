@@ -206,7 +206,7 @@ const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void>
       version,
       notes: 'Notes',
       manifest: { name: version },
-      scopes: ['site:read'],
+      scopes: ['site:read', 'store:read'],
       artifact,
     }
     await createVersion(platform, trace, caller, upload, null)

@@ -1,6 +1,7 @@
 import {
   changeAppScopes,
   letSecretsRollBack,
+  setListed,
   setAppStatus,
   deleteApp,
   undeleteApp,
@@ -143,6 +144,12 @@ const makeScopes = async (platform: Platform, owner: Login): Promise<readonly Th
       end: async (at) => await letSecretsRollBack(at, trace, operator, { slug: app.slug, areAllowed: false }),
       begin: async (at) => await letSecretsRollBack(at, trace, operator, { slug: app.slug, areAllowed: true }),
       isInForce: async ({ database }) => (await database.queries.apps.byId(app.id))?.secretsRollBack === true,
+    },
+    {
+      name: 'place in the directory',
+      end: async (at) => await setListed(at, trace, operator, { slug: app.slug, isListed: false }),
+      begin: async (at) => await setListed(at, trace, operator, { slug: app.slug, isListed: true }),
+      isInForce: async ({ database }) => (await database.queries.apps.byId(app.id))?.isListed === true,
     },
     {
       name: 'scope of an install',

@@ -1,0 +1,42 @@
+import { installLivePath, listedAppPath } from '../../domain/install.ts'
+import { pick } from '../../domain/pick.ts'
+import { listDirectory, type ListedApp } from '../../operations/directory/directory.ts'
+import { listedAppList } from '../contract/directory.ts'
+import { listQuery } from '../contract/management.ts'
+import { endpoint, queryOf } from '../endpoint.ts'
+import { pageRequest, wireCursor } from '../page-request.ts'
+import { wireTime } from '../wire.ts'
+
+/** Who installs or hides an app sees that at once here; a cache between may be this much behind. */
+const cacheControl = 'public, max-age=60'
+
+const wireListed = (app: ListedApp, publicUrl: string) => ({
+  ...pick(app, 'slug', 'name', 'description', 'publisher', 'version'),
+  scopes: [...app.scopes],
+  iconUrl: app.icon === null ? null : publicUrl + app.icon,
+  url: publicUrl + listedAppPath(app.slug),
+  installUrl: publicUrl + installLivePath(app.slug),
+  liveSince: wireTime(app.liveSince),
+})
+
+export const readDirectory = endpoint({
+  method: 'GET',
+  path: '/apps.json',
+  query: queryOf(listQuery),
+  answers: { 200: listedAppList },
+  details: {
+    id: 'listDirectory',
+    summary: 'List the directory of apps',
+    description:
+      'Active apps with a live version, without those that an operator has hidden: what /apps shows to everybody, for pages of your own. May be cached for a minute.',
+    tag: 'Directory',
+  },
+  run: async ({ platform }, call, { query }) => {
+    const page = await listDirectory(platform, 'everybody', pageRequest('apps', query))
+    call.headers = { 'cache-control': cacheControl }
+    return {
+      data: page.data.map((app) => wireListed(app, platform.publicUrl)),
+      nextCursor: wireCursor('apps', page.nextCursor),
+    }
+  },
+})

@@ -1,0 +1,213 @@
+import { Elysia } from 'elysia'
+import { iconPath } from '../../domain/app-icon.ts'
+import { refuse } from '../../domain/errors.ts'
+import { installLivePath, isInstallLive, listedAppPath } from '../../domain/install.ts'
+import type { ScopeCatalogue } from '../../domain/scope.ts'
+import { callOf } from '../../http/call.ts'
+import type { Door } from '../../http/door.ts'
+import { listDirectory, type ListedApp, readIconOfLive, readListedApp } from '../../operations/directory/directory.ts'
+import { prepareInstall } from '../../operations/installs/installs.ts'
+import { listOpenInstalls } from '../../operations/installs/lists.ts'
+import { readCatalogue } from '../../operations/scopes/scopes.ts'
+import { accountPaths, openInstallPath } from './account-page.tsx'
+import { AboutApp } from '../app-facts.tsx'
+import { Avatar } from '../design/avatar.tsx'
+import { Badge } from '../design/badge.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { Row, RowList } from '../design/row-list.tsx'
+import { ScopeList } from '../design/scopes.tsx'
+import { Layout } from '../design/shell.tsx'
+import { Details, Facts, Time } from '../design/values.tsx'
+import { describes, list, search } from '../list.ts'
+import { page } from '../page.ts'
+import { findVisit, type Visit } from '../visit.ts'
+
+/** The directory of apps. Everybody can read and link to it. */
+const directory = list('directory', accountPaths.directory, { q: search('Name, publisher or description') })
+
+export const directoryRoutes = (door: Door) =>
+  new Elysia()
+    .get(accountPaths.directory, async ({ request }) => await showDirectory(door, request), describes(directory))
+    .get(listedAppPath(':slug'), async ({ request, params: { slug } }) => await showApp(door, request, slug))
+    .get(iconPath(':sha256'), async ({ params: { sha256 } }) => await answerIcon(door, sha256))
+
+/** What a page of the directory knows of its reader. Only the platform's name if nobody is signed in. */
+const readerOf = async (door: Door, request: Request) => {
+  const visit = await findVisit(door, request)
+  if (visit === null)
+    return { frame: { platformName: door.platform.platformName }, as: 'everybody', opens: [] } as const
+  return { frame: visit, as: 'signed in', opens: await listOpenInstalls(door.platform, visit.userId) } as const
+}
+
+type OpenInstall = Awaited<ReturnType<typeof listOpenInstalls>>[number]
+/** Not tests of its developers. */
+const isOfLive = (app: Pick<ListedApp, 'id'>) => (install: OpenInstall) =>
+  install.appId === app.id && install.environment === 'production'
+
+const showDirectory = async (door: Door, request: Request): Promise<Response> => {
+  const { platform } = door
+  const { frame, as, opens } = await readerOf(door, request)
+  const asked = directory.read({ call: callOf(request) })
+  const apps = await asked.rows((window) => listDirectory(platform, as, window, asked.values.q))
+  const catalogue = await readCatalogue(platform)
+  return page(
+    <Layout
+      title="Apps"
+      about="Apps for your websites and stores. You see what each may do before you install it."
+      visit={frame}
+    >
+      <FilterBar of={asked} isShown={apps.rows.length > 0} />
+      <RowList
+        label="Apps"
+        rows={apps.rows}
+        row={(app) => (
+          <AppRow
+            app={app}
+            catalogue={catalogue}
+            isSignedIn={as === 'signed in'}
+            installs={opens.filter(isOfLive(app))}
+          />
+        )}
+        empty={noMatch(
+          apps,
+          <EmptyState title="No apps yet">An app appears here when its first version goes live.</EmptyState>,
+        )}
+      />
+      <Pager of={apps} />
+    </Layout>,
+  )
+}
+
+type AppRowProps = ButtonsProps & { readonly app: ListedApp; readonly catalogue: ScopeCatalogue }
+
+/** A description that is longer is cut in a list. */
+const longestInList = 240
+
+const AppRow = ({ app, catalogue, isSignedIn, installs }: AppRowProps) => {
+  const { description } = app
+  const cut = description !== null && description.length > longestInList
+  return (
+    <Row
+      href={listedAppPath(app.slug)}
+      avatar={<Avatar id={app.id} name={app.name} icon={app.icon} />}
+      title={<bdi>{app.name}</bdi>}
+      facts={[publishedBy(app)]}
+      actions={<Buttons app={app} isSignedIn={isSignedIn} installs={installs} />}
+    >
+      {description === null ? null : (
+        <p class="row-about">
+          <bdi>{cut ? `${description.slice(0, longestInList).toWellFormed()}…` : description}</bdi>
+        </p>
+      )}
+      <Details summary="What it may do">
+        <ScopeList catalogue={catalogue} scopes={app.scopes} />
+      </Details>
+    </Row>
+  )
+}
+
+const publishedBy = ({ publisher }: Pick<ListedApp, 'publisher'>) =>
+  publisher === null ? null : (
+    <>
+      Published by <bdi>{publisher}</bdi>
+    </>
+  )
+
+type ButtonsProps = {
+  readonly app: Pick<ListedApp, 'name' | 'slug'>
+  readonly isSignedIn: boolean
+  /** Those of the reader that wait or are in use. */
+  readonly installs: readonly OpenInstall[]
+}
+
+/** What the reader can do with an app now. Who is not signed in signs in first, and comes back to the install. */
+const Buttons = ({ app, isSignedIn, installs }: ButtonsProps) => {
+  const named = (
+    <span class="unseen">
+      {': '}
+      <bdi>{app.name}</bdi>
+    </span>
+  )
+  if (installs.length === 0) {
+    return (
+      <a class="button small" href={installLivePath(app.slug)}>
+        {isSignedIn ? 'Install' : 'Sign in to install'}
+        {named}
+      </a>
+    )
+  }
+  const live = installs.filter(isInstallLive)
+  const framed = live.find(({ isFramed }) => isFramed)
+  return (
+    <>
+      <a href={accountPaths.installs}>
+        <Badge tone={live.length > 0 ? 'good' : 'waiting'}>
+          {live.length > 0 ? 'Installed' : 'Waiting for approval'}
+        </Badge>
+      </a>
+      {framed === undefined ? null : (
+        <a class="button small" href={openInstallPath(framed.id)}>
+          Open
+          {named}
+        </a>
+      )}
+    </>
+  )
+}
+
+const showApp = async (door: Door, request: Request, slug: string): Promise<Response> => {
+  const { frame, as, opens } = await readerOf(door, request)
+  const app = await readListedApp(door.platform, as, slug)
+  const installs = opens.filter(isOfLive(app))
+  return page(
+    <Layout
+      title={app.name}
+      belongsTo="Apps"
+      visit={frame}
+      crumbs={[{ href: accountPaths.directory, name: 'Apps' }]}
+      avatarId={app.id}
+      icon={app.icon}
+      about={publishedBy(app)}
+      actions={<Buttons app={app} isSignedIn={as === 'signed in'} installs={installs} />}
+    >
+      <div class="about-app">
+        <AboutApp facts={app.facts} />
+      </div>
+      {'session' in frame && installs.length > 0 ? await elsewhere(frame, slug) : null}
+      <h2>What it may do</h2>
+      <ScopeList catalogue={await readCatalogue(door.platform)} scopes={app.scopes} />
+      <p class="muted">It can do this only where you install it, and only after you have agreed.</p>
+      <h2>Version</h2>
+      <Facts of={{ 'Current version': app.version, Since: <Time at={app.liveSince} /> }} />
+    </Layout>,
+  )
+}
+
+/** The way to install it once more, if the reader has another website or store for it. */
+const elsewhere = async ({ door, session }: Visit, slug: string) => {
+  const question = await prepareInstall(door.platform, session, slug, 'production', null)
+  if (question === null || (question.places.data.length === 0 && question.places.nextCursor === null)) return null
+  return (
+    <p>
+      <a href={installLivePath(slug)}>Install it on another website or store</a>
+    </p>
+  )
+}
+
+/**
+ * The file of an icon. Its bytes come from a developer: a browser never takes them for anything but this image, and they can load and
+ * run nothing. The address has the hash of the content, so it can be kept for ever, and other sites may show it.
+ */
+const answerIcon = async ({ platform }: Door, sha256: string): Promise<Response> => {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw refuse('route_not_found')
+  const { type, bytes } = await readIconOfLive(platform, Buffer.from(sha256, 'hex'))
+  return new Response(bytes, {
+    headers: {
+      'content-type': type,
+      'content-security-policy': "sandbox; default-src 'none'",
+      'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'public, max-age=31536000, immutable',
+    },
+  })
+}
