@@ -136,8 +136,26 @@ test('an app is installed on a resource once, and only on resources of the owner
   expect([castle.status, castle.text.includes('no such website or store')]).toEqual([400, false]) // is no question
 })
 
+test('an app for stores offers no websites, and the reverse', async () => {
+  for (const [scopes, kinds] of [
+    [['store:read'], ['store']],
+    [['site:read'], ['site']],
+    [
+      ['site:read', 'store:read'],
+      ['site', 'store'],
+    ],
+    [['profile:read'], ['site', 'store']],
+  ] as const) {
+    const { app, browser } = await scene()
+    await addEmbeddedVersion(world.platform, app, { version: '2.0.0', scopes })
+    const { text } = await browser.get(`/apps/${app.slug}/install`)
+    expect(['site', 'store'].filter((kind) => text.includes(`value="${kind} my-${kind}"`))).toEqual([...kinds])
+  }
+})
+
 test('an owner with more resources than one page shows can choose all of them', async () => {
   const there = await scene()
+  await addEmbeddedVersion(world.platform, there.app, { version: '2.0.0', scopes: ['site:read', 'store:read'] })
   const path = `/apps/${there.app.slug}/install`
   const records = Array.from({ length: 1_001 }, (_, index) => ({
     owner: there.owner.email,
