@@ -37,7 +37,7 @@ export interface Store<Q> {
   /** What the servers that share the database agree on beside the data; null if one server has it for itself. */
   readonly cluster: Cluster | null
 
-  /** The backups that this server makes; null for PostgreSQL, which has its own. */
+  /** The backups that this server makes; null on PostgreSQL unless BACKUP_DIRECTORY says where to. */
   readonly backups: Backups | null
 
   /** The time by the database's own clock in epoch milliseconds, or a little less; null where it has none. */
@@ -119,6 +119,8 @@ export type Backups = {
   prune(keep: number, newest: string): readonly string[]
   /** Renames a copy that may be damaged, so that it counts no longer. Returns its path. */
   setAside(name: string): string
+  /** Free space on the disk of the folder; null if unknown. */
+  freeBytes(): number | null
 }
 
 /** Builds the audit row of a command on a stopped database. `idAt` is the time in its ID, which decides its place in the audit. */

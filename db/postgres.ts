@@ -17,7 +17,9 @@ import { hasNoRoom, postgresFault, unavailable } from './postgres/fault.ts'
 import type { Link } from './postgres/link.ts'
 import { Member, Pool } from './postgres/pool.ts'
 import { Primary } from './postgres/primary.ts'
+import { FolderBackups } from './backups.ts'
 import { openCluster } from './postgres/cluster.ts'
+import { dumpBackups } from './postgres/dump.ts'
 import { Pulse } from './postgres/pulse.ts'
 import { Readers } from './postgres/readers.ts'
 import { assertCurrent, changesLostSentence, type PostgresMigration } from './postgres/schema.ts'
@@ -39,6 +41,8 @@ type PostgresOptions<Q> = {
   readonly migrate: boolean
   /** Whether transactions wait for a connection as long as it takes, and not 5 seconds at most. */
   readonly isPatient?: boolean
+  /** Where the server puts dumps; null or left out: it makes none. */
+  readonly backupFolder?: string | null
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
 }
@@ -108,7 +112,7 @@ type Parts = {
 class PostgresStore<Q> implements Store<Q> {
   readonly queries: Q
   readonly cluster: Cluster
-  readonly backups = null
+  readonly backups: FolderBackups | null
   readonly #readers: Readers
   readonly #pools: Readonly<Record<'guarded' | 'changing' | 'serial', Pool<Member<Q>>>>
   readonly #conditional: Conditional<Q>
@@ -125,6 +129,8 @@ class PostgresStore<Q> implements Store<Q> {
     private readonly parts: Parts,
   ) {
     const { primary, timelines, pulse } = parts
+    const { backupFolder = null, url } = options
+    this.backups = backupFolder === null ? null : new FolderBackups(backupFolder, dumpBackups(url))
     const queriesOver = (wire: Wire) => options.createQueries(drizzleOver(wire))
     const connect = async (settings = {}) => {
       const found = await primary.connect(settings)

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import { refuse } from '../src/domain/errors.ts'
 import {
@@ -12,7 +13,8 @@ import { assertPrivate, inspectSchema, migrate, type Migration } from './migrate
 import { abandon, faultKind, patiently, sqliteCode } from './sqlite/fault.ts'
 import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
 import { assertServable } from './sqlite/servable.ts'
-import { FileBackups } from './sqlite/backups.ts'
+import { FolderBackups } from './backups.ts'
+import { fileBackups } from './sqlite/backups.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { Commits, WalSync } from './sqlite/commits.ts'
 import { type Connection, readCount, useWal } from './sqlite/connection.ts'
@@ -49,6 +51,8 @@ export type SqliteOptions<Q> = {
    * grows further, and is truncated once it starts over.
    */
   readonly checkpointAfterPages?: number
+  /** Where the server puts backups; null or left out: into the folder `backups` beside the file. */
+  readonly backupFolder?: string | null
   /** How much disk space is reserved for ending access on a full disk; none by default. */
   readonly reserveBytes?: number
   /** Called with the duration of each sync of the WAL. */
@@ -104,7 +108,8 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
 class SqliteStore<Q> implements Store<Q> {
   readonly queries: Q
   readonly node = 0
-  readonly backups: FileBackups
+  readonly backups: FolderBackups
+  readonly #backups: ReturnType<typeof fileBackups>
 
   readonly #reader: ReadingConnection<Q>
   readonly #commits: Commits<Q>
@@ -125,7 +130,8 @@ class SqliteStore<Q> implements Store<Q> {
   ) {
     const { file, role, createQueries, checkpointAfterPages = 4_000, reserveBytes } = options
     this.#checkpointAfterPages = checkpointAfterPages
-    this.backups = new FileBackups(file)
+    this.#backups = fileBackups(file)
+    this.backups = new FolderBackups(options.backupFolder ?? join(dirname(file), 'backups'), this.#backups)
     this.#reader = new ReadingConnection(file, createQueries)
     this.queries = this.#reader.queries
     this.#writer = this.#openWriter()
@@ -214,7 +220,7 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   async close(): Promise<void> {
-    this.backups.close()
+    this.#backups.close()
     await this.#commits.drain()
     clearInterval(this.#timer)
     await this.#acknowledged.close({ failed: this.#stopped !== null })

@@ -55,6 +55,12 @@ const readPlatform = (read: Read, faults: string[]) => ({
   auditRetention: readAuditRetention(read),
 })
 
+const readBackups = (read: Read): { readonly directory: string; readonly keep: number } | null => {
+  const directory = read<string | null>('BACKUP_DIRECTORY', null, folderOf)
+  const keep = read('BACKUP_KEEP', 14, wholeNumber(1, 1_000))
+  return directory === null ? null : { directory, keep }
+}
+
 const readPlace = (read: Read): DatabasePlace => read('DATABASE_URL', defaultDatabase, databaseOf, 'database')
 /** The name that people see on the pages. */
 const readPlatformName = (read: Read): string => read('PLATFORM_NAME', 'App Platform', nameOf)
@@ -81,6 +87,8 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
       host: read('HOST', '127.0.0.1', hostOf, 'host'),
       trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
       mail: readMail(read, faults),
+      /** The backups that the server makes every day; null: none. */
+      backups: readBackups(read),
       rateLimits: readRateLimits(read),
       longestWaitMs: readLongestWait(read),
       identityProvider: readIdentityProvider(read, platform.signIn, faults),
@@ -142,6 +150,11 @@ const databaseOf = (text: string): DatabasePlace | Broken => {
   }
   return { kind: 'sqlite', path }
 }
+
+const folderOf = (text: string): string | Broken =>
+  /^\/[^\0]*[^\s"'\0]$/.test(text)
+    ? text
+    : new Broken('must be the absolute path of a folder, such as /var/lib/app-platform-backups.')
 
 /** `file:./data/x.db` and `file:x.db` are relative, `file:/x.db` and `file:///x.db` absolute. */
 const pathOfFileUrl = (url: string): string | null => {

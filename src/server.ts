@@ -16,6 +16,7 @@ import { createUploadSlots } from './http/upload-body.ts'
 import { standardRefusal } from './http/standard-refusal.ts'
 import {
   announceDeprecationsJob,
+  dailyBackupJob,
   keepTimeJob,
   purgeJob,
   sendMailsJob,
@@ -28,6 +29,7 @@ import {
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { startScheduler } from './jobs/scheduler.ts'
 import { createRefusalLog } from './operations/audit/refusal-log.ts'
+import { createDailyBackups } from './operations/backups/daily-backups.ts'
 import { keepingClock, keepTime, openClock, openRandom } from './operations/clock.ts'
 import { openServerKey } from './operations/server-key.ts'
 import { readFigures } from './operations/health/health.ts'
@@ -144,6 +146,7 @@ export const startPlatformServer = async (
     role: 'server' as const,
     facts: { name: machineName(), version: program.version, settings: sharedSettings(config) },
     migrate: true,
+    backupFolder: config.backups?.directory ?? null,
     isPatient: config.longestWaitMs === null,
     reserveBytes: 2 * 1024 * 1024,
     onSync: metrics.synced,
@@ -170,6 +173,7 @@ export const startPlatformServer = async (
   log.flush() // before the sentence of a start that is refused
 
   const { mail, platformName } = config
+  const dailyBackups = config.backups === null ? null : createDailyBackups(config.backups)
   const mailer = mail === null ? null : createMailer(mail, { platformName })
   const parts = {
     database,
@@ -185,6 +189,7 @@ export const startPlatformServer = async (
     auditRetention: config.auditRetention,
     webhooks,
     mailer,
+    dailyBackups,
     observe: metrics.tokens,
     refusals: createRefusalLog(),
     running: new Set<string>(),
@@ -252,6 +257,7 @@ export const startPlatformServer = async (
     tellBuilderJob(platform),
     tellRefusalsJob(platform),
     watchConditions,
+    ...(dailyBackups === null ? [] : [dailyBackupJob(platform, dailyBackups, log)]),
     ...(mailer === null ? [] : [sendMailsJob(platform, mailer, log, metrics.mailLost)]),
     ...(cluster === null ? [] : [shareLimitsJob(async () => await limiter.share(cluster.mergeLimits))]),
   ]

@@ -3,6 +3,7 @@
  * not there at all. The command line and the server make and check them here.
  */
 import { beginCopy, isDump } from '../backup.ts'
+import type { BackupMaker } from '../backups.ts'
 import { type BackupNames, namesForDumps } from '../backup-folder.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { type Address, parseAddress } from './address.ts'
@@ -26,6 +27,16 @@ export const dumpPostgres = async ({ url, to, replace }: DumpOptions): Promise<v
 
 /** How the dumps of the database of this URL are named in a folder. */
 export const namesOfDumps = (url: string): BackupNames => namesForDumps(parseAddress(url).database)
+
+/** How a server dumps its database. */
+export const dumpBackups = (url: string): BackupMaker => ({
+  names: namesOfDumps(url),
+  make: async (to) => {
+    await dumpPostgres({ url, to, replace: false })
+    return await checkDump(to)
+  },
+  check: checkDump,
+})
 
 /** Dumps the database to a stream. Nobody can check what was sent. @throws DatabaseUnusable as `dumpPostgres` does */
 export const streamDump = async (url: string, send: (dump: ReadableStream<Uint8Array>) => Promise<void>) => {

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { backupFile } from '../backup.ts'
+import { unusable } from '../backups.ts'
 import { checkFile } from '../check.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { migrations } from '../migrations/index.ts'
@@ -27,7 +28,9 @@ const report = (order: BackupOrder): BackupReport => {
   try {
     return obey(order)
   } catch (error) {
-    if (error instanceof DatabaseUnusable) return { kind: 'refused', message: error.message }
+    const refused =
+      error instanceof DatabaseUnusable ? error : order.kind === 'back_up' ? unusable(error, order.to) : null
+    if (refused !== null) return { kind: 'refused', message: refused.message }
     return { kind: 'broke', message: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -226,6 +226,7 @@ export const asOperator = async <T>(
       quotas: config.quotas,
       auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks, { callsThisMachine: await isDemo({ database }) }),
+      dailyBackups: null, // the server makes them
       mailer: config.sendsMails ? { trouble: () => null, givenUp: () => 0 } : null, // the server sends them
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       refusals: createRefusalLog(),

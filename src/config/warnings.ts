@@ -47,6 +47,7 @@ const coversEverything = ({ address, prefix }: IpNetwork): boolean =>
 const ownPrefixes = [
   'APP_CREATION',
   'AUDIT_RETENTION',
+  'BACKUP_',
   'INSTALL_APPROVAL',
   'LIFETIME_',
   'LOG_REQUEST',

@@ -3,6 +3,7 @@
 
 import { PlatformError } from '../domain/errors.ts'
 import { tellRepeatedRefusals } from '../operations/audit/refusal-log.ts'
+import { backUpDaily, type DailyBackups } from '../operations/backups/daily-backups.ts'
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/health.ts'
 import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'
@@ -95,6 +96,17 @@ export const shareLimitsJob = (share: () => Promise<void>): Job => ({
     }
   },
 })
+
+/** Makes the backup of the day when it is due, and notices whether one is missing. */
+export const dailyBackupJob = (platform: Platform, dailyBackups: DailyBackups, log: Log): Job => {
+  const startedAt = platform.clock.now()
+  const failed = (problems: readonly string[]) => log.error('backup.failed', { reason: problems.join(' ') })
+  return {
+    name: 'daily-backup',
+    periodMs: 5_000,
+    run: async () => await backUpDaily({ ...platform, dailyBackups }, { startedAt, failed }),
+  }
+}
 
 /** Stores the trusted time in the database once a minute, so that backups contain it. */
 export const keepTimeJob = (platform: Platform): Job => ({

@@ -11,6 +11,7 @@ import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
 import type { WebhookSender } from '../runtime/webhook-sender.ts'
 import type { RefusalLog } from './audit/refusal-log.ts'
+import type { DailyBackups } from './backups/daily-backups.ts'
 
 /** Counts what happens to secrets, by kind. */
 type TokenObserver = {
@@ -53,6 +54,8 @@ export type Platform = {
   readonly webhooks: WebhookSender
   /** Sends mails; null if no mail server is set, and then no mail is written. */
   readonly mailer: Pick<Mailer, 'trouble' | 'givenUp'> | null
+  /** The backups that this server makes every day; null if it makes none by itself. */
+  readonly dailyBackups: DailyBackups | null
   readonly observe: TokenObserver
   /** Decides which refusals get an audit event of their own. */
   readonly refusals: RefusalLog
@@ -61,7 +64,7 @@ export type Platform = {
 }
 
 /** The part of the platform that health and metrics need. */
-export type Observed = Pick<Platform, 'database' | 'clock' | 'mailer'>
+export type Observed = Pick<Platform, 'database' | 'clock' | 'mailer' | 'dailyBackups'>
 
 /** Where a call came from. Every audit row has it. */
 export type Trace = { readonly requestId: string; readonly address: string }

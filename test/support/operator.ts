@@ -67,6 +67,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   auditRetention: defaultAuditRetention,
   webhooks: openWebhookSender([]),
   mailer: null,
+  dailyBackups: null,
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
   refusals: createRefusalLog(),
   running: new Set(),

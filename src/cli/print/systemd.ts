@@ -15,7 +15,7 @@ export const systemdUnit = (deployment: Deployment): string => {
     program: word(program),
     environment: environmentLines(deployment).join('\n'),
     environmentFile: secrets.length > 0 ? `EnvironmentFile=${environmentFile}` : '', // only root can read it
-    home: file === null ? '' : home(file),
+    home: [...(file === null ? [] : [home(dirname(file))]), ...backupHome(deployment)].join('\n'),
     sandbox: sandbox(deployment),
   })
 }
@@ -58,15 +58,24 @@ const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(
 const environmentLines = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
+/** The folder of the backups that the server makes by itself. */
+const backupHome = ({ settings }: Deployment): readonly string[] =>
+  settings.flatMap(([name, value]) =>
+    name === 'BACKUP_DIRECTORY' ? [home(value, 'backups', `${stateFolder}/${backupFolder}`)] : [],
+  )
+
 /**
- * The only folder that the service may write to. systemd creates it if it is in the folder for services' state.
+ * A folder that the service may write to. systemd creates it if it is in the folder for services' state.
  * @throws UsageError for a folder that the service cannot see
  */
-const home = (file: string): string => {
-  const folder = dirname(file)
+const home = (
+  folder: string,
+  what = 'a database',
+  example = `--database ${stateFolder}/app-platform/app-platform.db`,
+): string => {
   if (/^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(folder)) {
     throw new UsageError(
-      `A service cannot see a database in ${folder}: choose one in ${stateFolder}, such as --database ${stateFolder}/app-platform/app-platform.db.`,
+      `A service cannot see ${what} in ${folder}: choose a place in ${stateFolder}, such as ${example}.`,
     )
   }
   const name = relative(stateFolder, folder)
@@ -84,17 +93,17 @@ const sandbox = ({ port }: Deployment): string =>
   }).trimEnd()
 
 const kept = 14
-const folder = 'app-platform-backups'
+const backupFolder = 'app-platform-backups'
 
 /** A systemd service that backs up, checks and prunes, and its timer (systemd.timer(5)); and the same as a cron line. */
 export const backupTimer = (deployment: Deployment): string => {
   const { file, program, secrets } = deployment
-  const place = `${stateFolder}/${folder}`
+  const place = `${stateFolder}/${backupFolder}`
   const command = `${word(program)} backup ${place} --keep ${kept} --check`
   const isSecret = secrets.includes('DATABASE_URL')
   return fill(timerTemplate, {
     place,
-    folder,
+    folder: backupFolder,
     command,
     // Only root can read the file with the URL of PostgreSQL.
     cron: isSecret
@@ -104,7 +113,7 @@ export const backupTimer = (deployment: Deployment): string => {
       .filter((line) => /^Environment="DATABASE_URL(_FILE)?=/.test(line))
       .join('\n'),
     environmentFile: isSecret ? `EnvironmentFile=${environmentFile}` : '',
-    home: file === null ? '' : home(file),
+    home: file === null ? '' : home(dirname(file)),
     sandbox: sandbox({ ...deployment, port: unprivilegedPort }),
   })
 }

@@ -119,7 +119,7 @@ const backupsOf = ({ database: { backups } }: Platform): Backups => {
   return backups
 }
 
-const notHere = 'This server does not back up PostgreSQL. Run app-platform backup.'
+const notHere = 'This server backs up PostgreSQL only if BACKUP_DIRECTORY is set. Run app-platform backup.'
 
 const begin = (backups: Backups, kind: 'backup' | 'check', at: number, known?: string): string => {
   const name = backups.begin(kind, at, known)
@@ -131,13 +131,14 @@ const busy = 'Another backup or check is running. Wait until it has ended. Nothi
 
 /** Why the disk has no room for a backup; null if it has, or if nobody knows. */
 export const lackOfRoom = ({ database }: Pick<Platform, 'database'>): string | null => {
-  const { databaseBytes, walBytes, freeDiskBytes } = database.statistics()
+  const { databaseBytes, walBytes } = database.statistics()
   const needed = databaseBytes + walBytes + spareBytes
-  if (freeDiskBytes === null || freeDiskBytes >= needed) return null
-  return `A backup needs ${bytesInWords(needed)} of free space, and the disk has ${bytesInWords(freeDiskBytes)}.`
+  const free = database.backups?.freeBytes() ?? null
+  if (free === null || free >= needed) return null
+  return `A backup needs ${bytesInWords(needed)} of free space, and the disk has ${bytesInWords(free)}.`
 }
 
-/** What the desk shows about backups; null on PostgreSQL, which has its own. */
+/** What the desk shows about backups; null on PostgreSQL without BACKUP_DIRECTORY. */
 export type BackupState = NonNullable<Awaited<ReturnType<typeof readBackups>>>
 
 export const readBackups = async (platform: Platform) => {
@@ -147,6 +148,8 @@ export const readBackups = async (platform: Platform) => {
   const outcomes = backups.outcomes()
   return {
     folder: backups.folder,
+    /** How many are kept of those that the server makes every day; null if it makes none by itself. */
+    dailyKeep: platform.dailyBackups?.keep ?? null,
     files: backups.list().map(({ name, madeAt, sizeBytes }) => ({
       name,
       madeAt,

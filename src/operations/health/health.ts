@@ -22,6 +22,8 @@ export const conditionNames = [
   'several_standbys',
   'mail_fails',
   'mails_given_up',
+  'backup_failed',
+  'backup_missing',
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
@@ -47,6 +49,7 @@ export const readConditions = async (platform: Observed): Promise<readonly Condi
     ...sharingConditions(platform.database.sharing()),
     mailCondition(platform),
     lostMailsCondition(platform),
+    backupCondition(platform),
   ].filter((condition) => condition !== null)
 }
 
@@ -82,6 +85,11 @@ const lostMailsCondition = ({ mailer }: Observed): Condition | null => {
         'mails_given_up',
         `${count === 1 ? 'A mail' : `${count} mails`} of the last two days could not be delivered: the audit log names the people and the reasons (mail.given_up). Correct the addresses, or send new links.`,
       )
+}
+
+const backupCondition = ({ dailyBackups }: Observed): Condition | null => {
+  const trouble = dailyBackups?.trouble() ?? null
+  return trouble === null ? null : warning(trouble.name, trouble.sentence)
 }
 
 /** How far clocks may differ without a warning. Beyond 30 s, the store takes no writes, and says so (`clock_wrong`). */

@@ -125,6 +125,12 @@ const OfFile = ({ visit, state }: OfFileProps) => {
         The server copies the database to <code>{state.folder}</code> while it keeps running, and checks the copy. If
         the copy is good, it removes older backups beyond the number to keep.
       </p>
+      {state.dailyKeep === null ? null : (
+        <p>
+          It does so by itself every day at 03:00 UTC, and keeps the newest {state.dailyKeep} (<code>BACKUP_KEEP</code>
+          ).
+        </p>
+      )}
       {state.lackOfRoom === null ? null : <p class="problem">{state.lackOfRoom}</p>}
       <Form action={deskPaths.backups} visit={visit} class="measure" asks={proveFirst(visit)}>
         <Field
@@ -133,7 +139,7 @@ const OfFile = ({ visit, state }: OfFileProps) => {
           hint="Including the new one. Older ones are removed."
           input={{
             type: 'number',
-            value: String(keptBackups.default),
+            value: String(state.dailyKeep ?? keptBackups.default),
             min: keptBackups.least,
             max: keptBackups.most,
             required: true,
@@ -163,11 +169,15 @@ const OfFile = ({ visit, state }: OfFileProps) => {
       />
       <h2>Keep them safe</h2>
       <p>
-        These files are on the same disk as the database. Copy the newest one to another machine. A backup has all
-        password hashes and signing keys, so it cannot be downloaded here. This command prints a timer that makes a
-        backup every day:
+        These files are on the machine of this server. Copy the newest one to another machine. A backup has all password
+        hashes and signing keys, so it cannot be downloaded here.
+        {state.dailyKeep === null
+          ? ' With BACKUP_DIRECTORY the server makes one every day. This command prints a timer that does it instead:'
+          : null}
       </p>
-      <CodeBlock id="timer" label="Daily backups" code="app-platform print backup-timer --to /etc/systemd/system" />
+      {state.dailyKeep === null ? (
+        <CodeBlock id="timer" label="Daily backups" code="app-platform print backup-timer --to /etc/systemd/system" />
+      ) : null}
       <p>
         Restoring needs a stopped server: see the guide <a href="/docs/guides/backup-and-restore">Backup and restore</a>
         .

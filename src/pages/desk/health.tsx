@@ -39,7 +39,7 @@ export const healthRoutes = (door: Door) =>
             value={bytesInWords(health.databaseBytes)}
             change={<Writable is={health.writable} />}
           />
-          {isFile ? (
+          {door.platform.database.backups !== null ? (
             <StatTile
               label="Last backup"
               value={
@@ -126,6 +126,7 @@ const jobWords: Readonly<Record<string, string>> = {
   'watch-conditions': 'Looks for problems that an operator has to solve',
   'share-limits': 'Shares rate limits with the other servers',
   'send-mails': 'Sends mails',
+  'daily-backup': 'Makes the backup of the day',
   webhooks: 'Delivers webhooks',
 }
 
