@@ -65,6 +65,8 @@ export type EmbeddedAnswer = Static<typeof sessions.embeddedSessionResponse>
 export type EmbeddedIdentity = Static<typeof oauth.embeddedIdentity>
 
 export type UserStatement = Static<typeof management.userStatement>
+export type UserLine = Static<typeof management.userLine>
+export type ImportedUsers = Static<typeof management.importedUsers>
 export type ManagedUser = Static<typeof management.managedUser>
 export type UserQuery = Paging & { readonly email?: string; readonly status?: ManagedUser['status'] }
 export type EndedAccess = Static<typeof management.endedAccess>

@@ -9,6 +9,7 @@ import type {
   ErasedUser,
   GivenScopes,
   ImportedResources,
+  ImportedUsers,
   InstallQuery,
   Page,
   Paging,
@@ -24,6 +25,7 @@ import type {
   ResourceStatement,
   RetiredScope,
   ScopeStatement,
+  UserLine,
   UserQuery,
   UserStatement,
   WebhookAttemptPage,
@@ -81,6 +83,9 @@ const usersOf = (send: Send) => {
     /** Creates the user (status 201), or replaces what is stored (200). Without `pictureUrl` there is no picture. */
     put: async (externalId: string, body: UserStatement, call: CallOptions = {}) =>
       await send(isAnswer<ManagedUser>, { ...call, method: 'PUT', path: userPath(externalId), body }),
+    /** Creates and replaces many users at once; if a line is wrong, none. */
+    import: async (lines: ImportLines<UserLine>, call: CallOptions = {}) =>
+      await sendLines(send, isAnswer<ImportedUsers>, lines, { ...call, path: '/users' }),
     get: async (externalId: string, call: CallOptions = {}) =>
       await send(isAnswer<ManagedUser>, { ...call, method: 'GET', path: userPath(externalId) }),
     list,
@@ -99,18 +104,45 @@ const usersOf = (send: Send) => {
   }
 }
 
+/** Records, or parts of a file that has them one a line: text or bytes. Or a function that opens them, again if need be. */
+export type ImportLines<Line = ResourceLine> = LineSource<Line> | (() => LineSource<Line>)
+type LineSource<Line> = Iterable<Line | string | Uint8Array> | AsyncIterable<Line | string | Uint8Array>
+
+/** 256 MiB over a slow line. */
+const importTimeoutMs = 900_000
+
+type LinesCall = CallOptions & { readonly path: string; readonly query?: Readonly<Record<string, string>> }
+
+/**
+ * Sends lines, which are read meanwhile. A list, or a function that opens the lines again, is retried like every call; anything else
+ * can be sent only once.
+ */
+const sendLines = async <T>(
+  send: Send,
+  shape: Parameters<typeof send<T>>[0],
+  lines: ImportLines<object>,
+  call: LinesCall,
+): Promise<T> => {
+  const broken = new AbortController()
+  const { signal } = broken
+  const opened = (): Lines => (typeof lines === 'function' ? lines() : lines)
+  return await send(shape, {
+    timeoutMs: importTimeoutMs,
+    ...call,
+    // What the source throws ends the call, and the caller gets it unchanged.
+    signal: call.signal === undefined ? signal : AbortSignal.any([signal, call.signal]),
+    method: 'POST',
+    lines: () => lineStream(opened(), (error) => broken.abort(error)),
+    isUnrepeatable: typeof lines !== 'function' && !Array.isArray(lines),
+  })
+}
+
 type Kind = ManagedResource['kind']
 
-/** Records, or parts of a file that has them one a line: text or bytes. */
-export type ImportLines =
-  Iterable<ResourceLine | string | Uint8Array> | AsyncIterable<ResourceLine | string | Uint8Array>
 export type ImportOptions = CallOptions & {
   /** Removes the builder's websites and stores that no line is about. */
   readonly prune?: boolean
 }
-
-/** 256 MiB over a slow line. */
-const importTimeoutMs = 900_000
 
 const resourcePath = (kind: Kind, externalId: string) =>
   `/resources/${segment('kind', kind)}/${segment('externalId', externalId)}`
@@ -137,26 +169,13 @@ const resourcesOf = (send: Send) => {
     /** Removes it and ends the installs on it. Repeated after a lost answer, it throws `record_not_found`: it is removed. */
     remove: async (kind: Kind, externalId: string, call: CallOptions = {}) =>
       await send(isAnswer<RemovedResource>, { ...call, method: 'DELETE', path: resourcePath(kind, externalId) }),
-    /**
-     * Creates, replaces and removes many at once: all or, if a line is wrong, none. The lines are read while they are sent. A
-     * list, or a function that opens the lines again, is retried like every call; anything else can be sent only once.
-     */
-    import: async (lines: ImportLines | (() => ImportLines), { prune, ...call }: ImportOptions = {}) => {
-      const broken = new AbortController()
-      const { signal } = broken
-      const opened = (): Lines => (typeof lines === 'function' ? lines() : lines)
-      return await send(isAnswer<ImportedResources>, {
-        timeoutMs: importTimeoutMs,
+    /** Creates, replaces and removes many at once: all or, if a line is wrong, none. */
+    import: async (lines: ImportLines<ResourceLine>, { prune, ...call }: ImportOptions = {}) =>
+      await sendLines(send, isAnswer<ImportedResources>, lines, {
         ...call,
-        // What the source throws ends the call, and the caller gets it unchanged.
-        signal: call.signal === undefined ? signal : AbortSignal.any([signal, call.signal]),
-        method: 'POST',
         path: '/resources/import',
         query: prune === true ? { prune: 'true' } : {},
-        lines: () => lineStream(opened(), (error) => broken.abort(error)),
-        isUnrepeatable: typeof lines !== 'function' && !Array.isArray(lines),
-      })
-    },
+      }),
   }
 }
 

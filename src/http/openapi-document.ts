@@ -150,7 +150,14 @@ const operationOf = ({ path, hooks }: DocumentedRoute, models: Models, refusals:
     ...detail,
     description: `${String(detail['description'])} Errors: ${errorsIn(codes)}.`,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(isJsonObject(body) ? { requestBody: { required: true, content: { [media]: contentOf(body, models) } } } : {}),
+    ...(isJsonObject(body)
+      ? {
+          requestBody: {
+            required: true,
+            content: { [media]: media === lines ? linesOf(body, models) : contentOf(body, models) },
+          },
+        }
+      : {}),
     responses: Object.fromEntries(
       Object.entries(answers).flatMap(([status, answer]) => {
         if (!isJsonObject(answer)) return []
@@ -222,6 +229,13 @@ const contentOf = (schema: JsonObject, models: Models): JsonObject => {
   const value = exampleOf(schema)
   return { schema: openApiSchema(schema, models), ...(value === undefined ? {} : { examples: { whole: { value } } }) }
 }
+
+/** A body with a JSON object on each line: text, because it is no JSON itself (JSON Schema 2020-12, `contentSchema`). */
+const linesOf = (schema: JsonObject, models: Models): JsonObject => ({
+  schema: { type: 'string', contentMediaType: lines, contentSchema: openApiSchema(schema, models) },
+  examples: { whole: { value: `${JSON.stringify(exampleOf(schema))}\n` } },
+})
+const lines = 'application/x-ndjson'
 
 const contractHeaders = ['X-Service-Api-Version', 'Deprecation', 'Sunset'] as const
 const refusalWords: Readonly<Record<string, readonly [name: string, description: string, ...headers: string[]]>> = {

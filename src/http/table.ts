@@ -15,6 +15,7 @@ import { runOneCommand } from './endpoints/management-commands.ts'
 import {
   endAccessOfUser,
   eraseOneUser,
+  importUserLines,
   putUser,
   readPersonalData,
   readUser,
@@ -95,6 +96,7 @@ export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean
   askUserInfo,
   // The management API.
   readUsers,
+  importUserLines,
   putUser,
   readUser,
   eraseOneUser,

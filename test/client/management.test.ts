@@ -149,6 +149,18 @@ test('a list of several pages is read page by page, only as far as the loop goes
   expect(pages()).toBe(before + 4)
 })
 
+test('users are imported from any source too', async () => {
+  const lines = Array.from({ length: 120 }, (_, n) => ({
+    externalId: `l${n}`,
+    email: `l${n}@b.example`,
+    name: `L ${n}`,
+  }))
+  expect(await builder.users.import(lines)).toEqual({ created: 120, updated: 0, unchanged: 0 })
+  expect(await builder.users.import(() => lines.map((line) => `${JSON.stringify(line)}\n`))).toMatchObject({
+    unchanged: 120,
+  })
+})
+
 test('an import takes records, text and bytes from any source, and prunes', async () => {
   async function* records() {
     for (const number of [1, 2]) yield siteOf(number)

@@ -120,6 +120,14 @@ const calls: Readonly<Record<string, Call>> = {
       body: { email: user.email, name: fresh('Name') },
     }),
   },
+  'POST /users': {
+    right: 'users:write',
+    sent: ({ externalId, user }) => ({
+      path: '/users',
+      body: { externalId, email: user.email, name: fresh('Name') },
+      type: 'application/x-ndjson',
+    }),
+  },
   'GET /users/:externalId': reading('users:read', ({ externalId }) => `/users/${externalId}`),
   'DELETE /users/:externalId': { right: 'users:write', sent: ({ externalId }) => ({ path: `/users/${externalId}` }) },
   'GET /users/:externalId/export': reading('users:read', ({ externalId }) => `/users/${externalId}/export`),

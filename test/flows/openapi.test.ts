@@ -118,7 +118,8 @@ describe.each(documents)('the document $path', ({ path, document }) => {
       ),
     )
     const unnamed = bodies.filter(([, schemas]) => schemas.some(({ $ref }: Json) => $ref === undefined))
-    const plain = new Set(['POST /oauth/revoke', 'GET /metrics']) // an empty object, and text
+    const imports = ['POST /api/management/users', 'POST /api/management/resources/import']
+    const plain = new Set(['POST /oauth/revoke', 'GET /metrics', ...imports]) // an empty object, and text
     expect(unnamed.map(([name]) => name).filter((name) => !plain.has(name) && !name.includes('well-known'))).toEqual([])
     expect(text).not.toMatch(/"(?:activate|publish|submit)":/) // fields that an upload must not have
   })
@@ -162,6 +163,7 @@ describe('the two documents', () => {
       'GET /api/management/resources/{kind}/{externalId}',
       'DELETE /api/management/resources/{kind}/{externalId}',
       'GET /api/management/installs',
+      'POST /api/management/users',
       'POST /api/management/resources/import',
       'POST /api/management/installs/{id}/approve',
       'POST /api/management/installs/{id}/reject',
@@ -520,6 +522,13 @@ test('every answer of a long walk matches the documents', async () => {
     body: { kind: 'site', externalId: '8', ...site, slug: 'other' },
     headers: { 'Content-Type': 'application/x-ndjson' },
   })
+  for (const email of ['ada@builder.example', 'nobody']) {
+    await walk('POST', '~/api/management/users', {
+      token: builder,
+      body: { ...ada, externalId: 'u1', email },
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    })
+  }
   for (const path of ['/users/u1/end-access', '/users/u2/end-access']) await management('POST', path, {})
   for (const path of ['/resources/site/7', '/resources/site/7', '/users/u1', '/users/u2'])
     await management('DELETE', path)

@@ -102,6 +102,7 @@ const forManagement =
 
 const managementCalls = [
   ['GET', 'users'],
+  ['POST', 'users'],
   ['PUT', 'users/{externalId}'],
   ['GET', 'users/{externalId}'],
   ['DELETE', 'users/{externalId}'],
@@ -179,7 +180,7 @@ const managementRow = ([method, path]: (typeof managementCalls)[number]): Row =>
   expected: forManagement(needsInput.test(`${method} ${path}`) ? '400 invalid_request' : '403 right_missing'),
 })
 /** Calls that ask for a query or a body, which is looked at before the rights of the key. */
-const needsInput = /^PUT (?!.*\/apps\/)|\/sign-in-requests\/|^GET [^ ]*\/apps$|\/transfer$/
+const needsInput = /^PUT (?!.*\/apps\/)|\/sign-in-requests\/|^GET [^ ]*\/apps$|\/transfer$|\/commands$/
 
 const rows: readonly Row[] = [
   { method: 'GET', path: '/me', expected: forApps('200', '200') },
@@ -284,7 +285,7 @@ describe('each kind of token, presented in each way, gets the answer of the cont
       const wrong: string[] = []
       const ask = async (column: Column, way: Way, token: string | null) => {
         const sent = body === undefined ? {} : { body: body() }
-        const type = path.endsWith('/import') ? { 'Content-Type': 'application/x-ndjson' } : {}
+        const type = /\/import$|\/management\/users$/.test(path) ? { 'Content-Type': 'application/x-ndjson' } : {}
         const headers = { ...(token === null ? {} : headersFor(way, token)), ...type }
         const told = outcomeOf(await call(world.server.url, method, path, { ...sent, headers }))
         const right = expected(column, way)

@@ -48,6 +48,17 @@ export const userStatement = model('UserStatement', 'A user, as the builder know
   status: Type.Optional(userStatus),
 })
 
+/** One line of an import of users. */
+export const userLine = model('UserLine', 'One line of the body.', {
+  externalId: text("The builder's own ID of the user.", '42'),
+  ...userStatement.properties,
+})
+export const importedUsers = model('ImportedUsers', 'What has changed.', {
+  created: count('Users who are new.', 2),
+  updated: count('Those who have changed.', 1),
+  unchanged: count('Those whose line says what is stored.', 0),
+})
+
 export const managedUser = model('ManagedUser', 'The user.', {
   id: recordId('usr', 'ID of the user on this server.'),
   externalId,

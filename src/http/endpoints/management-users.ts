@@ -12,13 +12,19 @@ import {
   endedAccess,
   erasedUser,
   externalIdParameter,
+  importedUsers,
   managedUser,
   managedUserList,
   personalData,
+  userLine,
   userListQuery,
   userStatement,
 } from '../contract/management.ts'
-import { jsonBody, queryOf } from '../endpoint.ts'
+import { jsonBody, lineBody, queryOf } from '../endpoint.ts'
+import { checkOf } from '../schema-check.ts'
+import { parseStrictJson } from '../strict-body.ts'
+import { importSteps } from '../upload-body.ts'
+import { importUsers } from '../../operations/users/import-users.ts'
 import { managed } from '../management.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
 import { wireTime } from '../wire.ts'
@@ -51,6 +57,29 @@ export const putUser = managed({
     call.status = created ? 201 : 200
     return wireUser(user)
   },
+})
+
+const checkLine = checkOf(userLine)
+
+export const importUserLines = managed({
+  method: 'POST',
+  path: '/users',
+  right: 'users:write',
+  body: lineBody,
+  otherBody: { type: 'application/x-ndjson', schema: userLine },
+  answers: { 200: importedUsers },
+  id: 'importUsers',
+  summary: 'Create and replace many users',
+  description:
+    'The body has one JSON object per line, at most 50,000. Each is stored as by PUT; nobody is removed. If some lines are wrong, none is stored: `details.lines` names the first twenty. The same file again changes nothing.',
+  run: async (door, call, { actor }) =>
+    await importUsers(door.platform, call, actor, {
+      chunks: importSteps(door, call),
+      read: (line) => {
+        const { pictureUrl = null, status = null, ...user } = checkLine(parseStrictJson(line))
+        return { ...user, pictureUrl, status }
+      },
+    }),
 })
 
 export const readUser = managed({

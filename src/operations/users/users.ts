@@ -204,13 +204,26 @@ export const builderUser = (user: User) => ({
   updatedAt: user.updatedAt,
 })
 
-type StatedUser = {
+/** A user as the builder states them. */
+export type StatedUser = {
   readonly externalId: string
   readonly email: string
   readonly name: string
   readonly pictureUrl: string | null
   /** Null leaves the status of a known user as it is; a new one is active. */
   readonly status: UserStatus | null
+}
+
+/** In the form of the store. */
+export type CheckedUser = ReturnType<typeof checkedUser>
+
+/** @throws invalid_request */
+export const checkedUser = ({ externalId, email: address, name, pictureUrl, status }: StatedUser) => {
+  if (!isForeignId('external ID', externalId)) throw badInput('externalId', externalIdRule)
+  const email = normalizeEmail(address)
+  if (email === null) throw badInput('email', emailFault(address))
+  refuseFault('pictureUrl', pictureUrl === null ? null : pictureFault(pictureUrl))
+  return { externalId, email, name: statedPersonName(name, localPartOf(email)), pictureUrl, status }
 }
 
 /**
@@ -224,28 +237,30 @@ export const putBuilderUser: Operation<StatedUser, { readonly user: BuilderUser;
   actor,
   stated,
 ) => {
-  if (!isForeignId('external ID', stated.externalId)) throw badInput('externalId', externalIdRule)
-  const email = normalizeEmail(stated.email)
-  if (email === null) throw badInput('email', emailFault(stated.email))
-  refuseFault('pictureUrl', stated.pictureUrl === null ? null : pictureFault(stated.pictureUrl))
+  const user = checkedUser(stated)
   const now = platform.clock.now()
   const id = recordId('usr_', platform.random.uuid(now))
-  const { externalId, pictureUrl, status } = stated
-  const name = statedPersonName(stated.name, localPartOf(email))
-  return await decide(platform, trace, { actor, now }, async (change) => {
-    const before = await change.q.users.byExternalId(externalId)
-    const holder = await change.q.users.byEmail(email)
-    if (before?.isOperator === true) return refuse('operator_protected')
-    if (holder !== null && holder.id !== before?.id) return refuse('email_taken', { param: 'email' })
-    if (before === null) {
-      const user = newUser({ id, externalId, email, name, pictureUrl, status: status ?? 'active' }, now)
-      await change.q.users.insert(user)
-      await change.record({ action: 'user.created', target: id, detail: { operator: false } })
-      return { user: builderUser(user), created: true }
-    }
-    const { user } = await changeUser(change, before, { email, name, pictureUrl, status: status ?? before.status })
-    return { user: builderUser(user), created: false }
-  })
+  return await decide(platform, trace, { actor, now }, async (change) => await storeUser(change, user, id))
+}
+
+/** Stores the user; a new one gets this ID. */
+export const storeUser = async (
+  change: OpenChange,
+  { externalId, status, ...facts }: CheckedUser,
+  id: string,
+): Promise<{ readonly user: BuilderUser; readonly created: boolean } | PlatformError> => {
+  const before = await change.q.users.byExternalId(externalId)
+  const holder = await change.q.users.byEmail(facts.email)
+  if (before?.isOperator === true) return refuse('operator_protected')
+  if (holder !== null && holder.id !== before?.id) return refuse('email_taken', { param: 'email' })
+  if (before === null) {
+    const user = newUser({ id, externalId, ...facts, status: status ?? 'active' }, change.now)
+    await change.q.users.insert(user)
+    await change.record({ action: 'user.created', target: id, detail: { operator: false } })
+    return { user: builderUser(user), created: true }
+  }
+  const { user } = await changeUser(change, before, { ...facts, status: status ?? before.status })
+  return { user: builderUser(user), created: false }
 }
 
 export const externalIdRule = 'An external ID is 1 to 128 visible ASCII characters, and not one or two dots.'
