@@ -3,12 +3,9 @@ import { createServiceKey } from '../../src/operations/service-keys/change-servi
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { freePort } from '../clients/support/free-port.ts'
 import { closeBrowsers, openBrowser } from '../pages/support/browser.ts'
-import { askPath } from '../pages/support/front-door.ts'
-import { call } from '../support/call.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
-import { createInstall, moveInstall } from '../../src/operations/installs/installs.ts'
-import { createWorld, endWorld, exchange, type World } from '../support/world.ts'
+import { createWorld, endWorld, type World } from '../support/world.ts'
 import { startSampleBuilder } from './builder.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
@@ -21,11 +18,11 @@ beforeAll(async () => {
   const env = { SIGN_IN: 'handover', SIGN_IN_URL: `http://localhost:${port}/apps/sign-in` }
   world = await createWorld({ env: { ...env, SIGN_OUT_URL: `http://localhost:${port}/`, PASSWORD_FOR: 'operators' } })
   platform = world.server.url.replace('127.0.0.1', 'localhost')
-  const rights = ['users:write', 'resources:write', 'sign-in']
+  const rights = ['users:write', 'resources:write', 'scopes:write', 'sign-in']
   const asked = { name: 'Builder', rights, networks: [], expiresInDays: null }
   const { secret } = await createServiceKey(world.platform, trace, operator, asked)
   builder = startSampleBuilder({ port, platform, serviceKey: secret })
-  await builder.sendPeopleAndSites()
+  await builder.sendEverything()
 })
 afterEach(closeBrowsers)
 afterAll(async () => {
@@ -74,32 +71,6 @@ for (const javaScript of [true, false]) {
     })
   })
 }
-
-test('an app lists the sites, and the API of the builder refuses it after revocation', async () => {
-  const { app } = world
-  const inProduction = { ...app, development: app.production, redirectUri: app.liveRedirectUri }
-  const appOrigin = new URL(app.liveRedirectUri).origin
-  const page = await openBrowser(platform, { alsoReaches: [builder.url, appOrigin] })
-  await page.goto(askPath(inProduction))
-  await page.getByLabel('Who are you?').selectOption('ines@builder.example')
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Allow', exact: true }).click()
-  await page.waitForURL((url) => url.origin === appOrigin)
-  const code = new URL(page.url()).searchParams.get('code') ?? ''
-  const { accessToken } = (await exchange(world.server.url, inProduction, code)).body
-
-  const place = { slug: app.slug, userEmail: 'ines@builder.example', kind: 'site', resourceSlug: 'bakery' } as const
-  const ask = async () =>
-    (await fetch(`${builder.url}/api/sites/s-1/pages`, { headers: { authorization: `Bearer ${accessToken}` } })).status
-  expect(await ask()).toBe(403) // not installed
-  const { id } = await createInstall(world.platform, trace, operator, place)
-  await moveInstall(world.platform, trace, operator, { id, step: 'approve' })
-  const listed = await call(world.server.url, 'GET', '/resources?kind=site', { token: accessToken })
-  expect(listed.body.data.map(({ name }: { name: string }) => name)).toEqual(['Bakery'])
-  expect(await ask()).toBe(200)
-  await call(world.server.url, 'POST', '/oauth/revoke', { token: accessToken, body: {} })
-  expect(await ask()).toBe(401)
-})
 
 test('a disabled person is refused when coming back from the builder', async () => {
   await setUserStatus(world.platform, trace, operator, { email: 'omar@builder.example', status: 'disabled' })

@@ -4,6 +4,7 @@ import { mixedScripts } from '../../domain/name.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import {
   setAppStatus,
+  changeAppScopes,
   createApp,
   deleteApp,
   letSecretsRollBack,
@@ -57,6 +58,12 @@ export const addAppCommands = (program: Command): void => {
     remove,
   ).addHelpText('after', '\nUntil then app undelete restores it. Its slug stays reserved until then.')
   operator('undelete <app>', 'Restore a deleted app, suspended, within 7 days.', undelete)
+  operator(
+    'set-scopes <app>',
+    'Set the scopes that an app may ask for. What was issued keeps its scopes.',
+    async (session, slug: string, { scopes }: { readonly scopes: string }) =>
+      recordAnswer(await changeAppScopes(...session, { slug, scopes })),
+  ).requiredOption('--scopes <scopes>', 'all of them, separated by spaces')
   operator(
     'rollback-rule <app>',
     'Decide whether development secrets may roll back production of an app.',

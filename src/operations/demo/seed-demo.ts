@@ -246,15 +246,62 @@ const demoUsers = [
 
 const publishedAt = '2026-03-14T09:00:00.000Z'
 
-/** In the format of `resource import`. */
+/** In the format of `resource import`. The builder that they are from knows them by their slugs. */
 export const demoResources = [
-  { owner: ada, kind: 'site', name: 'Ada on Engines', slug: 'ada-on-engines', status: 'published', publishedAt },
-  { owner: ada, kind: 'store', name: 'Punched Cards', slug: 'punched-cards', status: 'draft' },
-  { owner: grace, kind: 'site', name: 'Garden Journal', slug: 'garden-journal', status: 'published', publishedAt },
-  { owner: grace, kind: 'site', name: 'Spring Fair', slug: 'spring-fair', status: 'draft' },
-  { owner: grace, kind: 'site', name: 'Old Blog', slug: 'old-blog', status: 'archived', publishedAt },
-  { owner: grace, kind: 'store', name: 'Plant Shop', slug: 'plant-shop', status: 'published', publishedAt },
-  { owner: grace, kind: 'store', name: 'Seed Swap', slug: 'seed-swap', status: 'archived', publishedAt },
+  {
+    owner: ada,
+    kind: 'site',
+    name: 'Ada on Engines',
+    slug: 'ada-on-engines',
+    externalId: 'ada-on-engines',
+    status: 'published',
+    publishedAt,
+  },
+  {
+    owner: ada,
+    kind: 'store',
+    name: 'Punched Cards',
+    slug: 'punched-cards',
+    externalId: 'punched-cards',
+    status: 'draft',
+  },
+  {
+    owner: grace,
+    kind: 'site',
+    name: 'Garden Journal',
+    slug: 'garden-journal',
+    externalId: 'garden-journal',
+    status: 'published',
+    publishedAt,
+  },
+  { owner: grace, kind: 'site', name: 'Spring Fair', slug: 'spring-fair', externalId: 'spring-fair', status: 'draft' },
+  {
+    owner: grace,
+    kind: 'site',
+    name: 'Old Blog',
+    slug: 'old-blog',
+    externalId: 'old-blog',
+    status: 'archived',
+    publishedAt,
+  },
+  {
+    owner: grace,
+    kind: 'store',
+    name: 'Plant Shop',
+    slug: 'plant-shop',
+    externalId: 'plant-shop',
+    status: 'published',
+    publishedAt,
+  },
+  {
+    owner: grace,
+    kind: 'store',
+    name: 'Seed Swap',
+    slug: 'seed-swap',
+    externalId: 'seed-swap',
+    status: 'archived',
+    publishedAt,
+  },
 ] as const
 
 type DemoVersion = {
