@@ -53,6 +53,7 @@ export const commandPlaces = {
   'app end-access': 'changes',
   'app delete': 'hands over',
   'app undelete': 'hands over',
+  'app set-scopes': 'changes',
   'app rollback-rule': 'changes',
   'app members': 'reads',
   'app member add': 'hands over',

@@ -52,9 +52,10 @@ test('a wrong name, a reserved area and a retired name are refused', async () =>
   expect((await desk.run(['scope', 'retire', 'nobody:read'])).exitCode).toBe(1)
 })
 
+const setTo = (scopes: string) => ['app', 'set-scopes', slug, '--scopes', scopes]
+
 test('set-scopes replaces what an app may ask for, also by scopes of the operator, and refuses what does not exist', async () => {
   await desk.json(['scope', 'add', 'pages:read', '--for', 'user', '--text', 'Read your pages'])
-  const setTo = (scopes: string) => ['app', 'set-scopes', slug, '--scopes', scopes]
   expect((await desk.json(setTo('site:read pages:read'))).scopes).toEqual(['pages:read', 'site:read'])
   const refused = await desk.run([...setTo('site:read nothing:read'), '--json'])
   expect({ exitCode: refused.exitCode, code: failureIn(refused) }).toEqual({ exitCode: 1, code: 'invalid_request' })
