@@ -199,6 +199,8 @@ export type Sharing = {
   readonly hasSpareStandby: boolean
   /** Host, port and name of the database. */
   readonly place: string
+  /** How many servers the URL of the database names. */
+  readonly hosts: number
   /**
    * Why this server goes on with fewer connections than it needs, as a sentence for the operator; null if it has enough, and if
    * it takes no writes for this reason.

@@ -43,6 +43,8 @@ type PostgresOptions<Q> = {
   readonly isPatient?: boolean
   /** Where the server puts dumps; null or left out: it makes none. */
   readonly backupFolder?: string | null
+  /** Called once if an earlier server of this machine did not end properly: a few seconds after the start, if it was killed just before. */
+  readonly onUncleanEnd?: () => void
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
 }
@@ -74,6 +76,7 @@ export const openPostgres = async <Q>(options: PostgresOptions<Q>): Promise<Stor
       confirm: async (link) => await assertCurrent(link, options.migrations), // others may have migrated meanwhile
       replaced: () => ended.resolve(stoppedSentence),
       missing,
+      uncleanEnd: options.onUncleanEnd ?? (() => undefined),
     })
   const pulse = options.role === 'server' ? await inSentences(primary, start) : null
   const store = new PostgresStore(options, { primary, timelines, pulse, databaseBytes, time })
@@ -207,7 +210,7 @@ class PostgresStore<Q> implements Store<Q> {
     const { pulse, primary } = this.parts
     if (pulse === null) return null
     const shortage = this.health().problem === 'connections' ? null : this.#shortage
-    return { ...pulse.sharing, place: primary.places, shortage }
+    return { ...pulse.sharing, place: primary.places, hosts: primary.hostCount, shortage }
   }
 
   /** Null once a connection was opened again. */

@@ -4,7 +4,10 @@ import {
   choiceOf,
   type ConfigFlags,
   type EnvironmentVariables,
+  fileSetting,
+  flagOf,
   nameOf,
+  onOrOff,
   type Read,
   settingReader,
   wholeNumber,
@@ -81,31 +84,55 @@ const readSettings = <T>(
 /** The settings of the server. @throws ConfigError with all faults at once */
 export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env) =>
   readSettings(flags, env, (read, faults, names) => {
-    const platform = readPlatform(read, faults)
-    const config = {
-      ...platform,
-      host: read('HOST', '127.0.0.1', hostOf, 'host'),
-      trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
-      mail: readMail(read, faults),
-      /** The backups that the server makes every day; null: none. */
-      backups: readBackups(read),
-      rateLimits: readRateLimits(read),
-      longestWaitMs: readLongestWait(read),
-      identityProvider: readIdentityProvider(read, platform.signIn, faults),
-      /** Where the metrics are served on a port of their own. Null: on the port of the API. */
-      metricsListen: read('METRICS_LISTEN', null, addressAndPortOf),
-      logLevel: read('LOG_LEVEL', 'info', choiceOf(logLevels)),
-      /** Which requests are logged: all, those answered with 4xx or 5xx, or none. */
-      logRequests: read('LOG_REQUESTS', 'all', choiceOf(requestLogs)),
-    }
-    const { port, metricsListen } = config
-    if (metricsListen !== null && metricsListen.port === port && port !== 0) {
-      faults.push('METRICS_LISTEN must name another port than PORT.')
-    }
-    /** Sentences for the operator about settings that are allowed but probably a mistake. */
-    const warnings = [...warningsAbout(config), ...misspeltSettings(env, names)]
-    return Object.freeze({ ...config, warnings })
+    const config = readServer(read, faults)
+    return Object.freeze({ ...config, warnings: [...warningsAbout(config), ...misspeltSettings(env, names)] })
   })
+
+const readServer = (read: Read, faults: string[]) => {
+  const platform = readPlatform(read, faults)
+  const config = {
+    ...platform,
+    host: read('HOST', '127.0.0.1', hostOf, 'host'),
+    trustedProxies: read('TRUSTED_PROXIES', [], networksOf),
+    mail: readMail(read, faults),
+    /** The backups that the server makes every day; null: none. */
+    backups: readBackups(read),
+    rateLimits: readRateLimits(read),
+    longestWaitMs: readLongestWait(read),
+    identityProvider: readIdentityProvider(read, platform.signIn, faults),
+    /** Where the metrics are served on a port of their own. Null: on the port of the API. */
+    metricsListen: read('METRICS_LISTEN', null, addressAndPortOf),
+    /** Whether PostgreSQL is meant to have a synchronous standby. Null: if the URL names several hosts. */
+    expectsStandby: read<boolean | null>('EXPECT_STANDBY', null, onOrOff),
+    logLevel: read('LOG_LEVEL', 'info', choiceOf(logLevels)),
+    /** Which requests are logged: all, those answered with 4xx or 5xx, or none. */
+    logRequests: read('LOG_REQUESTS', 'all', choiceOf(requestLogs)),
+  }
+  const { port, metricsListen } = config
+  if (metricsListen !== null && metricsListen.port === port && port !== 0) {
+    faults.push('METRICS_LISTEN must name another port than PORT.')
+  }
+  return config
+}
+
+/**
+ * The settings of a server that is only written about. What is named must be right; everything else may be wrong, or in files that this
+ * user cannot read, and is told as `doubts`. `given` has all settings that the environment has, as they were typed.
+ * @throws ConfigError with all faults of what is named
+ */
+export const readDeployment = (flags: ConfigFlags, env: EnvironmentVariables, needed: readonly string[]) => {
+  const faults: string[] = []
+  const names: string[] = []
+  const config = readServer(settingReader(flags, env, faults, names), faults)
+  const subjects = needed.flatMap((name) => [name, fileSetting(name), flagOf(name)])
+  const isNeeded = (fault: string) => subjects.includes(fault.split(' ')[0] ?? '')
+  if (faults.some(isNeeded)) throw new ConfigError(faults.filter(isNeeded))
+  const given = [...new Set(names)].toSorted().flatMap((name) => {
+    const value = env[name]
+    return value === undefined ? [] : [[name, value.trim()] as const]
+  })
+  return { config, given, doubts: [...faults, ...warningsAbout(config), ...misspeltSettings(env, names)] }
+}
 
 /**
  * The settings of a command on the platform. It needs only those that it uses: the secrets of the mail server and of the identity

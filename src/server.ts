@@ -34,6 +34,7 @@ import { keepingClock, keepTime, openClock, openRandom } from './operations/cloc
 import { openServerKey } from './operations/server-key.ts'
 import { readFigures } from './operations/health/health.ts'
 import type { Platform } from './operations/platform.ts'
+import { purgeKinds } from './operations/purge/purge.ts'
 import { systemTime } from './runtime/clock.ts'
 import { createLog, type Log } from './runtime/log.ts'
 import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
@@ -76,7 +77,7 @@ const outageIn = (database: Database, cause: unknown): { readonly reason?: strin
 const limitSecret = (key: Uint8Array): string => createHmac('sha256', key).update('limits').digest('hex')
 
 const uncleanSentence =
-  'The last server on this database did not end properly, as after a kill, a crash or a power cut: everything acknowledged is read from its log. Look for the cause with journalctl -u app-platform and dmesg.'
+  'The last server on this database did not end properly, as after a kill, a crash or a power cut: everything acknowledged is kept. Look for the cause with journalctl -u app-platform and dmesg.'
 
 /** How often a database that is out of reach is tried again. */
 const retryMs = 1_000
@@ -141,7 +142,8 @@ export const startPlatformServer = async (
   const faulted = Promise.withResolvers<void>()
   const passwords = createPasswords({ cost: passwordCost })
   await passwords.load() // without bcrypt nobody could sign in
-  const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
+  const metrics = createMetrics({ listeners: config.metricsListen === null ? 1 : 2, purgedKinds: purgeKinds })
+  let startedUncleanly = false
   const options = {
     role: 'server' as const,
     facts: { name: machineName(), version: program.version, settings: sharedSettings(config) },
@@ -150,7 +152,10 @@ export const startPlatformServer = async (
     isPatient: config.longestWaitMs === null,
     reserveBytes: 2 * 1024 * 1024,
     onSync: metrics.synced,
-    onUncleanEnd: () => log.warn('server.recovers', { reason: uncleanSentence }),
+    onUncleanEnd: () => {
+      startedUncleanly = true
+      log.warn('server.recovers', { reason: uncleanSentence })
+    },
     onFault: ({ reason, cause }) => {
       log.error('database.stopped', { reason, cause })
       log.flush()
@@ -193,6 +198,7 @@ export const startPlatformServer = async (
     observe: metrics.tokens,
     refusals: createRefusalLog(),
     running: new Set<string>(),
+    node: { expectsStandby: config.expectsStandby, startedUncleanly: () => startedUncleanly },
   }
   const metricsServer =
     config.metricsListen === null
@@ -266,6 +272,7 @@ export const startPlatformServer = async (
   const scheduler = startScheduler(jobs, { chance: Math.random, done: metrics.jobDone, failed })
   const webhookWorker = startWebhookWorker(platform, {
     done: () => metrics.jobDone('webhooks'),
+    tried: metrics.webhookTried,
     failed: (cause) => log.error('webhook.failed', { cause, ...outageIn(database, cause) }),
   })
   const endWatching = watchEventLoop(metrics.late, systemTime.monotonic)

@@ -51,6 +51,7 @@ describe('settings', () => {
       'TRUSTED_PROXIES',
       'LONGEST_WAIT_MS',
       'METRICS_LISTEN',
+      'EXPECT_STANDBY',
       'LOG_LEVEL',
       'OIDC_CLIENT_SECRET',
       'SMTP_URL',
@@ -499,6 +500,7 @@ describe('settings', () => {
     ['PLATFORM_NAME', 'a\u202eb'],
     ['METRICS_LISTEN', '9090'],
     ['METRICS_LISTEN', 'localhost:9090'],
+    ['EXPECT_STANDBY', 'yes'],
     ['LOG_LEVEL', 'trace'],
     ['LOG_REQUESTS', 'some'],
   ])('%s=%p is refused', (name, value) => {

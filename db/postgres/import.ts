@@ -104,7 +104,8 @@ export const importInto = async (
       throw new DatabaseUnusable('damaged', sentence)
     }
     const at = Math.max(now, (await queries.watermarks.find('clock')) ?? 0)
-    await link.send("DELETE FROM watermarks WHERE name = 'moved'", [])
+    // The backups so far are copies of the file: here none was made yet.
+    await link.send("DELETE FROM watermarks WHERE name IN ('moved', 'backed_up')", [])
     await queries.watermarks.set('clock', at)
     const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
     await queries.audit.insert(event(moment, { action: 'database.moved_here' }))

@@ -36,6 +36,17 @@ export const takeNumber = async (
   throw new DatabaseUnusable('in_use', 'As many as 32 servers share this PostgreSQL database: no more are possible.')
 }
 
+/** Whether a server of this machine has fallen silent without giving its number back. */
+export const hasAbandoned = async (link: Link, { name }: NodeFacts): Promise<boolean> => {
+  if (name === '') return false
+  const text = `SELECT 1 FROM nodes WHERE name = $1 AND NOT ${heardWithin(silenceMs)} LIMIT 1`
+  return (await link.send(text, [name])).rows.length > 0
+}
+
+/** A server that ends gives back its number, and those of this machine that ended without that. */
+export const giveBackText = (holder: string): string => `DELETE FROM nodes USING nodes AS own
+  WHERE own.holder = '${holder}' AND nodes.name = own.name AND (nodes.holder = own.holder OR NOT ${heardWithin(silenceMs)})`
+
 /** All nodes that were heard in the last minute. */
 export const nodesText = `SELECT number, name, version, ${databaseNow} - started_at, ${databaseNow} - beat_at, clock_offset_ms,
     EXISTS (SELECT FROM leases WHERE leases.name = 'jobs' AND leases.holder = nodes.holder AND held_until > ${databaseNow}), settings

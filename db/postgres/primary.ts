@@ -52,6 +52,10 @@ export class Primary {
     return placeOf(this.address, ...this.address.hosts)
   }
 
+  get hostCount(): number {
+    return this.address.hosts.length
+  }
+
   /** The latest history that a primary was met with. */
   get timeline(): string {
     return this.#timeline

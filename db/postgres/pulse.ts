@@ -7,7 +7,7 @@ import type { NodeFacts, NodeState, Sharing } from '../database.ts'
 import { databaseNow } from './dialect.ts'
 import { unavailable } from './fault.ts'
 import type { Link } from './link.ts'
-import { nodeOf, nodesText, takeNumber } from './nodes.ts'
+import { giveBackText, hasAbandoned, nodeOf, nodesText, silenceMs, takeNumber } from './nodes.ts'
 import type { Primary } from './primary.ts'
 import type { Timelines } from './timelines.ts'
 
@@ -26,6 +26,9 @@ const leaseMs = 5_000
 /** A node whose clock is further from that of PostgreSQL issues and purges nothing. */
 const toleratedClockMs = 30_000
 
+/** How long after the start a silent server of this machine is one that was killed before: its heartbeats may be a moment old. */
+const lookBackMs = silenceMs + 3_000
+
 /** Measuring the size of a database looks at every file of it. */
 const beatsPerSize = 60
 
@@ -35,6 +38,8 @@ type PulseOptions = {
   readonly confirm: (link: Link) => Promise<void>
   /** Called when another node has taken this one's number: it was stopped for too long. */
   readonly replaced: () => void
+  /** Called once when a server of this machine has not ended properly before this one started. */
+  readonly uncleanEnd: () => void
   /** Called when a node has noticed that the primary lacks acknowledged changes. */
   readonly missing: () => void
 }
@@ -83,6 +88,8 @@ export class Pulse {
   #beating: Promise<void> | null = null
   #beats = 0
   #closed = false
+  #mayTellUncleanEnd = true
+  readonly #startedAt = performance.now()
 
   private constructor(
     private readonly primary: Primary,
@@ -97,11 +104,13 @@ export class Pulse {
     const holder = crypto.randomUUID()
     const { link } = await primary.connect()
     try {
+      const wasAbandoned = await hasAbandoned(link, options.facts)
       const pulse = new Pulse(primary, timelines, holder, await takeNumber(link, holder, options.facts), options)
       await options.confirm(link).catch(async (error: unknown) => {
         await link.send('DELETE FROM nodes WHERE holder = $1', [holder])
         throw error
       })
+      if (wasAbandoned) pulse.#tellUncleanEnd()
       await pulse.#beat()
       pulse.#again()
       return pulse
@@ -169,7 +178,7 @@ export class Pulse {
     if (link === null || !link.isOpen) return
     try {
       await link.sendAll(
-        `${this.#keepTimeText()}; DELETE FROM leases WHERE holder = '${this.holder}'; DELETE FROM nodes WHERE holder = '${this.holder}'`,
+        `${this.#keepTimeText()}; DELETE FROM leases WHERE holder = '${this.holder}'; ${giveBackText(this.holder)}`,
       )
     } catch {
       // The number is free after a minute without heartbeats.
@@ -208,6 +217,7 @@ export class Pulse {
       this.#hasSynchronousStandby = standbys !== ''
       this.#hasSpareStandby = hasSpare(String(standbys), String(connected ?? ''))
       this.#nodes = nodes?.rows.map((row) => nodeOf(row, this.options.facts.settings)) ?? []
+      this.#lookForUncleanEnd()
       if (this.#closed) return
       if (lease?.changes === 1) this.#leadsUntil = startedAt + leaseMs
       this.#timeline = timeline
@@ -217,6 +227,19 @@ export class Pulse {
     } finally {
       clearTimeout(giveUp)
     }
+  }
+
+  /** A server that was killed a moment before this one started looked alive then. */
+  #lookForUncleanEnd(): void {
+    const { name } = this.options.facts
+    if (!this.#mayTellUncleanEnd || performance.now() - this.#startedAt > lookBackMs || name === '') return
+    const isSilent = (node: NodeState) => node.name === name && node.number !== this.node && node.silentMs > silenceMs
+    if (this.#nodes.some(isSilent)) this.#tellUncleanEnd()
+  }
+
+  #tellUncleanEnd(): void {
+    this.#mayTellUncleanEnd = false
+    this.options.uncleanEnd()
   }
 
   async #connect(): Promise<Link> {

@@ -17,7 +17,7 @@ import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
 import { isDemo } from '../operations/demo/seed-demo.ts'
-import { localTrace, type Platform, type Trace } from '../operations/platform.ts'
+import { localTrace, noNode, type Platform, type Trace } from '../operations/platform.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
@@ -231,6 +231,7 @@ export const asOperator = async <T>(
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       refusals: createRefusalLog(),
       running: new Set(),
+      node: noNode,
     }
     return await work([platform, localTrace(platform), operatorActor()])
   } finally {

@@ -86,6 +86,16 @@ const flagNames: Readonly<Record<keyof ConfigFlags, string>> = {
   publicUrl: '--public-url',
 }
 
+/** The flag of a variable; empty for one without. */
+export const flagOf = (variable: string): string => variablesWithFlags[variable] ?? ''
+
+const variablesWithFlags: Readonly<Record<string, string>> = {
+  PORT: flagNames.port,
+  HOST: flagNames.host,
+  DATABASE_URL: flagNames.database,
+  PUBLIC_URL: flagNames.publicUrl,
+}
+
 /** A name that people see, spelled as all names are. */
 export const nameOf = (text: string): string | Broken => {
   const { name, fault } = typedName(text)
@@ -97,6 +107,9 @@ export const wholeNumber =
   (least: number, most: number, rule = `must be a whole number from ${least} to ${most}.`) =>
   (text: string): number | Broken =>
     /^\d{1,12}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : new Broken(rule)
+
+export const onOrOff = (text: string): boolean | Broken =>
+  text === 'on' || text === 'off' ? text === 'on' : new Broken('must be on or off.')
 
 export const choiceOf =
   <T extends string>(choices: readonly T[]) =>

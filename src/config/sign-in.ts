@@ -6,7 +6,7 @@ import {
   type SignInWay,
   signInWays,
 } from '../domain/sign-in-rules.ts'
-import { Broken, choiceOf, nameOf, type Read } from './setting.ts'
+import { Broken, choiceOf, nameOf, onOrOff, type Read } from './setting.ts'
 
 /** How people sign in. Contradictions between the settings are faults. */
 export const readSignIn = (read: Read, faults: string[]): SignInRules => {
@@ -54,9 +54,6 @@ export const readIdentityProvider = (read: Read, { ways }: SignInRules, faults: 
 
 const textOf = (text: string): string | Broken =>
   /^[\x21-\x7e]{1,1000}$/.test(text) ? text : new Broken('must be 1 to 1000 visible ASCII characters.')
-
-const onOrOff = (text: string): boolean | Broken =>
-  text === 'on' || text === 'off' ? text === 'on' : new Broken('must be on or off.')
 
 const strongWaysOf = (text: string): readonly SignInWay[] | Broken => {
   const ways = waysOf(text)

@@ -98,6 +98,9 @@ export const restAskedFor = (result: AttemptResult, now: number): number | null 
 /** Standard Webhooks: only 2xx is accepted; a redirect is not. */
 export const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
+export const attemptOutcome = (status: number | null): AttemptOutcome =>
+  status === null ? 'unanswered' : isDelivered(status) ? 'delivered' : 'refused'
+
 /**
  * The first attempt of an event never disables an endpoint. With rare events, one that failed long ago and was sent nothing
  * since would be disabled by a second short failure.

@@ -1,7 +1,8 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { type SecretKind, secretKindOf } from '../domain/secret.ts'
-import type { Platform, TokenKind } from '../operations/platform.ts'
+import type { Platform } from '../operations/platform.ts'
+import type { TokenKind } from '../runtime/metrics.ts'
 import {
   type AppCaller,
   authenticateAppToken,

@@ -1,7 +1,7 @@
 import { type ErrorCode, PlatformError, refuse } from '../domain/errors.ts'
 import type { RateLimitPolicy } from '../domain/limits.ts'
 import { isClient } from '../operations/credentials/credentials.ts'
-import type { TokenKind } from '../operations/platform.ts'
+import type { TokenKind } from '../runtime/metrics.ts'
 import type { Call } from './call.ts'
 import type { Door } from './door.ts'
 import type { RateLimitState } from './rate-limit.ts'

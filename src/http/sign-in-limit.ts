@@ -53,7 +53,7 @@ export const withSignInLimit = async <T>(
     return result
   } catch (error) {
     if (error instanceof PlatformError && error.status === 401) {
-      door.platform.observe.refused('session')
+      door.platform.observe.refused('sign_in')
       hold(call, door.limiter.take('failed', addressKey))
     } else {
       door.limiter.giveBack('sign_in', key)

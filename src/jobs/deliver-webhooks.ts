@@ -1,3 +1,4 @@
+import type { AttemptOutcome } from '../domain/webhook-delivery.ts'
 import { localTrace, type Platform } from '../operations/platform.ts'
 import { deliverNext, listDueEndpoints } from '../operations/webhooks/deliveries.ts'
 
@@ -6,6 +7,8 @@ export type WebhookWorker = ReturnType<typeof startWebhookWorker>
 type WorkerOptions = {
   /** Called after each search for due deliveries. */
   readonly done: () => void
+  /** Called after each call of an endpoint. */
+  readonly tried: (outcome: AttemptOutcome) => void
   readonly failed: (cause: unknown) => void
   /** How often it searches for due deliveries. */
   readonly periodMs?: number
@@ -45,7 +48,7 @@ const uncalledRestMs = 5_000
  */
 export const startWebhookWorker = (
   platform: Platform,
-  { done, failed, periodMs = 1_000, parallel = 256 }: WorkerOptions,
+  { done, tried, failed, periodMs = 1_000, parallel = 256 }: WorkerOptions,
 ) => {
   const { cluster } = platform.database
   const busy = new Map<string, Promise<void>>()
@@ -72,7 +75,8 @@ export const startWebhookWorker = (
         const delivered = await deliverNext(platform, localTrace(platform), endpointId, ending.signal)
         if (delivered.kind === 'nothing due') return
         if (delivered.kind === 'not recorded') return restAfter(endpointId, unrecordedRestMs, delivered.cause)
-        const { restUntil } = delivered
+        const { outcome, restUntil } = delivered
+        tried(outcome)
         if (restUntil !== null) rests.set(endpointId, { leftMs: () => restUntil - platform.clock.now() })
         if (restUntil !== null || isCrowded) return
       }

@@ -2,13 +2,14 @@
 // operation; server.ts hands them to the scheduler.
 
 import { PlatformError } from '../domain/errors.ts'
+import type { MailFault } from '../domain/mail.ts'
 import { tellRepeatedRefusals } from '../operations/audit/refusal-log.ts'
 import { backUpDaily, type DailyBackups } from '../operations/backups/daily-backups.ts'
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/health.ts'
 import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'
 import { localTrace, type Platform } from '../operations/platform.ts'
-import { purgeAll } from '../operations/purge/purge.ts'
+import { purgeAll, type PurgeKind } from '../operations/purge/purge.ts'
 import { announceDeprecations } from '../operations/webhooks/deliveries.ts'
 import type { Mailer } from '../runtime/mailer.ts'
 import type { Log } from '../runtime/log.ts'
@@ -27,7 +28,7 @@ const ofLeader = ({ database }: Platform, job: Job): Job => ({
 })
 
 /** Removes expired rows once a minute, in small batches with pauses. */
-export const purgeJob = (platform: Platform, purged: (kind: string, rows: number) => void): Job =>
+export const purgeJob = (platform: Platform, purged: (kind: PurgeKind, rows: number) => void): Job =>
   ofLeader(platform, {
     name: 'purge',
     periodMs: 60_000,
@@ -36,7 +37,7 @@ export const purgeJob = (platform: Platform, purged: (kind: string, rows: number
   })
 
 /** Sends the mails that are due, one after the other. */
-export const sendMailsJob = (platform: Platform, mailer: Mailer, log: Log, lost: (fault: string) => void): Job => ({
+export const sendMailsJob = (platform: Platform, mailer: Mailer, log: Log, lost: (fault: MailFault) => void): Job => ({
   name: 'send-mails',
   periodMs: 1_000,
   run: async (stopped) => {

@@ -15,7 +15,8 @@ import {
   recordEvent,
 } from './audit/event.ts'
 import { type AskedMail, tellByMail } from './mails/outbox.ts'
-import type { Platform, TokenKind, Trace } from './platform.ts'
+import type { TokenKind } from '../runtime/metrics.ts'
+import type { Platform, Trace } from './platform.ts'
 
 /** What the body of a transaction works with. */
 export type OpenChange = {

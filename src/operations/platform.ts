@@ -7,6 +7,7 @@ import type { Lifetimes } from '../domain/lifetimes.ts'
 import type { SignInRules } from '../domain/sign-in-rules.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Mailer } from '../runtime/mailer.ts'
+import type { TokenKind } from '../runtime/metrics.ts'
 import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
 import type { WebhookSender } from '../runtime/webhook-sender.ts'
@@ -19,18 +20,6 @@ type TokenObserver = {
   refused(kind: TokenKind): void
   reused(kind: TokenKind): void
 }
-export type TokenKind =
-  | 'client_secret'
-  | 'app_token'
-  | 'user_tokens'
-  | 'authorization_code'
-  | 'refresh_token'
-  | 'session'
-  | 'install_session_code'
-  | 'embedded_session'
-  | 'service_key'
-  | 'unknown'
-
 /** Everything that an operation needs from outside: the store, the clock, randomness, and the settings it decides by. */
 export type Platform = {
   readonly database: Database
@@ -61,10 +50,22 @@ export type Platform = {
   readonly refusals: RefusalLog
   /** Idempotent requests and uses of links that are running. A crash loses them together with their effect. */
   readonly running: Set<string>
+  readonly node: OwnNode
 }
 
+/** What is known of this server alone. */
+export type OwnNode = {
+  /** Whether PostgreSQL is meant to have a synchronous standby; null: if the URL names several hosts. */
+  readonly expectsStandby: boolean | null
+  /** Whether the last run here did not end properly. */
+  readonly startedUncleanly: () => boolean
+}
+
+/** Of a command, which is no server. */
+export const noNode: OwnNode = { expectsStandby: null, startedUncleanly: () => false }
+
 /** The part of the platform that health and metrics need. */
-export type Observed = Pick<Platform, 'database' | 'clock' | 'mailer' | 'dailyBackups'>
+export type Observed = Pick<Platform, 'database' | 'clock' | 'mailer' | 'dailyBackups' | 'node'>
 
 /** Where a call came from. Every audit row has it. */
 export type Trace = { readonly requestId: string; readonly address: string }

@@ -81,7 +81,7 @@ export const comeBack = async (door: Door, request: Request): Promise<Response> 
   const forgotten = kept?.forgotten ?? []
   const came = { key: kept === null ? null : key, verifier: parameters.get('verifier') ?? '' }
   const refused = (sentence: string, code: string, again?: string) => {
-    door.platform.observe.refused('session')
+    door.platform.observe.refused('sign_in')
     call.notes.errorCode = code
     return notSignedIn(door, 'Sign-in not completed', sentence, [], 400, again)
   }

@@ -123,7 +123,7 @@ export const comeBackFromProvider = async (door: Door, request: Request): Promis
     await answerForm(work, {
       done,
       refused: (error) => {
-        platform.observe.refused('session')
+        platform.observe.refused('sign_in')
         const fault = thrown ?? signInFaultIn(error.facts.details)
         if (fault !== null) logFault(door, request, fault)
         call.notes.errorCode = kindOf(error)

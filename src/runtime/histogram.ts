@@ -1,3 +1,6 @@
+/** Other programs are scraped into the same database, so every name says whose metric it is. */
+export const prefixed = (name: string): string => `app_platform_${name}`
+
 /** A histogram for the Prometheus text format 0.0.4. */
 export class Histogram {
   readonly #buckets: Float64Array
@@ -22,7 +25,7 @@ export class Histogram {
 
   /** The whole text of a histogram with this one series. */
   text(name: string, help: string): string {
-    return [...histogramHead(name, help), ...this.lines(name), ''].join('\n')
+    return [...histogramHead(prefixed(name), help), ...this.lines(prefixed(name)), ''].join('\n')
   }
 
   /** The lines of its series, without HELP and TYPE. `labels` is text such as `method="GET"`, or empty. */
@@ -48,11 +51,17 @@ const requestBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25,
 /** The counter and the histogram of all answers. */
 export const createRequestTally = () => {
   const series: { readonly labels: string; readonly durations: Histogram }[] = []
+  /** The labels of the failure of each route until it happens, so that the first one is a rise from 0. */
+  const failures = new Set<string>()
 
   const route = (method: string, pattern: string): RouteTally => {
     const byStatus = new Map<number, Histogram>()
+    const labelsOf = (status: number) =>
+      `method="${escapedLabel(method)}",route="${escapedLabel(pattern)}",status="${status}"`
+    failures.add(labelsOf(500))
     const open = (status: number): Histogram => {
-      const labels = `method="${escapedLabel(method)}",route="${escapedLabel(pattern)}",status="${status}"`
+      const labels = labelsOf(status)
+      failures.delete(labels)
       const durations = new Histogram(requestBounds)
       byStatus.set(status, durations)
       series.push({ labels, durations })
@@ -63,12 +72,14 @@ export const createRequestTally = () => {
     }
   }
 
-  const duration = 'http_request_duration_seconds'
+  const duration = prefixed('http_request_duration_seconds')
+  const total = prefixed('http_requests_total')
   const render = (): string =>
     [
-      '# HELP http_requests_total Answers by route pattern, method and status.',
-      '# TYPE http_requests_total counter',
-      ...series.map(({ labels, durations }) => `http_requests_total{${labels}} ${durations.count}`),
+      `# HELP ${total} Answers by route pattern, method and status.`,
+      `# TYPE ${total} counter`,
+      ...series.map(({ labels, durations }) => `${total}{${labels}} ${durations.count}`),
+      ...Array.from(failures, (labels) => `${total}{${labels}} 0`),
       ...histogramHead(duration, 'Time from the first byte handed to us to the answer handed back.'),
       ...series.flatMap(({ labels, durations }) => durations.lines(duration, labels)),
       '',

@@ -1,4 +1,6 @@
-import { createRequestTally, escapedLabel, Histogram } from './histogram.ts'
+import { type MailFault, mailFaults } from '../domain/mail.ts'
+import { type AttemptOutcome, attemptOutcomes } from '../domain/webhook-delivery.ts'
+import { createRequestTally, escapedLabel, Histogram, prefixed } from './histogram.ts'
 import { type ProcessFigures, readProcessFigures } from './process-figures.ts'
 import { program } from './program.ts'
 
@@ -29,6 +31,8 @@ export type Figures = {
   readonly dueDeliveries: number | null
   /** By reason. */
   readonly disabledEndpoints: Readonly<Record<string, number>>
+  /** Whether the last run did not end properly, as far as is known. */
+  readonly startedUncleanly: boolean
   /** Whether each condition that needs a person holds, by name. */
   readonly conditions: Readonly<Record<string, boolean>>
 }
@@ -73,32 +77,48 @@ const readings: Readonly<Record<string, readonly [help: string, read: (reading: 
   process_resident_memory_bytes: ['Resident memory.', () => process.memoryUsage.rss()],
   process_heap_bytes: ['Memory in use by JavaScript.', () => process.memoryUsage().heapUsed],
   process_cpu_seconds_total: ['Processor time, user and system.', () => cpuSeconds(process.cpuUsage())],
+  unclean_start: ['1 if the run before this one did not end properly, otherwise 0.', (r) => Number(r.startedUncleanly)],
   process_uptime_seconds: ['Time since the start.', () => process.uptime()],
 }
 
 const cpuSeconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1e6
 
-/** Labels are our own kinds and route patterns. More kinds than this are a mistake and count as `other`. */
-const maximumKinds = 32
+/** Every kind of secret that is counted. */
+export const tokenKinds = [
+  'client_secret',
+  'app_token',
+  'user_tokens',
+  'authorization_code',
+  'refresh_token',
+  'session',
+  /** Of a person: a password, a code or the word of an identity provider. It is refused here, and what it gives is a session. */
+  'sign_in',
+  'install_session_code',
+  'embedded_session',
+  'service_key',
+  'unknown',
+] as const
+export type TokenKind = (typeof tokenKinds)[number]
 
-/** Counts events by kind. */
-const createCounter = (name: string, help: string) => {
-  const counts = new Map<string, number>()
-  const count = (kind: string, by = 1): void => {
-    const known = counts.size < maximumKinds || counts.has(kind) ? kind : 'other'
-    counts.set(known, (counts.get(known) ?? 0) + by)
+/** Counts events by one label. Every value is there from the start with 0, because a rise from nothing is no rise for Prometheus. */
+const createCounter = <Value extends string>(name: string, help: string, label: string, values: readonly Value[]) => {
+  const counts = new Map<Value, number>(values.map((value) => [value, 0]))
+  return {
+    count: (value: Value, by = 1): void => void counts.set(value, (counts.get(value) ?? 0) + by),
+    text: () => metricText(name, help, labelled(label, counts)),
   }
-  return { count, text: () => metricText(name, help, labelled('kind', counts)) }
 }
 
 /** A metric in the Prometheus text format 0.0.4. Names that end in `_total` are counters, all others gauges. */
-const metricText = (name: string, help: string, samples: readonly (readonly [labels: string, value: number])[]) =>
-  [
+const metricText = (own: string, help: string, samples: readonly (readonly [labels: string, value: number])[]) => {
+  const name = prefixed(own)
+  return [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`,
     ...samples.map(([labels, value]) => `${name}${labels} ${value}`),
     '',
   ].join('\n')
+}
 
 const labelled = (label: string, values: Iterable<readonly [string, number]>) =>
   Array.from(values, ([text, value]) => [`{${label}="${escapedLabel(text)}"}`, value] as const)
@@ -107,15 +127,29 @@ const labelled = (label: string, values: Iterable<readonly [string, number]>) =>
 const latencyBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /** `listeners`: the sockets that the program listens on, which do not count as connections. */
-export const createMetrics = (listeners = 1) => {
+export const createMetrics = ({
+  listeners = 1,
+  purgedKinds = [],
+}: { readonly listeners?: number; readonly purgedKinds?: readonly string[] } = {}) => {
   const requests = createRequestTally()
   const syncs = new Histogram(latencyBounds)
   const lags = new Histogram(latencyBounds)
-  const issued = createCounter('tokens_issued_total', 'Secrets handed out, by kind.')
-  const refused = createCounter('tokens_refused_total', 'Secrets presented and refused, by kind.')
-  const reused = createCounter('tokens_reused_total', 'Spent secrets presented again, by kind.')
-  const lostMails = createCounter('mails_given_up_total', 'Mails that are not tried again, by kind of fault.')
-  const purged = createCounter('purged_rows_total', 'Expired rows deleted, by kind.')
+  const issued = createCounter('tokens_issued_total', 'Secrets handed out, by kind.', 'kind', tokenKinds)
+  const refused = createCounter('tokens_refused_total', 'Secrets presented and refused, by kind.', 'kind', tokenKinds)
+  const reused = createCounter('tokens_reused_total', 'Spent secrets presented again, by kind.', 'kind', tokenKinds)
+  const lostMails = createCounter<MailFault>(
+    'mails_given_up_total',
+    'Mails that are not tried again, by kind of fault.',
+    'kind',
+    mailFaults,
+  )
+  const purged = createCounter('purged_rows_total', 'Expired rows deleted, by kind.', 'kind', purgedKinds)
+  const attempts = createCounter<AttemptOutcome>(
+    'webhook_attempts_total',
+    'Calls of webhook endpoints, by outcome.',
+    'outcome',
+    attemptOutcomes,
+  )
   /** In epoch seconds. */
   const lastDone = new Map<string, number>()
 
@@ -126,6 +160,7 @@ export const createMetrics = (listeners = 1) => {
     tokens: { issued: issued.count, refused: refused.count, reused: reused.count },
     purged: purged.count,
     mailLost: lostMails.count,
+    webhookTried: attempts.count,
     /** A job has just succeeded. */
     jobDone: (job: string) => void lastDone.set(job, Date.now() / 1000),
     /** The jobs of this server, and how many seconds ago each last succeeded. */
@@ -164,10 +199,10 @@ export const createMetrics = (listeners = 1) => {
         ]),
         metricText(
           'job_last_success_timestamp_seconds',
-          'When each of the jobs last ended well; at first, when the program started.',
-          labelled('job', lastDone),
+          'When each of the background tasks last ended well; at first, when the program started.',
+          labelled('task', lastDone),
         ),
-        ...[issued, refused, reused, purged, lostMails].map(({ text }) => text()),
+        ...[issued, refused, reused, purged, lostMails, attempts].map(({ text }) => text()),
       ]
       return [
         requests.render(),

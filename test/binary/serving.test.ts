@@ -59,7 +59,7 @@ test('the binary describes its API, hashes passwords and checks tokens', async (
   expect((await call(url, 'POST', '~/api/session', { body: { email, password } })).status).toBe(200)
   expect((await call(url, 'POST', '~/api/session', { body: { email, password: 'wrong' } })).status).toBe(401)
   expect((await get('/readyz')).status).toBe(200)
-  expect((await get('/metrics')).text).toContain('database_wal_bytes')
+  expect((await get('/metrics')).text).toContain('app_platform_database_wal_bytes')
 })
 
 test('the binary copies a long WAL into the database in a thread of its own', async () => {

@@ -92,7 +92,7 @@ test('a backup is recorded in the audit log and in the metrics of a running serv
   const desk = await openDesk()
   const server = await startServer({ database: desk.file })
   const age = async () =>
-    /^backup_age_seconds (\S+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? null
+    /^app_platform_backup_age_seconds (\S+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? null
   expect(await age()).toBeNull()
   const { recorded, sizeBytes } = await desk.json(['backup', join(temporaryFolder(), 'copy.db')])
   expect(recorded).toBe(true)

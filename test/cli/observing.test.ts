@@ -9,7 +9,7 @@ test('METRICS_LISTEN serves the metrics on that port only, and nothing else ther
   const metricsUrl = metricsUrlOf(server.output())
   const answer = await fetch(metricsUrl)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/plain/)])
-  expect(await answer.text()).toContain('\ndatabase_writable 1\n')
+  expect(await answer.text()).toContain('\napp_platform_database_writable 1\n')
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   for (const path of ['/', '/healthz', '/api/app-platform/me', '/desk/health', '/metrics/']) {

@@ -67,7 +67,9 @@ const expectServing = async ({ server, app }: World, setTo = '+0'): Promise<void
   const ready = await call(server.url, 'GET', '~/readyz')
   expect(ready.status).toBe(isBack ? 503 : 200)
   if (isBack) expect(ready.body.error.details).toEqual({ conditions: ['clock_ahead'] })
-  const offset = /^clock_offset_seconds (\S+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]
+  const offset = /^app_platform_clock_offset_seconds (\S+)$/m.exec(
+    await (await fetch(`${server.url}/metrics`)).text(),
+  )?.[1]
   expect(Number(offset) > 30).toBe(isBack)
   expect(await statusAt(server, '/me', await appToken(server.url, app.production))).toBe(200)
 }

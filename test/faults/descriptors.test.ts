@@ -60,7 +60,7 @@ test.skipIf(process.platform !== 'linux')(
     )
     expect(again?.status).toBe(200)
     expect((await issue(world)).status).toBe(200)
-    expect((await call(server.url, 'GET', '~/metrics')).text).toContain('database_writable 1')
+    expect((await call(server.url, 'GET', '~/metrics')).text).toContain('app_platform_database_writable 1')
     expect(server.log()).not.toContain('database.stopped')
     await endWorld(world)
   },

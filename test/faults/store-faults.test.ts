@@ -67,7 +67,7 @@ describe('a database file that is lost under the running server', () => {
       expectUnavailable(revoked)
       expect(unready.body.error.details).toEqual({ conditions: ['storage_failed'] })
       expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
-      expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('database_writable 0')
+      expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('app_platform_database_writable 0')
       expect(await me(world, ended)).toBe(401)
       expect(await me(world, `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`)).toBe(401)
       expect([200, 503]).toContain(await me(world, token))
@@ -229,7 +229,7 @@ describe('a lock that another process holds', () => {
     )
     expectUnavailable(unready)
     expect(unready.body.error.details).toEqual({ conditions: ['database_locked'] })
-    expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('database_writable 0')
+    expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('app_platform_database_writable 0')
     await Bun.sleep(1_500)
     holder.run('ROLLBACK')
     holder.close()
@@ -238,7 +238,7 @@ describe('a lock that another process holds', () => {
       ({ status }) => status === 200,
     )
     expect(again.status).toBe(200)
-    expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('database_writable 1')
+    expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('app_platform_database_writable 1')
     await eventually(
       async () => world.server.log(),
       (log) => log.includes('"condition.ended"'),

@@ -89,7 +89,7 @@ describe('the exchange', () => {
     expect(await trailOf(there.install)).toContain('install_session_code.reuse_detected: invalid_grant')
     expectRefusal(await me(token, there.origin), 'invalid_token')
     expect((await call(url, 'GET', '~/metrics')).text).toMatch(
-      /tokens_reused_total\{kind="install_session_code"\} [1-9]/,
+      /app_platform_tokens_reused_total\{kind="install_session_code"\} [1-9]/,
     )
   })
 

@@ -53,9 +53,9 @@ test('conditions that need a person make the server not ready, and are named in 
   expect(refused.status).toBe(503)
   expect(await refused.json()).toMatchObject({ error: { details: { conditions: ['disk_full', 'clock_ahead'] } } })
   const text = await (await answer(door, '/metrics')).text()
-  expect(text).toContain('condition{name="disk_full"} 1')
-  expect(text).toContain('condition{name="clock_ahead"} 1')
-  expect(text).toContain('condition{name="storage_failed"} 0')
+  expect(text).toContain('app_platform_condition{name="disk_full"} 1')
+  expect(text).toContain('app_platform_condition{name="clock_ahead"} 1')
+  expect(text).toContain('app_platform_condition{name="storage_failed"} 0')
 
   const job = watchConditionsJob(troubled, log)
   await job.run(() => false)
@@ -75,8 +75,8 @@ test('a store that has failed and answers nothing is still reported in the metri
   const failed = withHealth(platform.database, health, withoutTables)
   const door = doorOf({ ...platform, database: failed })
   const text = await (await answer(door, '/metrics')).text()
-  expect(text).toContain('condition{name="storage_failed"} 1')
-  expect(text).not.toMatch(/^purge_lag_seconds /m)
+  expect(text).toContain('app_platform_condition{name="storage_failed"} 1')
+  expect(text).not.toMatch(/^app_platform_purge_lag_seconds /m)
 })
 
 test('a server that has begun to stop is alive, and not ready', async () => {

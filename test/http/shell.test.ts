@@ -155,7 +155,7 @@ describe('a route', () => {
     expect(lineOf(response)).toMatchObject({ route: '/things/:id' })
     await server.call('/canary-nowhere')
     const metrics = await server.metrics()
-    expect(metrics).toContain('http_requests_total{method="GET",route="/things/:id",status="200"}')
+    expect(metrics).toContain('app_platform_http_requests_total{method="GET",route="/things/:id",status="200"}')
     expect(metrics).toContain('route="unmatched",status="404"')
     expect(metrics).not.toContain('canary')
     expect(JSON.stringify(server.logged())).not.toContain('canary-')

@@ -318,7 +318,9 @@ const refusalsForOrigin = async () =>
 
 /** The number of codes in the metrics. */
 const codesIssued = async (): Promise<number> => {
-  const told = /tokens_issued_total\{kind="authorization_code"\} (\d+)/.exec((await look(url, '/metrics')).text)
+  const told = /app_platform_tokens_issued_total\{kind="authorization_code"\} (\d+)/.exec(
+    (await look(url, '/metrics')).text,
+  )
   return Number(told?.[1] ?? 0)
 }
 

@@ -19,6 +19,7 @@ export const idleFigures: Figures = {
   backupAgeSeconds: null,
   mailsWaiting: null,
   dueDeliveries: 0,
+  startedUncleanly: false,
   disabledEndpoints: {},
   conditions: {},
 }

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { defaultAuditRetention, defaultQuotas } from '../../src/domain/limits.ts'
 import { defaultLifetimes } from '../../src/domain/lifetimes.ts'
 import { createRefusalLog } from '../../src/operations/audit/refusal-log.ts'
-import type { Platform } from '../../src/operations/platform.ts'
+import { noNode, type Platform } from '../../src/operations/platform.ts'
 import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
 import { createRandom } from '../../src/runtime/random.ts'
@@ -71,4 +71,5 @@ const platformOf = (database: Platform['database']): Platform => ({
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
   refusals: createRefusalLog(),
   running: new Set(),
+  node: noNode,
 })

@@ -67,6 +67,7 @@ export const createWebhookWorld = async (options: WorldOptions = {}): Promise<We
     work: (options) =>
       startWebhookWorker(platform, {
         done: () => undefined,
+        tried: () => undefined,
         failed: (cause) => failures.push(cause),
         periodMs: 10,
         ...options,

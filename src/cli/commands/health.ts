@@ -15,7 +15,7 @@ export const addHealthCommand = (program: Command): void => {
     .option('--port <number>', 'the port that the server listens on (PORT, default 3000)')
     .option('--host <address>', 'the address that the server listens on (HOST, default 127.0.0.1)')
     .action(async (flags: ConfigFlags) => {
-      const { upstream } = deploymentOf(flags, programEnvironment(), null)
+      const { upstream } = deploymentOf(flags, programEnvironment(), { executable: null, needed: ['HOST', 'PORT'] })
       const { status, text } = await ask(`http://${upstream}/readyz`)
       if (status !== 200) throw new CommandFailed([`The server on ${upstream} is not ready${reasonsIn(text)}.`])
       process.stdout.write(`The server on ${upstream} is ready.\n`)

@@ -4,7 +4,8 @@ import { programEnvironment } from '../../config.ts'
 import type { ConfigFlags, EnvironmentVariables } from '../../config/setting.ts'
 import alertRules from '../print/alert-rules.yml' with { type: 'text' }
 import { containerFiles, containerSettings, containerUpstream } from '../print/container.ts'
-import { type Deployment, deploymentOf } from '../print/deployment.ts'
+import { type Deployment, deploymentOf, reachable } from '../print/deployment.ts'
+import { fill } from '../print/fill.ts'
 import { caddyfile, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
 import { backupTimer, systemdUnit } from '../print/systemd.ts'
 
@@ -12,19 +13,31 @@ export const addPrintCommands = (program: Command): void => {
   const group = program
     .command('print')
     .description('Print configuration for systemd, containers, proxies and alerts that matches the settings.')
-  printCommand(group, 'systemd', 'A hardened systemd service.', systemdUnit)
+  printCommand(group, 'systemd', 'A hardened systemd service.', systemdUnit, {
+    uses: ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'TRUSTED_PROXIES'],
+    hasAllSettings: true,
+  })
   printCommand(
     group,
     'backup-timer',
     'A systemd timer and service, and a line of cron, that back up every day.',
     backupTimer,
-    { hasFiles: true },
+    { uses: ['DATABASE_URL'], hasFiles: true },
   )
-  printCommand(group, 'caddy', 'A Caddy site that terminates TLS.', async (deployment) =>
-    caddyfile(await termsOf(deployment)),
+  const ofProxies = ['PORT', 'HOST', 'PUBLIC_URL', 'TRUSTED_PROXIES']
+  printCommand(
+    group,
+    'caddy',
+    'A Caddy site that terminates TLS.',
+    async (deployment) => caddyfile(await termsOf(deployment)),
+    { uses: ofProxies },
   )
-  printCommand(group, 'nginx', 'An nginx site that terminates TLS.', async (deployment) =>
-    nginxSite(await termsOf(deployment)),
+  printCommand(
+    group,
+    'nginx',
+    'An nginx site that terminates TLS.',
+    async (deployment) => nginxSite(await termsOf(deployment)),
+    { uses: ofProxies },
   )
   printCommand(
     group,
@@ -34,12 +47,32 @@ export const addPrintCommands = (program: Command): void => {
       const upstream = containerUpstream(deployment)
       return containerFiles(deployment, await termsOf({ ...deployment, upstream }))
     },
-    { fixed: containerSettings, hasFiles: true },
+    { uses: ['PORT', 'DATABASE_URL', 'PUBLIC_URL'], fixed: containerSettings, hasFiles: true, hasAllSettings: true },
   )
-  group
-    .command('alerts')
-    .description('Alerting rules for Prometheus.')
-    .action(() => void process.stdout.write(alertRules))
+  printCommand(group, 'alerts', 'Alerting rules for Prometheus.', alerts, { uses: ['METRICS_LISTEN', 'PORT', 'HOST'] })
+}
+
+/** The rules need no setting. The target of the scrape in their head does. */
+const alerts = ({ metricsListen, upstream }: Deployment): string =>
+  fill(alertRules, { target: metricsListen === null ? upstream : reachable(metricsListen) })
+
+const flagTexts: Readonly<Record<string, readonly [flag: string, text: string]>> = {
+  PORT: ['--port <number>', 'the port that the server listens on (PORT, default 3000)'],
+  HOST: ['--host <address>', 'the address that the server listens on (HOST, default 127.0.0.1)'],
+  DATABASE_URL: [
+    '--database <file>',
+    'the database file or a postgres:// URL (DATABASE_URL, default in /var/lib/app-platform)',
+  ],
+  PUBLIC_URL: ['--public-url <origin>', 'the origin that clients see (PUBLIC_URL)'],
+}
+
+type PrintOptions = {
+  /** The settings that shape the text: they must be right, and have their flags here. */
+  readonly uses: readonly string[]
+  /** Whether the text passes on all other settings as they were typed, so that their faults matter later. */
+  readonly hasAllSettings?: boolean
+  readonly fixed?: EnvironmentVariables
+  readonly hasFiles?: boolean
 }
 
 const printCommand = (
@@ -47,24 +80,20 @@ const printCommand = (
   name: string,
   description: string,
   render: (deployment: Deployment) => string | Promise<string>,
-  { fixed = {}, hasFiles = false }: { readonly fixed?: EnvironmentVariables; readonly hasFiles?: boolean } = {},
+  { uses, hasAllSettings = false, fixed = {}, hasFiles = false }: PrintOptions,
 ): void => {
-  const command = group
-    .command(name)
-    .description(description)
-    .option('--port <number>', 'the port that the server listens on (PORT, default 3000)')
-    .option('--host <address>', 'the address that the server listens on (HOST, default 127.0.0.1)')
-    .option(
-      '--database <file>',
-      'the database file or a postgres:// URL (DATABASE_URL, default in /var/lib/app-platform)',
-    )
-    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL)')
-    .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
+  const command = group.command(name).description(description)
+  for (const [flag, text] of uses.flatMap((setting) => (flagTexts[setting] === undefined ? [] : [flagTexts[setting]])))
+    command.option(flag, text)
+  command
+    .addHelpText('after', `\nTaken from the environment: ${hasAllSettings ? 'all settings' : uses.join(', ')}.`)
     .action(async (flags: ConfigFlags & { readonly to?: string }) => {
       const executable = Bun.isStandaloneExecutable ? process.execPath : null
-      const deployment = deploymentOf(flags, { ...programEnvironment(), ...fixed }, executable)
+      const deployment = deploymentOf(flags, { ...programEnvironment(), ...fixed }, { executable, needed: uses })
       const text = await render(deployment)
-      for (const warning of deployment.warnings) process.stderr.write(`warning: ${warning}\n`)
+      const isOfText = (doubt: string) =>
+        hasAllSettings || (uses.includes('PUBLIC_URL') && uses.some((setting) => doubt.startsWith(setting)))
+      for (const doubt of deployment.doubts.filter(isOfText)) process.stderr.write(`warning: ${doubt}\n`)
       process.stdout.write(flags.to === undefined ? text : await writeFiles(text, flags.to))
     })
   if (hasFiles) command.option('--to <folder>', 'write the files into this folder, and print only what to do then')

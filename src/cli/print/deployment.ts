@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
+import { defaultDatabasePath, readDeployment } from '../../config.ts'
 import { type ConfigFlags, type EnvironmentVariables, fileSetting, secretSettings } from '../../config/setting.ts'
 import { UsageError } from '../output.ts'
 
@@ -20,10 +20,14 @@ export const serviceDatabase = `${stateFolder}/app-platform/app-platform.db`
 
 /**
  * What the current settings mean for a service. Without DATABASE_URL, the database is in the folder for services' state.
- * @throws ConfigError; UsageError for port 0, since a proxy needs a fixed port
+ * Only the `needed` settings must be right. @throws ConfigError; UsageError for port 0, since a proxy needs a fixed port
  */
-export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null) => {
-  const { config, used } = readAndNote(flags, env)
+export const deploymentOf = (
+  flags: ConfigFlags,
+  env: EnvironmentVariables,
+  { executable, needed }: { readonly executable: string | null; readonly needed: readonly string[] },
+) => {
+  const { config, given: used, doubts } = readDeployment(flags, env, needed)
   if (config.port === 0) throw new UsageError('PORT is 0, which chooses another port at each start: set a fixed one.')
   const { database } = config
   const file = database.kind === 'sqlite' ? fileOf(database.path) : null
@@ -36,47 +40,44 @@ export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, exec
     file,
     port: config.port,
     /** Where a proxy on the same machine reaches it. */
-    upstream: `${reachable(config.host)}:${config.port}`,
+    upstream: reachable(config),
     publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
     trustsProxies: config.trustedProxies.length > 0,
     /** The settings that the service needs, without the secret ones. */
     settings: settingsOf(config, file, used),
     /** The names of the secret settings that it needs besides. */
-    secrets: secretSettings.filter((name) => (name !== 'DATABASE_URL' || file === null) && isUsed(used, name)),
-    /** What `serve` would warn about with these settings. */
-    warnings: config.warnings,
+    secrets: secretSettings.filter(
+      (name) => (name !== 'DATABASE_URL' || file === null) && (isUsed(used, name) || isMissing(used, name)),
+    ),
+    /** Where the metrics are served; null: where the API is. */
+    metricsListen: config.metricsListen,
+    /** What `serve` would refuse or warn about with these settings. */
+    doubts,
   }
 }
 
 const fileOf = (path: string): string => (path === defaultDatabasePath ? serviceDatabase : resolve(path))
 
-const reachable = (host: string): string => {
+/** How a program on this machine reaches what listens here. */
+export const reachable = ({ host, port }: { readonly host: string; readonly port: number }): string => {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return address.includes(':') ? `[${address}]` : address
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
-/** The settings, and the variables that were read for them, so that no list here has to be kept in step. */
-const readAndNote = (flags: ConfigFlags, env: EnvironmentVariables) => {
-  const asked = new Set<string>()
-  const noting: EnvironmentVariables = new Proxy(env, {
-    get: (target, name) => {
-      if (typeof name !== 'string') return undefined
-      asked.add(name)
-      return target[name]
-    },
-  })
-  const config = readConfig(flags, noting)
-  const used = [...asked].toSorted().flatMap((name) => {
-    const value = env[name]
-    return value === undefined ? [] : [[name, value.trim()] as const]
-  })
-  return { config, used }
-}
+/** A secret that belongs to another setting and is not here is often in a file that only the service reads. */
+const isMissing = (used: Settings, name: string): boolean =>
+  isUsed(used, companions[name] ?? '') && !isUsed(used, fileSetting(name))
+
+const companions: Readonly<Record<string, string>> = { OIDC_CLIENT_SECRET: 'OIDC_CLIENT_ID', SMTP_URL: 'MAIL_FROM' }
 
 const isUsed = (used: Settings, name: string): boolean => used.some(([each]) => each === name)
 
 /** What is printed may be read by everybody, so no secret is. Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
-const settingsOf = (config: Config, file: string | null, used: Settings): Settings => [
+const settingsOf = (
+  config: ReturnType<typeof readDeployment>['config'],
+  file: string | null,
+  used: Settings,
+): Settings => [
   ...(file === null
     ? []
     : [['DATABASE_URL', `file:${encodeURI(file).replaceAll(/[?#]/g, encodeURIComponent)}`] as const]),

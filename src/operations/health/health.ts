@@ -1,6 +1,6 @@
 import type { Sharing, StoreProblem } from '../../../db/database.ts'
 import { clockFault, clockOffsetMs } from '../clock.ts'
-import type { Observed, Platform } from '../platform.ts'
+import type { Observed, OwnNode, Platform } from '../platform.ts'
 import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeOfKey } from '../../domain/time-key.ts'
@@ -46,7 +46,7 @@ export const readConditions = async (platform: Observed): Promise<readonly Condi
   return [
     ofStore,
     ofClock,
-    ...sharingConditions(platform.database.sharing()),
+    ...sharingConditions(platform.database.sharing(), platform.node),
     mailCondition(platform),
     lostMailsCondition(platform),
     backupCondition(platform),
@@ -97,12 +97,12 @@ const toleratedMs = 2_000
 const longestWarnedMs = 30_000
 
 /** What does not keep this server from answering, and yet is probably a mistake. */
-const sharingConditions = (sharing: Sharing | null): readonly (Condition | null)[] =>
+const sharingConditions = (sharing: Sharing | null, node: OwnNode): readonly (Condition | null)[] =>
   sharing === null
     ? []
     : [
         shortageCondition(sharing),
-        standbyCondition(sharing),
+        standbyCondition(sharing, node),
         spareCondition(sharing),
         settingsCondition(sharing),
         offsetCondition(sharing),
@@ -112,12 +112,13 @@ const sharingConditions = (sharing: Sharing | null): readonly (Condition | null)
 const shortageCondition = ({ shortage }: Sharing): Condition | null =>
   shortage === null ? null : warning('too_few_connections', shortage)
 
-const standbyCondition = ({ hasSynchronousStandby }: Sharing): Condition | null =>
-  hasSynchronousStandby ? null : warning('no_synchronous_standby', noStandbySentence)
+/** One host alone is a decision, several are there for a failover: unless EXPECT_STANDBY says so, only these need a standby. */
+const standbyCondition = ({ hasSynchronousStandby, hosts }: Sharing, { expectsStandby }: OwnNode): Condition | null =>
+  hasSynchronousStandby || !(expectsStandby ?? hosts > 1) ? null : warning('no_synchronous_standby', noStandbySentence)
 
 const noStandbySentence =
   'PostgreSQL has no synchronous standby, so a failover, or the loss of its disk, loses the latest changes, revocations among them: ' +
-  'add a standby as app-platform help high-availability shows, or run app-platform recover --accept-loss after each such loss.'
+  'add a standby as app-platform help high-availability shows, or set EXPECT_STANDBY=off and run app-platform recover --accept-loss after each such loss.'
 
 const spareCondition = ({ hasSpareStandby }: Sharing): Condition | null =>
   hasSpareStandby ? warning('several_standbys', severalSentence) : null
@@ -171,6 +172,7 @@ export const readFigures = async (platform: Observed): Promise<Figures> => {
     backupAgeSeconds: await known(backupAgeSeconds(platform)),
     dueDeliveries: await known(q.webhookEndpoints.countDue(now, mostDeliveries)),
     mailsWaiting: mailer === null ? null : await known(q.mails.countWaiting(mostDeliveries)),
+    startedUncleanly: platform.node.startedUncleanly(),
     disabledEndpoints: disabled ?? {},
     conditions: Object.fromEntries(conditionNames.map((name) => [name, holding.has(name)])),
   }

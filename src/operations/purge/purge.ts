@@ -36,10 +36,11 @@ const nothing = {
   hourly_counts: 0,
   daily_users: 0,
 } satisfies Record<ExpiringKind, number> & Record<string, number>
-type PurgeKind = keyof typeof nothing
+export type PurgeKind = keyof typeof nothing
 /** What has no batches of its own: the walk over the grants erases their salts. */
 type WalkedKind = 'retry_salts'
 const isPurgeKind = (name: string): name is PurgeKind => name in nothing
+export const purgeKinds: readonly PurgeKind[] = Object.keys(nothing).filter(isPurgeKind)
 
 export type PurgeResult = Readonly<Record<PurgeKind, number>>
 
@@ -74,8 +75,7 @@ export const purgeAll = async (
   }
   const failures: unknown[] = []
   await countAll(platform, pause, stopped).catch((cause: unknown) => failures.push(cause))
-  for (const kind of Object.keys(nothing).filter(isPurgeKind))
-    await purgeKind(kind).catch((cause: unknown) => failures.push(cause))
+  for (const kind of purgeKinds) await purgeKind(kind).catch((cause: unknown) => failures.push(cause))
   if (failures.length > 0) throw failures[0]
   return removed
 }

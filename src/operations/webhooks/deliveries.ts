@@ -2,7 +2,14 @@ import type { AttemptQuestion, WebhookAttempt, WebhookEndpoint, WebhookEvent, Qu
 import { refuse } from '../../domain/errors.ts'
 import { recordId, recordIdOfTime } from '../../domain/identifier.ts'
 import { pick } from '../../domain/pick.ts'
-import { decideAttempt, isDelivered, restAskedFor, webhookHistoryMs } from '../../domain/webhook-delivery.ts'
+import {
+  type AttemptOutcome,
+  decideAttempt,
+  isDelivered,
+  attemptOutcome,
+  restAskedFor,
+  webhookHistoryMs,
+} from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { type Actor, system } from '../audit/event.ts'
 import { decide, badInput, type Operation } from '../decide.ts'
@@ -19,7 +26,7 @@ export const listDueEndpoints = async (platform: Platform): Promise<readonly str
 type Delivered =
   | { readonly kind: 'nothing due' }
   /** `restUntil`: until when the receiver asks not to be called (epoch milliseconds). */
-  | { readonly kind: 'sent'; readonly restUntil: number | null }
+  | { readonly kind: 'sent'; readonly outcome: AttemptOutcome; readonly restUntil: number | null }
   /** Sent, but the store did not take the result, so the event is still due. */
   | { readonly kind: 'not recorded'; readonly cause: unknown }
 
@@ -47,7 +54,8 @@ export const deliverNext = async (
   } catch (cause) {
     return { kind: 'not recorded', cause }
   }
-  return { kind: 'sent', restUntil: restAskedFor(attempt.answer, platform.clock.now()) }
+  const { answer } = attempt
+  return { kind: 'sent', outcome: attemptOutcome(answer.status), restUntil: restAskedFor(answer, platform.clock.now()) }
 }
 
 const nothingDue = { kind: 'nothing due' } as const

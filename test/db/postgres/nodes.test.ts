@@ -27,7 +27,7 @@ const metric = async ({ url }: RunningServer, name: string): Promise<string | un
     ?.slice(name.length + 1)
 }
 const holds = async (server: RunningServer, condition: string): Promise<boolean> =>
-  (await metric(server, `condition{name="${condition}"}`)) === '1'
+  (await metric(server, `app_platform_condition{name="${condition}"}`)) === '1'
 const readiness = async ({ url }: RunningServer) => {
   const { status, body } = await call(url, 'GET', '~/readyz')
   return [status, body.error?.details?.conditions ?? []]
@@ -81,7 +81,7 @@ test('servers whose settings differ name them on the health page, in the metrics
   for (const each of [server, same, other]) {
     expect(await eventually(async () => await holds(each, 'settings_differ'), Boolean)).toBe(true)
     await expectReadiness(each, [200, []])
-    expect(await metric(each, 'nodes')).toBe('3')
+    expect(await metric(each, 'app_platform_nodes')).toBe('3')
   }
   expect(await page()).toMatch(/\(2\) .* LIFETIME_CODE, QUOTA_APPS/)
   const sentence = `${hostname()} (server 2) differ in LIFETIME_CODE, QUOTA_APPS: set the same values`
@@ -119,6 +119,18 @@ test('a PostgreSQL without a synchronous standby is warned of, and the server is
     expect(await eventually(async () => await holds(server, 'no_synchronous_standby'), Boolean)).toBe(true)
     await waitForBegin(server, 'no_synchronous_standby')
     await expectReadiness(server, [200, []])
+    const accepting = await startServer({ database: pair.url, ownProcess: true, env: { EXPECT_STANDBY: 'off' } })
+    expect(await holds(accepting, 'no_synchronous_standby')).toBe(false)
+    await accepting.stop()
+    const alone = { database: pair.primary.url('apps'), ownProcess: true }
+    const [single, demanding] = [
+      await startServer(alone),
+      await startServer({ ...alone, env: { EXPECT_STANDBY: 'on' } }),
+    ]
+    expect(await holds(single, 'no_synchronous_standby')).toBe(false)
+    expect(await eventually(async () => await holds(demanding, 'no_synchronous_standby'), Boolean)).toBe(true)
+    await single.stop()
+    await demanding.stop()
     await set('*')
     await waitForEnd(server, 'no_synchronous_standby')
     expect(toldOf(server, 'no_synchronous_standby')).toEqual([
@@ -231,7 +243,10 @@ clockTest(
       if (first === undefined) throw new Error('no server')
       return [first, await startNode(first)] as const
     })
-    const leads = async () => [await metric(wrong.server, 'node_leads'), await metric(right.server, 'node_leads')]
+    const leads = async () => [
+      await metric(wrong.server, 'app_platform_node_leads'),
+      await metric(right.server, 'app_platform_node_leads'),
+    ]
     expect(await leads()).toEqual(['1', '0'])
     const { refreshToken, accessToken } = await grantTokens(wrong)
     const token = await appToken(wrong.server.url, wrong.app.development)
@@ -246,7 +261,7 @@ clockTest(
       ['-60s', -60],
     ] as const) {
       clock.set(jump)
-      const measured = async () => Number(await metric(wrong.server, 'database_clock_offset_seconds'))
+      const measured = async () => Number(await metric(wrong.server, 'app_platform_database_clock_offset_seconds'))
       expect(Math.round(await eventually(measured, (seconds) => Math.round(seconds) === offset))).toBe(offset)
       await expectReadiness(wrong.server, [503, ['clock_wrong']])
       await expectReadiness(right.server, [200, []])
@@ -280,7 +295,7 @@ clockTest('a request may be repeated for a minute at every server, also at one w
   const clock = new SetClock()
   clock.set('+20s')
   const ahead = await startNode(right, { env: clock.env })
-  const measured = async () => Number(await metric(ahead.server, 'database_clock_offset_seconds'))
+  const measured = async () => Number(await metric(ahead.server, 'app_platform_database_clock_offset_seconds'))
   expect(Math.round(await eventually(measured, (seconds) => Math.round(seconds) === 20))).toBe(20)
   const refreshAt = async ({ server }: World, refreshToken: string) =>
     await call(server.url, 'POST', '/oauth/token', {
@@ -341,4 +356,26 @@ test('a server that was frozen while recover ran stops, because it knows keys th
   expect(await server.ended).toBe(1)
   expect(server.log()).toContain('has taken the place of this one')
   await platform.database.close()
+})
+
+test('a server tells that the last one of this machine was killed, also a moment ago, and nothing after a proper end', async () => {
+  const database = await postgresDatabase('killed')
+  const start = async () => await startServer({ database, ownProcess: true })
+  const hasTold = (server: RunningServer) => server.log().includes('server.recovers')
+  const killed = await start()
+  await killed.kill()
+  const next = await start()
+  expect(await eventually(async () => hasTold(next), Boolean)).toBe(true)
+  expect(await metric(next, 'app_platform_unclean_start')).toBe('1')
+  await next.stop()
+
+  const calm = await start()
+  await until(async () => (Number(await metric(calm, 'app_platform_process_uptime_seconds')) > 9 ? true : null))
+  expect([hasTold(calm), await metric(calm, 'app_platform_unclean_start')]).toEqual([false, '0'])
+  await calm.kill()
+  await askPostgres(database, 'UPDATE nodes SET beat_at = beat_at - 3600000', [])
+  const late = await start()
+  expect(hasTold(late)).toBe(true)
+  await late.stop()
+  expect(await askPostgres(database, 'SELECT 1 FROM nodes', [])).toEqual([])
 })
