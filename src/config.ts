@@ -124,8 +124,8 @@ export const readDeployment = (flags: ConfigFlags, env: EnvironmentVariables, ne
   const faults: string[] = []
   const names: string[] = []
   const config = readServer(settingReader(flags, env, faults, names), faults)
-  const subjects = needed.flatMap((name) => [name, fileSetting(name), flagOf(name)])
-  const isNeeded = (fault: string) => subjects.includes(fault.split(' ')[0] ?? '')
+  const subjects = new Set(needed.flatMap((name) => [name, fileSetting(name), flagOf(name)]))
+  const isNeeded = (fault: string) => subjects.has(fault.split(' ')[0] ?? '')
   if (faults.some(isNeeded)) throw new ConfigError(faults.filter(isNeeded))
   const given = [...new Set(names)].toSorted().flatMap((name) => {
     const value = env[name]

@@ -45,12 +45,13 @@ test('the alerts use metrics that the server has, whatever its scrape job is cal
   }
 })
 
+const targetWith = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await runHere(['print', 'alerts', ...words], { env })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  return /targets: \['([^']*)'\]/.exec(stdout)?.[1]
+}
+
 test('the scrape configuration names the address of the metrics, and no other setting has to be right', async () => {
-  const targetWith = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
-    const { exitCode, stdout, stderr } = await runHere(['print', 'alerts', ...words], { env })
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    return /targets: \['([^']*)'\]/.exec(stdout)?.[1]
-  }
   expect(await targetWith({})).toBe('127.0.0.1:3000')
   expect(await targetWith({ METRICS_LISTEN: '10.0.0.5:9464' })).toBe('10.0.0.5:9464')
   expect(await targetWith({ METRICS_LISTEN: '0.0.0.0:9464', HOST: '10.0.0.5' })).toBe('127.0.0.1:9464')
@@ -246,7 +247,7 @@ test('every alert has a case', () => {
 needs('promtool').test.each(Object.keys(cases))('%s fires when it should, and only then', async (alert) => {
   const { fires, at, rests } = cases[alert] ?? { fires: {}, at: 0, rests: {} }
   const folder = temporaryFolder()
-  const only = rules.filter((rule) => rule.alert === alert).map((rule) => ({ ...rule, annotations: {} }))
+  const only = rules.filter((rule) => rule.alert === alert)
   // One value, whatever labels the expression keeps.
   const counting = { alert: 'Fired', expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) > 0` }
   await Bun.write(

@@ -358,10 +358,11 @@ test('a server that was frozen while recover ran stops, because it knows keys th
   await platform.database.close()
 })
 
+const hasTold = (server: RunningServer) => server.log().includes('server.recovers')
+
 test('a server tells that the last one of this machine was killed, also a moment ago, and nothing after a proper end', async () => {
   const database = await postgresDatabase('killed')
   const start = async () => await startServer({ database, ownProcess: true })
-  const hasTold = (server: RunningServer) => server.log().includes('server.recovers')
   const killed = await start()
   await killed.kill()
   const next = await start()
