@@ -52,6 +52,8 @@ describe('settings', () => {
       'LONGEST_WAIT_MS',
       'METRICS_LISTEN',
       'EXPECT_STANDBY',
+      'BACKUP_DIRECTORY',
+      'BACKUP_KEEP',
       'LOG_LEVEL',
       'OIDC_CLIENT_SECRET',
       'SMTP_URL',
