@@ -121,29 +121,6 @@ export const appQueries = (db: DrizzleConnection) => {
     /** The apps that belong to an account, by slug, without deleted ones. */
     listOwnedBy: async (ownerId: string): Promise<App[]> =>
       await db.select().from(apps).where(isOwnedBy(ownerId)).orderBy(asc(apps.slug)),
-    /**
-     * Active apps that have a live version, by slug, whose name or slug contains the text, with the publisher and the scopes of
-     * that version. The window and `searchedTo` are as for users.
-     */
-    offered: async (part: string, window: SearchWindow) => {
-      const { isWithin, order, searchedTo } = await lookThrough(db, apps.slug, 'ascending', window)
-      const found = await db
-        .select({
-          id: apps.id,
-          slug: apps.slug,
-          name: apps.name,
-          publisher: users.name,
-          scopes: live.scopes,
-          version: live.version,
-        })
-        .from(apps)
-        .innerJoin(live, isLiveOfApp)
-        .innerJoin(users, eq(users.id, apps.ownerId))
-        .where(and(isWithin, isAsked({ part, status: 'active' })))
-        .orderBy(order)
-        .limit(window.limit)
-      return { found, searchedTo }
-    },
     /** `all`: with the deleted ones that are not removed yet. */
     countOwnedBy: async (ownerId: string) => ({
       live: await db.$count(apps, isOwnedBy(ownerId)),

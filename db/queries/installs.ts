@@ -45,6 +45,10 @@ type State = Pick<Install, 'approval' | 'state'>
 /** A literal, as in the partial index `installs_open`: SQLite uses that index only if the condition is the same. */
 export const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
 
+/** Those of a person that wait or are in use, and all others. */
+const isOfOwn = { open: isOpen, ended: and(ne(installs.approval, 'pending'), eq(installs.state, 'inactive')) } as const
+export type OwnStatus = keyof typeof isOfOwn
+
 const publishers = alias(users, 'publishers')
 
 /** Whether a manifest names a page to show in a frame. Only opening the app reads the manifest and checks that page. */
@@ -56,6 +60,11 @@ const servesEnvironment = ne(installs.environment, given('without'))
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
+  /** How many installs of existing apps meet the condition, counted up to a limit. */
+  const countUpTo = async (most: number, condition: SQL | undefined): Promise<number> => {
+    const ids = db.select({ id: installs.id }).from(installs).innerJoin(apps, eq(apps.id, installs.appId))
+    return (await ids.where(and(condition, isNull(apps.deletedAt))).limit(most)).length
+  }
   const hasLive = lazyReader(db, () =>
     db
       .select({ id: installs.id })
@@ -188,7 +197,7 @@ export const installQueries = (db: DrizzleConnection) => {
       userId: string,
       place: Place,
       limit: number,
-      status: InstallStatus | null = null,
+      status: OwnStatus | null = null,
       by: TimeOrder = 'newest',
     ) => {
       const { isBeside, order } = beside(installs.id, listOrderOf(by), place)
@@ -214,7 +223,14 @@ export const installQueries = (db: DrizzleConnection) => {
         .innerJoin(publishers, eq(publishers.id, apps.ownerId))
         .leftJoin(live, isLiveOfApp)
         .leftJoin(head, isHeadOfApp)
-        .where(and(eq(installs.userId, userId), isBeside, isNull(apps.deletedAt), isOfStatus(status)))
+        .where(
+          and(
+            eq(installs.userId, userId),
+            isBeside,
+            isNull(apps.deletedAt),
+            status === null ? undefined : isOfOwn[status],
+          ),
+        )
         .orderBy(order)
         .limit(limit)
     },
@@ -238,15 +254,7 @@ export const installQueries = (db: DrizzleConnection) => {
         .orderBy(asc(installs.id))
         .limit(limit),
     /** How many installs of existing apps wait for an operator, counted up to a limit. */
-    countPending: async (most: number): Promise<number> => {
-      const waiting = db
-        .select({ id: installs.id })
-        .from(installs)
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .where(and(eq(installs.approval, sql`'pending'`), isNull(apps.deletedAt)))
-        .limit(most)
-      return (await waiting).length
-    },
+    countPending: async (most: number) => await countUpTo(most, eq(installs.approval, sql`'pending'`)),
     /** How many installs of an app there are in each state. */
     countsOfApp: async (appId: string) =>
       await db
@@ -275,6 +283,9 @@ export const installQueries = (db: DrizzleConnection) => {
         .leftJoin(live, isLiveOfApp)
         .where(and(eq(installs.userId, userId), isNull(apps.deletedAt), isOpen))
         .orderBy(asc(installs.id)),
+    /** How many installs of a user have ended, counted up to a limit, without those of deleted apps. */
+    countEndedOfUser: async (userId: string, most: number) =>
+      await countUpTo(most, and(eq(installs.userId, userId), isOfOwn.ended)),
     /** Whether the user has an approved and active install of the app, on any website or store, that serves this environment. */
     hasLive: (appId: string, userId: string, environment: Environment) =>
       hasLive().has({ appId, userId, without: notServing(environment), ...oneLive }),
@@ -297,7 +308,7 @@ export const installQueries = (db: DrizzleConnection) => {
 const isPending = eq(installs.approval, sql`'pending'`)
 
 /** What an operator or a developer calls the state of an install. */
-export type InstallStatus = 'waiting' | 'active' | 'deactivated' | 'rejected' | 'withdrawn'
+type InstallStatus = 'waiting' | 'active' | 'deactivated' | 'rejected' | 'withdrawn'
 
 /** Which installs are asked for. Null and an empty part match everything. */
 export type InstallFilter = {
@@ -328,23 +339,14 @@ export type StateCounts = {
   readonly exact: boolean
 }
 
-const isOfStatus = (status: InstallStatus | null): SQL | undefined => {
-  switch (status) {
-    case null:
-      return undefined
-    case 'waiting':
-      return isPending
-    case 'active':
-      return eq(installs.state, 'active')
-    case 'deactivated':
-      return and(eq(installs.approval, 'approved'), eq(installs.state, 'inactive'))
-    case 'rejected':
-    case 'withdrawn':
-      return eq(installs.approval, status)
-    default:
-      return status satisfies never
-  }
-}
+const ofStatus = {
+  waiting: isPending,
+  active: eq(installs.state, 'active'),
+  deactivated: and(eq(installs.approval, 'approved'), eq(installs.state, 'inactive')),
+  rejected: eq(installs.approval, 'rejected'),
+  withdrawn: eq(installs.approval, 'withdrawn'),
+} as const satisfies Record<InstallStatus, SQL | undefined>
+const isOfStatus = (status: InstallStatus | null) => (status === null ? undefined : ofStatus[status])
 
 const isOfKind = (kind: ResourceKind | null): SQL | undefined => (kind === null ? undefined : eq(resources.kind, kind))
 

@@ -29,7 +29,8 @@ export const homeRoutes = (door: Door) =>
     return page(
       <Layout title="Home" visit={visit} section="home">
         {visit.session.user.isOperator ? await waitingForOperators(visit) : null}
-        {apps.length === 0 ? await withoutApps(visit) : await withApps(visit, apps, await setUpOf(visit, apps))}
+        {apps.length === 0 ? null : await withApps(visit, apps, await setUpOf(visit, apps))}
+        {await ownAccess(visit, apps.length === 0)}
       </Layout>,
     )
   })
@@ -46,7 +47,7 @@ const waitingForOperators = async ({ door, waiting }: Visit) => {
   ].filter(({ count }) => count > 0)
   return (
     <section aria-labelledby="operator">
-      <h2 id="operator">Waiting for operators</h2>
+      <h2 id="operator">Waiting for you</h2>
       {conditions.map(({ name, sentence }) => (
         <p key={name} class="problem">
           {sentence} <a href="/desk/health">Health</a>
@@ -121,58 +122,65 @@ const AppRow = ({ app: { id, slug, name, status, live, developmentHead } }: { re
   />
 )
 
-const withoutApps = async (visit: Visit) => {
+/** What apps may do for this person, also if they have apps of their own; then what they do not use is left out. */
+const ownAccess = async (visit: Visit, isWithoutApps: boolean) => {
   const { platform } = visit.door
-  const installs = await listOwnInstalls(platform, visit.session, { limit: shownRows, cursor: null })
+  const installs = await listOwnInstalls(platform, visit.session, { limit: shownRows, cursor: null }, 'open')
   const connected = await listConnectedApps(platform, visit.session)
   return (
     <>
-      <section aria-labelledby="installs">
-        <h2 id="installs">Your installs</h2>
-        <RowList
-          rows={installs.data}
-          row={(install) => <InstallRow install={install} />}
-          empty={
-            <EmptyState
-              title="No app is installed yet"
-              action={
-                <a class="button" href="/installs">
-                  Choose an app
-                </a>
-              }
-            >
-              <p>Apps add something to your websites and stores. You agree to what each may do.</p>
-            </EmptyState>
-          }
-        />
-        {installs.data.length === 0 ? null : (
-          <p>
-            <a href="/installs">All installs and apps</a>
-          </p>
-        )}
-      </section>
-      <section aria-labelledby="connected">
-        <h2 id="connected">Connected apps</h2>
-        <RowList
-          rows={connected.slice(0, shownRows)}
-          row={(app) => <ConnectedRow app={app} />}
-          empty="No app can act for you. When you allow one, it appears here."
-        />
-        {connected.length > shownRows ? (
-          <p>
-            <a href="/account/apps">{`All ${connected.length} connected apps`}</a>
-          </p>
-        ) : null}
-      </section>
-      <section aria-labelledby="next">
-        <h2 id="next">Next steps</h2>
-        <RowList
-          rows={visit.session.user.isOperator ? [...operatorSteps, ...nextSteps] : nextSteps}
-          row={({ href, name, about, icon }) => (
-            <Row key={href} href={href} avatar={<IconTile name={icon} />} title={name} facts={[about]} />
+      {installs.data.length === 0 && !isWithoutApps ? null : (
+        <section aria-labelledby="installs">
+          <h2 id="installs">Your installs</h2>
+          <RowList
+            rows={installs.data}
+            row={(install) => <InstallRow install={install} />}
+            empty={
+              <EmptyState
+                title="No app is installed yet"
+                action={
+                  <a class="button" href="/apps">
+                    Find apps
+                  </a>
+                }
+              >
+                <p>Apps add something to your websites and stores. You agree to what each may do.</p>
+              </EmptyState>
+            }
+          />
+          {installs.data.length === 0 ? null : (
+            <p>
+              <a href="/installs">All installs</a> · <a href="/apps">Find apps</a>
+            </p>
           )}
-        />
-      </section>
+        </section>
+      )}
+      {connected.length === 0 && !isWithoutApps ? null : (
+        <section aria-labelledby="connected">
+          <h2 id="connected">Connected apps</h2>
+          <RowList
+            rows={connected.slice(0, shownRows)}
+            row={(app) => <ConnectedRow app={app} />}
+            empty="No app can act for you. When you allow one, it appears here."
+          />
+          {connected.length > shownRows ? (
+            <p>
+              <a href="/account/apps">{`All ${connected.length} connected apps`}</a>
+            </p>
+          ) : null}
+        </section>
+      )}
+      {isWithoutApps ? (
+        <section aria-labelledby="next">
+          <h2 id="next">Next steps</h2>
+          <RowList
+            rows={visit.session.user.isOperator ? [...operatorSteps, ...nextSteps] : nextSteps}
+            row={({ href, name, about, icon }) => (
+              <Row key={href} href={href} avatar={<IconTile name={icon} />} title={name} facts={[about]} />
+            )}
+          />
+        </section>
+      ) : null}
     </>
   )
 }
@@ -218,7 +226,7 @@ const operatorSteps = [
 
 const nextSteps = [
   {
-    href: '/installs',
+    href: '/apps',
     name: 'Install an app',
     icon: 'box',
     about: 'See the apps for your websites and stores, and what each asks for.',

@@ -6,7 +6,7 @@ export const installTabs = [
   ['all', 'All'],
   ['waiting', 'Waiting'],
   ['active', 'Active'],
-  ['deactivated', 'Deactivated'],
+  ['deactivated', 'Uninstalled'],
   ['rejected', 'Rejected'],
   ['withdrawn', 'Withdrawn'],
 ] as const

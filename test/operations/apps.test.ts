@@ -4,7 +4,7 @@ import { appOverview, listApps, listOwnApps } from '../../src/operations/apps/li
 import { changeAppScopes, renameApp, setAppStatus, createApp } from '../../src/operations/apps/apps.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { mayInActiveApp } from '../../src/operations/acting-as.ts'
-import { listOfferedApps, type OfferedApp } from '../../src/operations/installs/lists.ts'
+import { listDirectory, type ListedApp } from '../../src/operations/directory/directory.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -199,7 +199,7 @@ test('lists have each app once, with its own versions only', async () => {
     const slugs: string[] = []
     let cursor: string | null = null
     do {
-      const page: Page<OfferedApp> = await listOfferedApps(platform, { limit: 1, cursor })
+      const page: Page<ListedApp> = await listDirectory(platform, 'everybody', { limit: 1, cursor })
       slugs.push(...page.data.map(({ slug, version }) => `${slug} ${version}`))
       cursor = page.nextCursor
     } while (cursor !== null)

@@ -5,7 +5,8 @@ import { listApps, listOwnApps } from '../../src/operations/apps/lists.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { createCredential } from '../../src/operations/credentials/credentials.ts'
 import { issueInstallSessionCode, exchangeInstallSessionCode } from '../../src/operations/embedding/embedding.ts'
-import { listOfferedApps, listOwnInstalls } from '../../src/operations/installs/lists.ts'
+import { listDirectory } from '../../src/operations/directory/directory.ts'
+import { listOwnInstalls } from '../../src/operations/installs/lists.ts'
 import { eraseUser } from '../../src/operations/users/personal-data.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
@@ -97,7 +98,7 @@ test('a deleted app is shown only in the list of operators', async () => {
   const seen = async () => ({
     own: (await listOwnApps(platform, owner.id)).length,
     opened: await refusalOf(ownedApp(platform, owner.id, app.slug)),
-    offered: (await listOfferedApps(platform, { limit: 10, cursor: null })).data.length,
+    offered: (await listDirectory(platform, 'everybody', { limit: 10, cursor: null })).data.length,
     installs: (await listOwnInstalls(platform, await sessionOf(platform, owner), { limit: 10, cursor: null })).data
       .length,
   })

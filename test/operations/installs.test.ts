@@ -159,7 +159,7 @@ test('an owner sees the scopes that the version in use asks for: the live one, o
 test('an app can be installed if it is active and has a version, and tested only by its own developer', async () => {
   const app = await liveApp()
   const draft = await addApp(platform, developer)
-  await addEmbeddedVersion(platform, draft, { steps: [] })
+  await addEmbeddedVersion(platform, draft, { steps: [], scopes: ['site:read', 'store:read'] })
   const asleep = await liveApp()
   await setAppStatus(platform, trace, operator, { slug: asleep.slug, status: 'suspended' })
   const [theirs, own] = [await sessionOf(platform, user), await sessionOf(platform, developer)]
@@ -188,7 +188,9 @@ test('an app can be installed if it is active and has a version, and tested only
 })
 
 test('places are listed in pages of 500, websites before stores', async () => {
-  const { slug } = await liveApp()
+  const live = await liveApp()
+  const { slug } = live
+  await addEmbeddedVersion(platform, live, { version: '2.0.0', scopes: ['site:read', 'store:read'] })
   const owner = await addUser(platform)
   const row = await platform.database.queries.resources.find(owner.id, 'site', 'my-site')
   if (row === null) throw new Error('there is no place')

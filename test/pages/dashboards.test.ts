@@ -189,7 +189,7 @@ test('an operator sees how much waits, and other people do not', async () => {
   await uploadVersion(platform, app, '1.0.0', ['submit'])
   const [, section = ''] = (await pageFor(olive)).split('<h2 id="operator">')
   expect(section).toMatch(new RegExp(`href="/desk/reviews">Versions to review</a>[^0-9]*${reviews + 1}<`))
-  expect(await pageFor(world.user)).not.toContain('Waiting for operators')
+  expect(await pageFor(world.user)).not.toContain('Waiting for you')
 })
 
 test('a person without apps sees what they installed and connected, and what to do next', async () => {

@@ -67,8 +67,8 @@ const eventsOf = async (id: string) =>
 test('an owner sees every app with a live version, its publisher and its scopes', async () => {
   const { app, browser } = await scene()
   const { slug } = await addApp(world.platform, await addUser(world.platform))
-  const { text } = await browser.get('/installs')
-  const card = text.split('<li class="row">').find((part) => part.includes(`href="/apps/${app.slug}/install"`)) ?? ''
+  const { text } = await browser.get('/apps')
+  const card = text.split('<li class="row').find((part) => part.includes(`href="/apps/${app.slug}/install"`)) ?? ''
   for (const words of ['Newsletter', 'Dora Developer', 'See your name and picture', 'List your websites']) {
     expect(card).toContain(words)
   }
@@ -191,7 +191,11 @@ test('only the owner can withdraw a pending install and end an active one', asyn
   const { ticket } = await there.browser.formOn('/installs', ending)
   expect((await stranger.post(ending, { ticket: ticket ?? '' })).status).toBe(403)
   expect((await there.browser.submit('/installs', ending)).headers.get('location')).toBe('/installs?done=withdraw')
-  expect((await there.browser.get('/installs')).text).toContain('Withdrawn')
+  expect((await there.browser.get('/installs')).text).toContain('Removed <span class="count">1</span>')
+  const removed = (await there.browser.get('/installs?show=ended')).text
+  expect(removed).toContain('Withdrawn')
+  expect(removed).toContain(`href="/apps/${there.app.slug}/install">Install again`)
+  expect((await there.browser.get('/installs')).text).not.toContain('Withdrawn')
   expect(await eventsOf(waiting)).toEqual(['install.created by user', 'install.withdrawn by user'])
 
   const working = (await agree(there)).install?.id ?? ''

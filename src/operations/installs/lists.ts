@@ -3,7 +3,7 @@ import type {
   AppInstallFilter,
   AskedByApp,
   InstallFilter,
-  InstallStatus,
+  OwnStatus,
   Queries,
   SearchWindow,
   Install,
@@ -135,7 +135,7 @@ export const listOwnInstalls = async (
   { database }: Platform,
   { user }: SessionCaller,
   page: PageRequest,
-  status: InstallStatus | null = null,
+  status: OwnStatus | null = null,
   order: TimeOrder = 'newest',
 ) =>
   await listPage(
@@ -145,6 +145,10 @@ export const listOwnInstalls = async (
       (await database.queries.installs.pageOfUser(user.id, place, rows, status, order)).map(ownInstall),
     ({ id }) => id,
   )
+
+/** How many of the caller's installs have ended; at most this many. */
+export const countEndedInstalls = async ({ database }: Platform, { user }: SessionCaller, most: number) =>
+  await database.queries.installs.countEndedOfUser(user.id, most)
 
 /** An install as its owner sees it. */
 export type OwnInstall = ReturnType<typeof ownInstall>
@@ -162,25 +166,6 @@ const ownInstall = (row: Rows<'pageOfUser'>[number]) => {
     isFramed: (isProduction ? row.liveIsFramed : row.headIsFramed) === true,
   }
 }
-
-/** Active apps that have a live version, by slug, whose name or slug contains `part`. */
-export const listOfferedApps = async ({ database: { queries: q } }: Platform, page: PageRequest, part = '') => {
-  if (!canBeFound(part)) return emptyPage
-  const found = await searchPage(
-    page,
-    '',
-    (window) => q.apps.offered(part, window),
-    ({ slug }) => slug,
-  )
-  return { ...found, data: found.data.map(offeredApp) }
-}
-
-/** An app that can be installed, with its publisher and the name and scopes of its live version. */
-export type OfferedApp = ReturnType<typeof offeredApp>
-
-type OfferedRow = Awaited<ReturnType<Queries['apps']['offered']>>['found'][number]
-
-const offeredApp = ({ scopes, ...app }: OfferedRow) => ({ ...app, scopes: parseStoredScope(scopes) })
 
 /** The installs of a user that wait or are in use. */
 export const listOpenInstalls = async ({ database }: Platform, userId: string) =>

@@ -1,4 +1,4 @@
-import { endingStep } from '../../domain/install.ts'
+import { endingStep, installPath } from '../../domain/install.ts'
 import { formatScope, isSubset, type ScopeCatalogue } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -82,9 +82,21 @@ const NewScopes = ({ visit, catalogue, install }: InstallRowProps) => {
   )
 }
 
+/** The way to install an app again that was removed. */
+const Again = ({ install: { app, appName, appStatus, environment } }: Pick<InstallRowProps, 'install'>) =>
+  appStatus === 'suspended' ? null : (
+    <a class="button small" href={installPath(app, environment)}>
+      Install again
+      <span class="unseen">
+        {': '}
+        <bdi>{appName}</bdi>
+      </span>
+    </a>
+  )
+
 const Actions = ({ visit, install }: Pick<InstallRowProps, 'visit' | 'install'>) => {
   const step = endingStep(install)
-  if (step === null) return null
+  if (step === null) return <Again install={install} />
   const named = (
     <>
       {': '}

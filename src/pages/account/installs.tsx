@@ -1,27 +1,25 @@
 import { Elysia } from 'elysia'
-import { parseStoredScope, type ScopeCatalogue } from '../../domain/scope.ts'
+import { parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { ownsInstall, agreeToScopes } from '../../operations/installs/installs.ts'
-import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
+import { countEndedInstalls, listOwnInstalls } from '../../operations/installs/lists.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 import { changed } from '../change.tsx'
-import { Avatar } from '../design/avatar.tsx'
-import { Row, RowList } from '../design/row-list.tsx'
-import { ScopeList } from '../design/scopes.tsx'
-import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
+import { EmptyState } from '../design/empty.tsx'
+import { RowList } from '../design/row-list.tsx'
+import { FilterBar, isLong, Pager, Segments } from '../design/list-tools.tsx'
 import { formOf, text } from '../form.ts'
-import { choice, list, listRoutes, order, search, timeOrders } from '../list.ts'
+import { list, listRoutes, order, tabs, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { installLivePath } from '../../domain/install.ts'
 import { AccountPage, accountPaths, agreePath } from './account-page.tsx'
 import { InstallRow } from './install-row.tsx'
 import { isOf, uninstall } from './steps.tsx'
 
 const notices = {
   pending: 'You agreed. The install now waits for an operator’s approval.',
-  approved: 'The app is installed and can start to work.',
+  approved: 'The app is installed and starts working right away.',
   ...uninstall.done,
   agree: 'You agreed. The app can now use the new permissions.',
 } as const
@@ -29,10 +27,10 @@ const notices = {
 /** The ticket binds the agreement to the scopes that the page showed. */
 const agreeForm = formOf({ scopes: text }, ['scopes'])
 
-/** The installs of the signed-in person, and the apps that they can install. */
+/** The installs of the signed-in person. */
 export const ownInstallRoutes = (door: Door) =>
   new Elysia()
-    .use(listRoutes(door, installsAndApps, { by: 'user', show }))
+    .use(listRoutes(door, ownInstalls, { by: 'user', show }))
     .use(
       changed(door, agreePath(':id'), {
         by: 'user',
@@ -51,40 +49,52 @@ export const ownInstallRoutes = (door: Door) =>
       return seeOther(accountPaths.installs)
     })
 
-const nothingOffered = 'There are no apps to install yet. An app appears here when its first version goes live.'
+/** Removed installs are behind a link, so that what is in use comes first. */
+const ownInstalls = list('own', accountPaths.installs, {
+  show: tabs('Show', [
+    ['open', 'In use or waiting'],
+    ['ended', 'Removed'],
+  ]),
+  sort: order(timeOrders),
+})
 
-const installsAndApps = list(
-  'own',
-  accountPaths.installs,
-  {
-    status: choice('Status', [
-      ['waiting', 'Waiting for approval'],
-      ['active', 'Active'],
-      ['deactivated', 'Deactivated'],
-      ['rejected', 'Rejected'],
-      ['withdrawn', 'Withdrawn'],
-    ]),
-    q: search('Name or slug of an app'),
-    sort: order(timeOrders),
-  },
-  { parts: { installs: ['status', 'sort'], apps: ['q'] } },
-)
+const mostCounted = 99
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
-  const asked = installsAndApps.read(visit)
-  const { status, q, sort } = asked.values
-  const installs = await asked.rows(
-    (window) => listOwnInstalls(platform, visit.session, window, status, sort),
-    'installs',
-  )
+  const asked = ownInstalls.read(visit)
+  const { show: status, sort } = asked.values
+  const installs = await asked.rows((window) => listOwnInstalls(platform, visit.session, window, status, sort))
   const connected = await listConnectedApps(platform, visit.session)
-  const apps = await asked.rows((window) => listOfferedApps(platform, window, q), 'apps')
+  const ended = await countEndedInstalls(platform, visit.session, mostCounted + 1)
   const catalogue = await readCatalogue(platform)
   return page(
-    <AccountPage title="Installs" visit={visit} tab={accountPaths.installs} notices={notices}>
-      <h2>Your installs</h2>
-      <FilterBar of={asked} part="installs" label="Your installs" isShown={installs.rows.length > 0} />
+    <AccountPage
+      title="Installs"
+      visit={visit}
+      tab={accountPaths.installs}
+      notices={notices}
+      actions={
+        <a class="button" href={accountPaths.directory}>
+          Find apps
+        </a>
+      }
+    >
+      {ended === 0 && status === 'open' ? null : (
+        <Segments
+          label="Installs"
+          links={[
+            { href: asked.with({ show: 'open' }), name: 'In use or waiting', count: null, current: status === 'open' },
+            {
+              href: asked.with({ show: 'ended' }),
+              name: 'Removed',
+              count: { count: Math.min(ended, mostCounted), exact: ended <= mostCounted },
+              current: status === 'ended',
+            },
+          ]}
+        />
+      )}
+      <FilterBar of={asked} isShown={isLong(installs)} />
       <RowList
         rows={installs.rows}
         row={(install) => (
@@ -95,40 +105,24 @@ const show = async (visit: Visit): Promise<Response> => {
             connectedAs={connected.find(isOf(install))?.clientId ?? null}
           />
         )}
-        empty={noMatch(installs, 'You have no installs. Choose an app below.')}
+        empty={
+          status === 'ended' ? (
+            'You have removed no installs.'
+          ) : (
+            <EmptyState
+              title="No app is installed"
+              action={
+                <a class="button primary" href={accountPaths.directory}>
+                  Find apps
+                </a>
+              }
+            >
+              Apps add something to your websites and stores. You see what each may do before you install it.
+            </EmptyState>
+          )
+        }
       />
-      <Pager of={installs} label="Pages of your installs" />
-      <h2>Apps you can install</h2>
-      <FilterBar of={asked} part="apps" label="Apps you can install" isShown={apps.rows.length > 0} />
-      <RowList
-        rows={apps.rows}
-        row={(app) => <OfferedAppRow catalogue={catalogue} app={app} />}
-        empty={noMatch(apps, nothingOffered)}
-      />
-      <Pager of={apps} label="Pages of apps" />
+      <Pager of={installs} />
     </AccountPage>,
   )
 }
-
-const OfferedAppRow = ({ catalogue, app }: { readonly catalogue: ScopeCatalogue; readonly app: OfferedApp }) => (
-  <Row
-    avatar={<Avatar id={app.id} name={app.name} />}
-    title={<bdi>{app.name}</bdi>}
-    facts={[
-      <>
-        Published by <bdi>{app.publisher}</bdi>
-      </>,
-    ]}
-    actions={
-      <a class="button small" href={installLivePath(app.slug)}>
-        Install
-        <span class="unseen">
-          {': '}
-          <bdi>{app.name}</bdi>
-        </span>
-      </a>
-    }
-  >
-    <ScopeList catalogue={catalogue} class="inline" scopes={app.scopes} />
-  </Row>
-)

@@ -56,7 +56,7 @@ type InstallStatusProps = { readonly install: Pick<AppInstall, 'approval' | 'sta
 /** The status of an install, for developers and operators. */
 export const InstallStatusBadge = ({ install: { approval, state } }: InstallStatusProps) => {
   if (approval !== 'approved') return <StateBadge of={approvalWords[approval]} />
-  return <StateBadge of={state === 'active' ? ['good', 'Active'] : ['plain', 'Deactivated']} />
+  return <StateBadge of={state === 'active' ? ['good', 'Active'] : ['plain', 'Uninstalled']} />
 }
 
 /** The name of each decision about an install. */
