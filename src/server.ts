@@ -254,7 +254,7 @@ export const startPlatformServer = async (
       turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
     }),
   )
-  const watchConditions = watchConditionsJob(platform, log)
+  const watchConditions = watchConditionsJob(platform, mailer, log)
   await watchConditions.run(() => false)
   const jobs = [
     purgeJob(platform, metrics.purged),

@@ -31,6 +31,8 @@ export const auditActions = [
   'bearer.check',
   'clock.reset',
   'command.run',
+  'condition.began',
+  'condition.ended',
   'credential.confirmed',
   'credential.created',
   'credential.revoked',

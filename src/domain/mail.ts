@@ -22,16 +22,19 @@ export const mailKinds = [
   'secret_made',
   'rolled_back',
   'app_invitation',
+  'condition_began',
+  'condition_ended',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
 /** Those with a link of their own. They are dropped when such links end. */
 export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked', 'email_asked']
 
-/** The actions that concern how somebody gets in, and what all users get. Each of them decides here whether a mail tells it. */
+/** The actions that concern how somebody gets in, and what all users and operators get. Each of them decides here whether a mail tells it. */
 type AccessAction = Extract<
   AuditAction,
-  `${'user' | 'factor' | 'session' | 'sessions' | 'device' | 'credential'}.${string}` | 'version.rolled_back'
+  | `${'user' | 'factor' | 'session' | 'sessions' | 'device' | 'credential' | 'condition'}.${string}`
+  | 'version.rolled_back'
 >
 
 /**
@@ -54,6 +57,8 @@ const kindsOfActions: Readonly<Record<AccessAction, MailKind | null>> = {
   'credential.created': 'secret_made',
   'credential.rotated': 'secret_made',
   'version.rolled_back': 'rolled_back',
+  'condition.began': 'condition_began',
+  'condition.ended': 'condition_ended',
   'credential.confirmed': null,
   'credential.revoked': null,
   'credential.suspended': null,
@@ -90,6 +95,10 @@ export const teamMails: Partial<Readonly<Record<MailKind, AppRight>>> = {
   secret_made: 'productionSecrets',
   rolled_back: 'owners',
 }
+
+/** The mails to all operators: their addresses are found when it is sent. */
+export const isOperatorMail = (kind: MailKind): kind is 'condition_began' | 'condition_ended' =>
+  kind === 'condition_began' || kind === 'condition_ended'
 
 /** The mail about an action; null for most. */
 export const mailToldBy = (action: AuditAction, environment: Environment | null): MailKind | null => {

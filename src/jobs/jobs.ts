@@ -7,11 +7,14 @@ import { tellRepeatedRefusals } from '../operations/audit/refusal-log.ts'
 import { backUpDaily, type DailyBackups } from '../operations/backups/daily-backups.ts'
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/health.ts'
+import { createConditionTeller } from '../operations/health/told-conditions.ts'
 import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'
 import { localTrace, type Platform } from '../operations/platform.ts'
 import { purgeAll, type PurgeKind } from '../operations/purge/purge.ts'
 import { announceDeprecations } from '../operations/webhooks/deliveries.ts'
+import { systemTime } from '../runtime/clock.ts'
 import type { Mailer } from '../runtime/mailer.ts'
+import { machineName } from '../runtime/program.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Job } from './scheduler.ts'
 import { tellBuilder } from '../operations/webhooks/builder-events.ts'
@@ -116,8 +119,9 @@ export const keepTimeJob = (platform: Platform): Job => ({
   run: async () => await keepTime(platform),
 })
 
-/** Logs each condition once when it begins, with what to do about it, and once when it ends. */
-export const watchConditionsJob = (platform: Platform, log: Log): Job => {
+/** Logs each condition once when it begins, with what to do about it, and once when it ends, and tells operators of it. */
+export const watchConditionsJob = (platform: Platform, mailer: Mailer | null, log: Log): Job => {
+  const teller = createConditionTeller(machineName(), mailer)
   let logged: ReadonlySet<ConditionName> = new Set()
   return {
     name: 'watch-conditions',
@@ -133,6 +137,7 @@ export const watchConditionsJob = (platform: Platform, log: Log): Job => {
       const holding = new Set(conditions.map(({ name }) => name))
       for (const name of logged) if (!holding.has(name)) log.info('condition.ended', { kind: name })
       logged = holding
+      await teller.look(platform, conditions, systemTime.monotonic())
     },
   }
 }

@@ -49,6 +49,7 @@ const operatorGroups = {
   resource: 'Websites and stores',
   resources: 'Imports of websites and stores',
   database: 'Database',
+  condition: 'Problems of servers',
   clock: 'Clock',
   app_tokens: 'Removed app tokens',
   grants: 'Removed grants',

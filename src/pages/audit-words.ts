@@ -86,6 +86,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${app} repeated the exchange of a code${where} and got the same tokens`,
   'bearer.check': ({ who, bearer }) => tell`${who} presented ${bearer}`,
   'command.run': ({ who, value }) => tell`${who} ran the command ${chosen(value('command'))}`,
+  'condition.began': ({ who, target }) => tell`${who} noticed a problem: ${chosen(target)}`,
+  'condition.ended': ({ who, target }) => tell`${who} noticed the end of a problem: ${chosen(target)}`,
   'clock.reset': ({ who }) => tell`${who} set the clock of the database back`,
   'credential.confirmed': ({ who, secret, app, where }) =>
     tell`${who} confirmed that ${secret} of ${app}${where} may work again`,

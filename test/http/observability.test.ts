@@ -57,7 +57,7 @@ test('conditions that need a person make the server not ready, and are named in 
   expect(text).toContain('app_platform_condition{name="clock_ahead"} 1')
   expect(text).toContain('app_platform_condition{name="storage_failed"} 0')
 
-  const job = watchConditionsJob(troubled, log)
+  const job = watchConditionsJob(troubled, null, log)
   await job.run(() => false)
   await job.run(() => false)
   aheadMs = 0

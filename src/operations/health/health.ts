@@ -27,7 +27,7 @@ export const conditionNames = [
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
-type Condition = {
+export type HeldCondition = {
   readonly name: ConditionName
   /** What is wrong and what to do about it. */
   readonly sentence: string
@@ -39,7 +39,7 @@ type Condition = {
  * The conditions that hold now. Readiness, metrics, log and health page all use this function, so that they agree. It must
  * be cheap and must not fail, even when the store has failed.
  */
-export const readConditions = async (platform: Observed): Promise<readonly Condition[]> => {
+export const readConditions = async (platform: Observed): Promise<readonly HeldCondition[]> => {
   const ofStore = storeCondition(platform)
   // A clock that differs from that of PostgreSQL is one problem, whatever it is ahead of.
   const ofClock = ofStore?.name === 'clock_wrong' ? null : clockCondition(platform)
@@ -62,22 +62,22 @@ const nameOf = {
   clock: 'clock_wrong',
 } as const satisfies Record<StoreProblem, ConditionName>
 
-const storeCondition = ({ database }: Observed): Condition | null => {
+const storeCondition = ({ database }: Observed): HeldCondition | null => {
   const { problem, reason } = database.health()
   return problem === null ? null : { name: nameOf[problem], sentence: reason, endsReadiness: true }
 }
 
-const clockCondition = ({ clock }: Observed): Condition | null => {
+const clockCondition = ({ clock }: Observed): HeldCondition | null => {
   const sentence = clockFault(clock)
   return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
 }
 
-const mailCondition = ({ mailer }: Observed): Condition | null => {
+const mailCondition = ({ mailer }: Observed): HeldCondition | null => {
   const sentence = mailer?.trouble() ?? null
   return sentence === null ? null : warning('mail_fails', sentence)
 }
 
-const lostMailsCondition = ({ mailer }: Observed): Condition | null => {
+const lostMailsCondition = ({ mailer }: Observed): HeldCondition | null => {
   const count = mailer?.givenUp() ?? 0
   return count === 0
     ? null
@@ -87,7 +87,7 @@ const lostMailsCondition = ({ mailer }: Observed): Condition | null => {
       )
 }
 
-const backupCondition = ({ dailyBackups }: Observed): Condition | null => {
+const backupCondition = ({ dailyBackups }: Observed): HeldCondition | null => {
   const trouble = dailyBackups?.trouble() ?? null
   return trouble === null ? null : warning(trouble.name, trouble.sentence)
 }
@@ -97,7 +97,7 @@ const toleratedMs = 2_000
 const longestWarnedMs = 30_000
 
 /** What does not keep this server from answering, and yet is probably a mistake. */
-const sharingConditions = (sharing: Sharing | null, node: OwnNode): readonly (Condition | null)[] =>
+const sharingConditions = (sharing: Sharing | null, node: OwnNode): readonly (HeldCondition | null)[] =>
   sharing === null
     ? []
     : [
@@ -109,25 +109,28 @@ const sharingConditions = (sharing: Sharing | null, node: OwnNode): readonly (Co
       ]
 
 /** The server goes on with the connections that it has. Without any, the store takes no writes. */
-const shortageCondition = ({ shortage }: Sharing): Condition | null =>
+const shortageCondition = ({ shortage }: Sharing): HeldCondition | null =>
   shortage === null ? null : warning('too_few_connections', shortage)
 
 /** One host alone is a decision, several are there for a failover: unless EXPECT_STANDBY says so, only these need a standby. */
-const standbyCondition = ({ hasSynchronousStandby, hosts }: Sharing, { expectsStandby }: OwnNode): Condition | null =>
+const standbyCondition = (
+  { hasSynchronousStandby, hosts }: Sharing,
+  { expectsStandby }: OwnNode,
+): HeldCondition | null =>
   hasSynchronousStandby || !(expectsStandby ?? hosts > 1) ? null : warning('no_synchronous_standby', noStandbySentence)
 
 const noStandbySentence =
   'PostgreSQL has no synchronous standby, so a failover, or the loss of its disk, loses the latest changes, revocations among them: ' +
   'add a standby as app-platform help high-availability shows, or set EXPECT_STANDBY=off and run app-platform recover --accept-loss after each such loss.'
 
-const spareCondition = ({ hasSpareStandby }: Sharing): Condition | null =>
+const spareCondition = ({ hasSpareStandby }: Sharing): HeldCondition | null =>
   hasSpareStandby ? warning('several_standbys', severalSentence) : null
 
 const severalSentence =
   'PostgreSQL has more standbys than its commits wait for, so after a promotion an old primary that still runs could go on with another one: ' +
   "stop the old primary before each promotion, or let commits wait for all standbys, as by synchronous_standby_names = 'FIRST 2 (one, two)'."
 
-const settingsCondition = ({ nodes }: Sharing): Condition | null => {
+const settingsCondition = ({ nodes }: Sharing): HeldCondition | null => {
   const differing = nodes.filter(({ differs }) => differs.length > 0)
   if (differing.length === 0) return null
   const settings = [...new Set(differing.flatMap(({ differs }) => differs))].join(', ')
@@ -138,7 +141,7 @@ const settingsCondition = ({ nodes }: Sharing): Condition | null => {
   )
 }
 
-const offsetCondition = ({ clockOffsetMs }: Sharing): Condition | null => {
+const offsetCondition = ({ clockOffsetMs }: Sharing): HeldCondition | null => {
   const differenceMs = Math.abs(clockOffsetMs)
   if (differenceMs <= toleratedMs || differenceMs > longestWarnedMs) return null
   const seconds = (differenceMs / 1000).toFixed(1)
@@ -148,7 +151,7 @@ const offsetCondition = ({ clockOffsetMs }: Sharing): Condition | null => {
   )
 }
 
-const warning = (name: ConditionName, sentence: string): Condition => ({ name, sentence, endsReadiness: false })
+const warning = (name: ConditionName, sentence: string): HeldCondition => ({ name, sentence, endsReadiness: false })
 
 /** Due deliveries and waiting mails are counted up to this number. */
 const mostDeliveries = 10_000

@@ -26,11 +26,14 @@ type Content = {
   readonly after: readonly string[]
 }
 
+/** Those that tell one person something. */
+type LetterKind = Exclude<MailKind, 'app_invitation' | 'condition_began' | 'condition_ended'>
+
 /** Makes the letter of a mail. `secretLink` is for a mail that brings one. */
 export const letterOf = async (
   { platformName: platform, publicUrl: origin }: Pick<Platform, 'platformName' | 'publicUrl'>,
   { q }: Pick<OpenChange, 'q'>,
-  kind: Exclude<MailKind, 'app_invitation'>,
+  kind: LetterKind,
   { name, email }: Pick<User, 'name' | 'email'>,
   event: AuditEvent | null,
   secretLink: string,
@@ -78,7 +81,7 @@ const worksOnce =
   'The link works once, for 24 hours. It does not sign you in, and your second factors stay as they are.'
 const notYou = (platform: string) => `If it was not you, tell the operator of ${platform} at once.`
 
-const contents: Readonly<Record<Exclude<MailKind, 'app_invitation'>, (of: Told) => Content>> = {
+const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {
   invitation: ({ platform, email }) => ({
     subject: `Your invitation to ${platform}`,
     says: `An operator of ${platform} has created an account for you: ${email}. Set a password to start.`,
@@ -192,6 +195,27 @@ export const invitationLetter = (
       `To accept, sign in as ${row.email}. The link works once, until ${until.slice(0, 10)} at ${until.slice(11, 16)} UTC.`,
       'If you did not expect this invitation, ignore this email. Nothing changes until you accept.',
       `${platform}, ${origin}`,
+    ],
+  }
+}
+
+/** The letter to all operators about a condition that has begun or ended. */
+export const conditionLetter = (
+  { platformName: platform, publicUrl: origin }: Pick<Platform, 'platformName' | 'publicUrl'>,
+  action: string,
+  { name, server, sentence }: { readonly name: string; readonly server: string; readonly sentence: string },
+): Letter => {
+  const hasEnded = action === 'condition.ended'
+  const says = hasEnded
+    ? `The problem ${name} of the server ${server} is over. It was:`
+    : `The server ${server} has a problem:`
+  return {
+    subject: `${hasEnded ? 'Solved' : 'Problem'} at ${platform}: ${name}`,
+    paragraphs: ['Hello,', says, sentence],
+    link: { words: 'See the health page', url: `${origin}/desk/health` },
+    after: [
+      ...(hasEnded ? [] : ['You get another email when it is over.']),
+      `You get this email as an operator of ${platform}, ${origin}`,
     ],
   }
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { linkMails, type MailKind, mailToldBy, teamMails } from '../../domain/mail.ts'
+import { isOperatorMail, linkMails, type MailKind, mailToldBy, teamMails } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
 
 /** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. It asks for none with null. */
@@ -40,7 +40,7 @@ const recipientId = async (
   { actor, appId, target }: AuditFacts,
 ): Promise<string | null> => {
   if (teamMails[kind] !== undefined) return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
-  if (kind === 'app_invitation') return null // whoever has the address
+  if (kind === 'app_invitation' || isOperatorMail(kind)) return null // whoever has the address, and all operators
   if (kind === 'new_device') return 'id' in actor ? actor.id : null
   return target ?? null
 }

@@ -3,6 +3,7 @@ import {
   askedLinkPauseMs,
   givenUpToldMs,
   isOfRecipient,
+  isOperatorMail,
   linkMails,
   type MailFault,
   type MailKind,
@@ -24,7 +25,9 @@ import type { Platform, Trace } from '../platform.ts'
 import { invitationToMail } from '../apps/members.ts'
 import { findUser } from '../users/find-user.ts'
 import { mintLink, type MintedLink } from '../users/passwords.ts'
-import { invitationLetter, letterOf } from './letters.ts'
+import { operatorAddresses } from '../health/told-conditions.ts'
+import { storedJson } from '../stored-json.ts'
+import { conditionLetter, invitationLetter, letterOf } from './letters.ts'
 
 /** A mail that will not be tried again, and why. */
 type GivenUp = { readonly kind: MailKind; readonly fault: MailFault; readonly userId: string | null }
@@ -109,6 +112,7 @@ const prepareMail = async (
     return null
   }
   if (kind === 'app_invitation') return await prepareInvitation(platform, change, mail, digits)
+  if (isOperatorMail(kind)) return await prepareNotice(platform, change, mail)
   const user = await recipientOf(platform, change, mail)
   if (user === null) {
     await q.mails.settle(mail, 'dropped', mail.fault)
@@ -143,6 +147,21 @@ const prepareInvitation = async (
     return null
   }
   return { to: offer.row.email, copies: [], ...writtenLetter(invitationLetter(platform, offer)) }
+}
+
+/** The same for what all operators are told. */
+const prepareNotice = async (platform: Platform, change: OpenChange, mail: Mail): Promise<OutgoingMail | null> => {
+  const { q, now } = change
+  const event = await q.audit.byId(eventIdOf(mail))
+  const [to, ...copies] = await operatorAddresses(q)
+  if (!(await q.mails.begin(mail, null, now + pauseAfterMail(mail.attempts + 1)))) return null
+  if (to === undefined || event === null) {
+    await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
+    return null
+  }
+  const facts: Readonly<Record<string, string>> = storedJson(event.detail ?? '{}')
+  const { condition: name = '', server = '', sentence = '' } = facts
+  return { to, copies, ...writtenLetter(conditionLetter(platform, event.action, { name, server, sentence })) }
 }
 
 /** The addresses of those in the team of an app who have the right, beside the one of its publisher. */
@@ -186,7 +205,9 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     case 'invitation':
       return user.passwordHash === noPassword ? user : null
     case 'app_invitation':
-      return null // see prepareInvitation
+    case 'condition_began':
+    case 'condition_ended':
+      return null // see prepareInvitation and prepareNotice
     case 'reset_asked':
       return mail.attempts > 0 || (await mayHaveLink(change, user)) ? user : null
     default:
