@@ -71,6 +71,14 @@ test('import gives every name that require gives, on Node and on Bun', () => {
   }
 })
 
+test('npm makes one file of the package, with all that it has', () => {
+  const { stdout } = Bun.spawnSync(['npm', 'pack', '--json', '--dry-run', library], { cwd: app })
+  const [{ files }]: [{ files: readonly { path: string }[] }] = JSON.parse(stdout.toString())
+  expect(files.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['index.js', 'index.mjs', 'index.d.ts', 'LICENSE']),
+  )
+})
+
 test('a browser can load the module as it is, without a bundler', async () => {
   const { imports, exports } = new Bun.Transpiler().scan(await Bun.file(join(library, 'index.mjs')).text())
   expect(imports).toEqual([])

@@ -1,9 +1,16 @@
 import { expect } from 'bun:test'
+import { chmodSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
+import { putBuilderResource } from '../../src/operations/resources/resources.ts'
+import { linkUser } from '../../src/operations/users/users.ts'
 import { call } from '../support/call.ts'
+import { codeLines, guide, marked } from '../support/documents.ts'
 import { needs, programAt } from '../support/needs.ts'
+import { operator, trace } from '../support/operator.ts'
 import { runProgram } from '../support/run-program.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { appToken, createWorld, endWorld, exchange, authorize, signIn, type World } from '../support/world.ts'
 import { type PrintedProxy, startCaddy, startNginx } from '../cli/support/printed-proxy.ts'
 import { freePort } from './support/free-port.ts'
@@ -47,7 +54,7 @@ const underscored = { X_App_Id: 'app_fake', 'x-user_external-id': 'boss', X_Scop
 const odd = { 'X-Service-Api-Version': '2099-01', 'Idempotency-Key': 'a key', Origin: 'https://evil.example' } as const
 
 /** What no client library would send. */
-const sendLines = async (origin: string, token: string, lines: string): Promise<string> => {
+const sendLines = async (origin: string, token: string, lines: string, path = '/your-api/things'): Promise<string> => {
   const { hostname, port, protocol } = new URL(origin)
   const text = Promise.withResolvers<string>()
   let got = ''
@@ -57,7 +64,7 @@ const sendLines = async (origin: string, token: string, lines: string): Promise<
   socket.on('close', () => text.resolve(got))
   socket.on('error', text.reject)
   socket.write(
-    `GET /your-api/things HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n${lines}\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n${lines}\r\n\r\n`,
   )
   return await text.promise
 }
@@ -118,6 +125,81 @@ needs('nginx', 'openssl').test(
   async () => {
     const origin = `https://localhost:${freePort()}`
     await expectGuarded('nginx', async (site) => await startNginx([programAt('nginx')], site, origin), origin)
+  },
+  60_000,
+)
+
+needs('nginx', 'openssl').test(
+  'nginx lets an app through to one website alone by the lines of the guide, and refuses with a page of the builder',
+  async () => {
+    const origin = `https://localhost:${freePort()}`
+    const api = startApi()
+    const pages = temporaryFolder()
+    chmodSync(pages, 0o755)
+    await Bun.write(join(pages, 'app-platform-refused.html'), '<h1>Not with this app</h1>')
+    const world = await createWorld({ env: { PUBLIC_URL: origin, TRUSTED_PROXIES: '127.0.0.1' } })
+    const { app, user, server, platform } = world
+    await linkUser(platform, trace, operator, { email: user.email, externalId: '42' })
+    for (const [externalId, slug] of [
+      ['17', 'my-site'],
+      ['18', 'other-site'],
+    ] as const) {
+      const site = {
+        kind: 'site',
+        externalId,
+        ownerExternalId: '42',
+        name: 'A site',
+        slug,
+        status: 'published',
+      } as const
+      const times = { createdAt: null, updatedAt: null }
+      await putBuilderResource(platform, trace, operator, { ...site, ...times })
+    }
+    const lines = codeLines(marked(await guide('integrate/your-api'), 'nginx'), 'nginx').join('\n')
+    const guard = lines.replace('YOUR_API', `127.0.0.1:${api.port}`).replace('YOUR_PAGES', pages)
+    const { stdout } = await runProgram(
+      ['print', 'nginx', '--port', new URL(server.url).port],
+      ['env', `PUBLIC_URL=${origin}`, 'TRUSTED_PROXIES=127.0.0.1'],
+    )
+    const [site = ''] = stdout.split(/# To let apps call an API of yours.*\n/)
+    const proxy = await startNginx([programAt('nginx')], `${site.slice(0, site.lastIndexOf('}'))}${guard}\n}\n`, origin)
+    const inProduction = { ...app, development: app.production, redirectUri: app.liveRedirectUri }
+    const code = await authorize(server.url, await signIn(server.url, user), inProduction, 'site:read')
+    const { accessToken } = (await exchange(server.url, inProduction, code)).body
+    const ask = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+      const answer = await proxy.fetch(`/your-api/${path}`, { headers })
+      return [answer.status, answer.headers.get('www-authenticate') === null ? '' : 'challenged', await answer.text()]
+    }
+    const authorization = `Bearer ${accessToken}`
+    const [status, , told] = await ask('sites/17/pages', { authorization })
+    expect([status, JSON.parse(String(told)).told]).toEqual([200, [app.id, '42', 'site:read']])
+    for (const path of ['sites/18/pages', 'sites/none/pages']) {
+      expect(await ask(path, { authorization })).toEqual([403, '', '<h1>Not with this app</h1>'])
+    }
+    expect(await ask('sites/17/pages')).toEqual([401, 'challenged', '<h1>Not with this app</h1>'])
+    // What is no ID of the builder does not reach the check, nor the API.
+    for (const path of [
+      '17%26resource%3Dsite%3A17/pages',
+      '18%2F..%2F17/pages',
+      '18/../17/pages',
+      '17/../18/pages',
+      '18/%2e%2e/17/pages',
+      '17/a/%2e%2e/%2e%2e/18/pages',
+      '/17/pages',
+      '17%2f/pages',
+      '%31%37/pages',
+      '17',
+      '17?/pages',
+    ]) {
+      const sent = await sendLines(origin, accessToken, 'Connection: close', `/your-api/sites/${path}`)
+      expect([path, sent.slice(0, 12)]).toEqual([path, expect.stringMatching(/^HTTP\/1.1 40[34]$/)])
+    }
+    expect(await sendLines(origin, accessToken, 'Connection: close', '/your-api/sites/17/a?b=../18/')).toContain(
+      ' 200 OK',
+    )
+    await proxy.stop()
+    await endWorld(world)
+    await api.stop(true)
   },
   60_000,
 )
