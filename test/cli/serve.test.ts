@@ -108,8 +108,11 @@ test('health says in one sentence whether the server is ready, also through no p
     stdout: `The server on ${host} is ready.\n`,
     stderr: '',
   })
+  const told = { exitCode: 0, stdout: `${JSON.stringify({ upstream: host, ready: true })}\n`, stderr: '' }
+  expect(await run(['health', '--json'], { env })).toEqual(told)
   expect(await server.stop()).toBe(0)
   const stopped = await run(['health', '--port', port])
+  expect(failureIn(await run(['health', '--port', port, '--json']))).toBe('command_failed')
   expect(stopped).toMatchObject({ exitCode: 1, stdout: '' })
   expect(stopped.stderr).toMatch(/^error: No server answers at http:\/\/127\.0\.0\.1:\d+\/readyz: [^\n]+\.\n$/)
   using notReady = Bun.serve({

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { existsSync, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { CommandFailed } from '../output.ts'
+import { answer, CommandFailed } from '../output.ts'
 
 /** Browsers take no certificate for longer. */
 const days = 397
@@ -24,8 +24,9 @@ export const addDevCertificateCommand = (program: Command): void => {
     .command('dev-certificate')
     .description('Create a certificate for https://localhost, for an app on your own machine.')
     .argument('[folder]', 'the folder for localhost.pem and localhost-key.pem', '.')
+    .option('--json', 'print exactly one JSON value on stdout')
     .addHelpText('after', '\nNeeds openssl. The key is for your machine only: keep it out of the repository.')
-    .action(async (folder: string) => {
+    .action(async (folder: string, flags: { readonly json?: boolean }) => {
       const certificate = resolve(folder, 'localhost.pem')
       const key = resolve(folder, 'localhost-key.pem')
       for (const file of [certificate, key]) {
@@ -33,7 +34,7 @@ export const addDevCertificateCommand = (program: Command): void => {
       }
       mkdirSync(folder, { recursive: true })
       await makeCertificate(certificate, key)
-      process.stdout.write(trustText(certificate, key))
+      answer(flags, { value: { certificate, key, days }, text: trustText(certificate, key) })
     })
 }
 
@@ -61,6 +62,5 @@ It is for localhost, 127.0.0.1 and ::1, for ${days} days. To trust it:
   macOS               security add-trusted-cert -p ssl -k ~/Library/Keychains/login.keychain-db ${file}
   Firefox             open the address once and accept the exception
   Node.js, Bun        export NODE_EXTRA_CA_CERTS=${file}
-  curl                curl --cacert ${file} https://localhost:8443
-`
+  curl                curl --cacert ${file} https://localhost:8443`
 }

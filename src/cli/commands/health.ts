@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { get } from 'node:http'
 import { programEnvironment } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
-import { CommandFailed } from '../output.ts'
+import { answer, CommandFailed } from '../output.ts'
 import { deploymentOf } from '../print/deployment.ts'
 
 /** The health check of the printed Containerfile ends after five seconds. */
@@ -14,11 +14,12 @@ export const addHealthCommand = (program: Command): void => {
     .description('Ask the server on this machine whether it is ready. Exits 0 if it is, 1 if not.')
     .option('--port <number>', 'the port that the server listens on (PORT, default 3000)')
     .option('--host <address>', 'the address that the server listens on (HOST, default 127.0.0.1)')
-    .action(async (flags: ConfigFlags) => {
+    .option('--json', 'print exactly one JSON value on stdout')
+    .action(async (flags: ConfigFlags & { readonly json?: boolean }) => {
       const { upstream } = deploymentOf(flags, programEnvironment(), { executable: null, needed: ['HOST', 'PORT'] })
       const { status, text } = await ask(`http://${upstream}/readyz`)
       if (status !== 200) throw new CommandFailed([`The server on ${upstream} is not ready${reasonsIn(text)}.`])
-      process.stdout.write(`The server on ${upstream} is ready.\n`)
+      answer(flags, { value: { upstream, ready: true }, text: `The server on ${upstream} is ready.` })
     })
 }
 
