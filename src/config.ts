@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from './config/setting.ts'
 import { mailSettings, readMail } from './config/mail.ts'
-import { readIdentityProvider, readIssuer, readSignIn } from './config/sign-in.ts'
+import { httpUrlOf, readIdentityProvider, readIssuer, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { appCreators } from './domain/app.ts'
 import { installApprovalRules } from './domain/install.ts'
@@ -54,6 +54,7 @@ const readPlatform = (read: Read, faults: string[]) => ({
   appCreation: read('APP_CREATION', 'everyone', choiceOf(appCreators)),
   installApproval: read('INSTALL_APPROVAL', 'manual', choiceOf(installApprovalRules)),
   platformName: readPlatformName(read),
+  builder: readBuilder(read, faults),
   quotas: readQuotas(read),
   auditRetention: readAuditRetention(read),
 })
@@ -62,6 +63,14 @@ const readBackups = (read: Read): { readonly directory: string; readonly keep: n
   const directory = read<string | null>('BACKUP_DIRECTORY', null, folderOf)
   const keep = read('BACKUP_KEEP', 14, wholeNumber(1, 1_000))
   return directory === null ? null : { directory, keep }
+}
+
+/** The website builder that people come from, for the way back to it. Null: no page has one. */
+const readBuilder = (read: Read, faults: string[]): { readonly name: string; readonly url: string } | null => {
+  const url = read<string | null>('BUILDER_URL', null, httpUrlOf)
+  const name = read<string | null>('BUILDER_NAME', null, nameOf)
+  if (url === null && name !== null) faults.push('BUILDER_NAME needs BUILDER_URL: the page that the link leads to.')
+  return url === null ? null : { url, name: name ?? new URL(url).host }
 }
 
 const readPlace = (read: Read): DatabasePlace => read('DATABASE_URL', defaultDatabase, databaseOf, 'database')

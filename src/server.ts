@@ -190,6 +190,7 @@ export const startPlatformServer = async (
     appCreation: config.appCreation,
     installApproval: config.installApproval,
     platformName: config.platformName,
+    builder: config.builder,
     quotas: config.quotas,
     auditRetention: config.auditRetention,
     webhooks,

@@ -66,6 +66,8 @@ describe('settings', () => {
     const values: Record<string, string> = {
       PUBLIC_URL: 'https://apps.example',
       PLATFORM_NAME: 'Other',
+      BUILDER_NAME: 'Acme',
+      BUILDER_URL: 'https://builder.example/home',
       APP_CREATION: 'operators',
       INSTALL_APPROVAL: 'automatic',
       WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8',
@@ -89,6 +91,8 @@ describe('settings', () => {
     /** What another setting must be for this one to be valid. */
     const needs: Record<string, Readonly<Record<string, string>>> = {
       SIGN_IN: { SIGN_IN_URL: 'https://builder.example/sign-in' },
+      BUILDER_NAME: { BUILDER_URL: 'https://builder.example/' },
+      BUILDER_URL: { BUILDER_NAME: 'Acme', BUILDER_URL: 'https://other.example/' },
       OIDC_ISSUER: oidc,
       OIDC_CLIENT_ID: oidc,
       OIDC_CLIENT_AUTH: oidc,
@@ -500,6 +504,8 @@ describe('settings', () => {
     ['AUDIT_RETENTION_DAYS', '-1'],
     ['AUDIT_RETENTION_ANONYMOUS_DAYS', 'never'],
     ['PLATFORM_NAME', 'a\u202eb'],
+    ['BUILDER_NAME', 'Acme'],
+    ['BUILDER_URL', 'javascript:alert(1)'],
     ['METRICS_LISTEN', '9090'],
     ['METRICS_LISTEN', 'localhost:9090'],
     ['EXPECT_STANDBY', 'yes'],

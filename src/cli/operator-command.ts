@@ -223,6 +223,7 @@ export const asOperator = async <T>(
       appCreation: config.appCreation,
       installApproval: config.installApproval,
       platformName: config.platformName,
+      builder: config.builder,
       quotas: config.quotas,
       auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks, { callsThisMachine: await isDemo({ database }) }),

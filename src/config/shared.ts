@@ -11,6 +11,7 @@ type Settings = {
   readonly publicUrl: string | null
   readonly port: number
   readonly platformName: string
+  readonly builder: { readonly name: string; readonly url: string } | null
   readonly signIn: SignInRules
   readonly identityProvider: {
     readonly issuer: string
@@ -37,6 +38,8 @@ export const sharedSettings = (config: Settings): Readonly<Record<string, string
   const values: Readonly<Record<string, unknown>> = {
     PUBLIC_URL: publicUrl ?? port, // each server would name its own port
     PLATFORM_NAME: config.platformName,
+    BUILDER_NAME: config.builder?.name ?? null,
+    BUILDER_URL: config.builder?.url ?? null,
     SIGN_IN: config.signIn.ways,
     SIGN_IN_URL: config.signIn.handoverUrl,
     SIGN_OUT_URL: config.signIn.signOutUrl,

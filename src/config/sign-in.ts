@@ -126,7 +126,7 @@ const decoded = (text: string): string => {
 }
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-const httpUrlOf = (text: string): string | Broken => {
+export const httpUrlOf = (text: string): string | Broken => {
   const url = URL.parse(text)
   const isWeb = url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
   return isWeb && url.username === '' && url.hash === ''

@@ -37,6 +37,8 @@ export type Platform = {
   readonly installApproval: InstallApprovalRule
   /** The name of this platform on its pages. */
   readonly platformName: string
+  /** The website builder that people come from, for links back to it; null if none is set. */
+  readonly builder: { readonly name: string; readonly url: string } | null
   readonly quotas: Quotas
   readonly auditRetention: AuditRetention
   /** Calls the webhook endpoints of apps. */

@@ -117,7 +117,7 @@ const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application
 
 /** What the server needs to serve every page. */
 export const servePages = (door: Door) => {
-  const refusal = refusalPage(door.platform.platformName)
+  const refusal = refusalPage(door.platform)
   return { app: baseApp(door.log, refusal).use(pages(door)), ruleOf: pageRule, refusalPage: refusal }
 }
 

@@ -303,7 +303,7 @@ test('only the developer of an app can install its development head, with its de
   const path = `/apps/${app.slug}/test`
   const question = (await browser.get(path)).text
   expect(question).toContain('the development head, not reviewed')
-  expect(question).toContain('The app can start to work at once.')
+  expect(question).toContain('The app starts working right away.')
   expect((await browser.submit(path, path, place)).status).toBe(303)
   expect((await (await scene()).browser.get(path)).status).toBe(404)
 

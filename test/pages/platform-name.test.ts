@@ -3,8 +3,13 @@ import { challengeOf } from '../../src/domain/pkce.ts'
 import { createWorld, endWorld, verifier, type World } from '../support/world.ts'
 import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
+const env = {
+  PLATFORM_NAME: 'Acme & Söhne',
+  BUILDER_NAME: 'Sites <&>',
+  BUILDER_URL: 'https://builder.example/home?a=1&b=2',
+}
 let world: World
-beforeAll(async () => void (world = await createWorld({ env: { PLATFORM_NAME: 'Acme & Söhne' } })))
+beforeAll(async () => void (world = await createWorld({ env })))
 afterAll(async () => await endWorld(world))
 
 const consentPath = () => {
@@ -51,4 +56,14 @@ test('no app can have the name of the platform', async () => {
   const other = await user.submit('/console/new', '/console/new', { ...form, name: '  App Platform  ' })
   expect(other.status).toBe(303)
   expect((await user.get('/console')).text).toContain('<bdi>App Platform</bdi>')
+})
+
+test('pages of signed-in people, dead ends and the directory lead back to the builder', async () => {
+  const user = await signedInBrowser(world.server.url, world.user)
+  const visitor = plainBrowser(world.server.url)
+  const pages = ['/', '/installs', '/console', '/nowhere', '/apps'].map(async (path) => await user.get(path))
+  for (const { text } of [...(await Promise.all(pages)), await visitor.get('/nowhere'), await visitor.get('/apps')]) {
+    expect(text).toContain('href="https://builder.example/home?a=1&amp;b=2"')
+    expect(text).toContain('Back to <bdi>Sites &lt;&amp;></bdi>')
+  }
 })

@@ -63,6 +63,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   appCreation: 'everyone',
   installApproval: 'manual',
   platformName: 'App Platform',
+  builder: null,
   quotas: defaultQuotas,
   auditRetention: defaultAuditRetention,
   webhooks: openWebhookSender([]),

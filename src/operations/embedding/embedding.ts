@@ -59,7 +59,7 @@ export const issueInstallSessionCode = async (
     await record({ action: 'install_session_code.issued', appId: app.id, environment, target: installId })
     const live = await q.versions.active(app.id)
     const icon = shownIcon({ status: app.status, iconSha256: live?.iconSha256 ?? null })
-    return { appId: app.id, name: app.name, icon, place, embed, code, expiresInSeconds }
+    return { appId: app.id, slug: app.slug, name: app.name, icon, place, embed, code, expiresInSeconds }
   })
 }
 

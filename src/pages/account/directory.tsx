@@ -3,6 +3,7 @@ import { iconPath } from '../../domain/app-icon.ts'
 import { refuse } from '../../domain/errors.ts'
 import { installLivePath, isInstallLive, listedAppPath } from '../../domain/install.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
+import { pick } from '../../domain/pick.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { listDirectory, type ListedApp, readIconOfLive, readListedApp } from '../../operations/directory/directory.ts'
@@ -36,7 +37,7 @@ export const directoryRoutes = (door: Door) =>
 const readerOf = async (door: Door, request: Request) => {
   const visit = await findVisit(door, request)
   if (visit === null)
-    return { frame: { platformName: door.platform.platformName }, as: 'everybody', opens: [] } as const
+    return { frame: pick(door.platform, 'platformName', 'builder'), as: 'everybody', opens: [] } as const
   return { frame: visit, as: 'signed in', opens: await listOpenInstalls(door.platform, visit.userId) } as const
 }
 
@@ -119,10 +120,12 @@ type ButtonsProps = {
   readonly isSignedIn: boolean
   /** Those of the reader that wait or are in use. */
   readonly installs: readonly OpenInstall[]
+  /** Whether the page is about this app alone. */
+  readonly isMain?: boolean
 }
 
 /** What the reader can do with an app now. Who is not signed in signs in first, and comes back to the install. */
-const Buttons = ({ app, isSignedIn, installs }: ButtonsProps) => {
+const Buttons = ({ app, isSignedIn, installs, isMain = false }: ButtonsProps) => {
   const named = (
     <span class="unseen">
       {': '}
@@ -131,7 +134,7 @@ const Buttons = ({ app, isSignedIn, installs }: ButtonsProps) => {
   )
   if (installs.length === 0) {
     return (
-      <a class="button small" href={installLivePath(app.slug)}>
+      <a class={`button small${isMain ? ' primary' : ''}`} href={installLivePath(app.slug)}>
         {isSignedIn ? 'Install' : 'Sign in to install'}
         {named}
       </a>
@@ -169,7 +172,7 @@ const showApp = async (door: Door, request: Request, slug: string): Promise<Resp
       avatarId={app.id}
       icon={app.icon}
       about={publishedBy(app)}
-      actions={<Buttons app={app} isSignedIn={as === 'signed in'} installs={installs} />}
+      actions={<Buttons app={app} isSignedIn={as === 'signed in'} installs={installs} isMain />}
     >
       <div class="about-app">
         <AboutApp facts={app.facts} />

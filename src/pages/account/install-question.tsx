@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
 import { badInput } from '../../operations/decide.ts'
-import { resourceKinds } from '../../domain/resource.ts'
+import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInApp } from '../../operations/acting-as.ts'
@@ -15,13 +15,19 @@ import { SendOrCancel, Form } from '../design/form.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Older } from '../design/table.tsx'
 import { formOf, text } from '../form.ts'
-import { Layout } from '../design/shell.tsx'
+import { BackToBuilder, Layout } from '../design/shell.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
 import { always, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { installLivePath, installPath, installTestPath, isApprovedAtOnce } from '../../domain/install.ts'
+import {
+  installLivePath,
+  installPath,
+  installTestPath,
+  isApprovedAtOnce,
+  resourceKindsFor,
+} from '../../domain/install.ts'
 import { accountPaths } from './account-page.tsx'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
@@ -89,7 +95,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
       <ul>
         <li>
           {isApprovedAtOnce(platform.installApproval, environment)
-            ? 'The app can start to work at once.'
+            ? 'The app starts working right away.'
             : 'An operator has to approve the install. Until then the app can do nothing.'}
         </li>
         <li>If a later version asks for more, you are asked again. Nothing changes until you agree.</li>
@@ -103,12 +109,20 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
   )
 }
 
+const noPlace = (kinds: readonly ResourceKind[]): string =>
+  kinds.length === 1
+    ? `This app is for ${kinds[0] === 'store' ? 'stores' : 'websites'}, and you have none.`
+    : 'You have no website or store to install it on.'
+
 type PlaceFormProps = { readonly visit: Visit; readonly question: InstallQuestion }
 
 const PlaceForm = ({ visit, question: { app, environment, places, installedOn } }: PlaceFormProps) => {
   if (places.data.length === 0) {
     return installedOn === 0 ? (
-      <p>You have no website or store to install it on.</p>
+      <>
+        <p>{noPlace(resourceKindsFor(app.scopes))}</p>
+        <BackToBuilder builder={visit.door.platform.builder} />
+      </>
     ) : (
       <p>
         {places.nextCursor === null ? 'All your websites and stores have it already.' : 'These have it already.'} See{' '}

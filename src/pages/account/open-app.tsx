@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { listedAppPath } from '../../domain/install.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/embedding.ts'
@@ -6,6 +7,7 @@ import { embedScript } from '../assets.ts'
 import { emptyForm, receiveFromUser } from '../form.ts'
 import { Layout } from '../design/shell.tsx'
 import { doing } from '../proof.ts'
+import { demoAppPath } from '../demo-callback.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
@@ -17,6 +19,8 @@ export const openAppRoutes = (door: Door) =>
     .get(openInstallPath(':id'), async ({ request, params: { id } }) => {
       const visit = await requireVisit(door, request)
       const opened = await open(visit, id)
+      // The apps of the demo have no server, and so no page of their own. Theirs has no script and no form.
+      const demo = door.servesDemo && opened.embed.origin.endsWith('.example') ? demoAppPath(opened.slug) : null
       return page(
         <Layout
           title={opened.name}
@@ -42,18 +46,22 @@ export const openAppRoutes = (door: Door) =>
           <iframe
             class="app"
             title="The app"
-            src={framedUrl(opened, door.platform.publicUrl)}
+            src={demo ?? framedUrl(opened, door.platform.publicUrl)}
             data-origin={opened.embed.origin}
-            sandbox={sandbox}
+            sandbox={demo === null ? sandbox : ''}
             allow=""
             referrerpolicy="no-referrer"
           />
+          <p class="muted">
+            Nothing here? The app at <bdi>{new URL(opened.embed.url).host}</bdi> does not answer, or does not let this
+            page show it. Reload it, or <a href={listedAppPath(opened.slug)}>see how to reach its support</a>.
+          </p>
           <form method="post" action={installCodePath(id)} data-renew hidden>
             <input type="hidden" name="ticket" value={visit.tickets.issue(installCodePath(id))} />
           </form>
           <script src={embedScript.path} defer />
         </Layout>,
-        { framed: opened.embed.origin },
+        { framed: demo === null ? opened.embed.origin : "'self'" },
       )
     })
     .post(

@@ -10,7 +10,8 @@ import { Count } from './list-tools.tsx'
 
 type Section = 'home' | 'account' | 'console' | 'desk'
 
-type Visitor = Pick<Visit, 'platformName' | 'refused'>
+type Builder = Visit['door']['platform']['builder']
+type Visitor = Pick<Visit, 'platformName' | 'refused'> & { readonly builder?: Builder }
 
 type LayoutProps = {
   readonly title: string
@@ -105,6 +106,7 @@ export const Layout = (props: LayoutProps) => {
           Skip to the content
         </a>
         <header class="site">
+          <BackToBuilder builder={isSignedIn ? visit.door.platform.builder : (visit.builder ?? null)} />
           <a class="brand" href="/">
             <Mark />
             <bdi>{visit.platformName}</bdi>
@@ -137,6 +139,15 @@ export const Layout = (props: LayoutProps) => {
     </html>
   )
 }
+
+/** The way back to the website builder, if one is set. */
+export const BackToBuilder = ({ builder }: { readonly builder: Builder }) =>
+  builder === null ? null : (
+    <a class="to-builder" href={builder.url}>
+      <span aria-hidden="true">← </span>
+      Back to <bdi>{builder.name}</bdi>
+    </a>
+  )
 
 const Notice = ({ text }: { readonly text: ComponentChildren }) =>
   text === null ? null : (
