@@ -9,6 +9,7 @@ import {
   nameOf,
   onOrOff,
   type Read,
+  secretSettings,
   settingReader,
   wholeNumber,
 } from './config/setting.ts'
@@ -16,6 +17,7 @@ import { mailSettings, readMail } from './config/mail.ts'
 import { httpUrlOf, readIdentityProvider, readIssuer, readSignIn } from './config/sign-in.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import { appCreators } from './domain/app.ts'
+import type { SettingFact } from './domain/setting-fact.ts'
 import { installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 
@@ -81,20 +83,26 @@ const readPlatformName = (read: Read): string => read('PLATFORM_NAME', 'App Plat
 const readSettings = <T>(
   flags: ConfigFlags,
   env: EnvironmentVariables,
-  take: (read: Read, faults: string[], names: readonly string[]) => T,
+  take: (read: Read, faults: string[], names: readonly string[], told: readonly SettingFact[]) => T,
 ): T => {
   const faults: string[] = []
   const names: string[] = [] // of all settings; recorded as they are read, so that no second list can differ
-  const taken = take(settingReader(flags, env, faults, names), faults, names)
+  const told: SettingFact[] = []
+  const taken = take(settingReader(flags, env, faults, names, secretSettings, told), faults, names, told)
   if (faults.length > 0) throw new ConfigError(faults)
   return taken
 }
 
 /** The settings of the server. @throws ConfigError with all faults at once */
 export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env) =>
-  readSettings(flags, env, (read, faults, names) => {
+  readSettings(flags, env, (read, faults, names, told) => {
     const config = readServer(read, faults)
-    return Object.freeze({ ...config, warnings: [...warningsAbout(config), ...misspeltSettings(env, names)] })
+    const warnings = [...warningsAbout(config), ...misspeltSettings(env, names)]
+    /** Every setting once, by name, with where it comes from. */
+    const settings = [...new Map(told.map((fact) => [fact.name, fact])).values()].toSorted((one, other) =>
+      one.name < other.name ? -1 : 1,
+    )
+    return Object.freeze({ ...config, warnings, settings })
   })
 
 const readServer = (read: Read, faults: string[]) => {

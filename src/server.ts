@@ -230,6 +230,7 @@ export const startPlatformServer = async (
     delayed: new Map(),
     identityProvider,
     uploadSlots: createUploadSlots(),
+    settings: config.settings,
     runCommand: async (...call) => {
       if (createCommands === null) throw refuse('unavailable')
       const { commandRunner } = await import('./cli/served-commands.ts') // most servers run none

@@ -43,6 +43,37 @@ describe('settings', () => {
     expect(Object.isFrozen(config)).toBe(true)
   })
 
+  test('are told with value, origin and default, and of secrets only that they are set', () => {
+    const file = join(temporaryFolder(), 'smtp')
+    writeFileSync(file, 'smtp://me:hidden-1@mail.example:587')
+    const env = {
+      PORT: '4000',
+      SMTP_URL_FILE: file,
+      MAIL_FROM: 'apps@example.com',
+      RATE_LIMIT_TOKEN: '7/60',
+      DATABASE_URL: 'postgres://app:hidden-2@db.example/app',
+      SIGN_IN: 'password,oidc',
+      OIDC_ISSUER: 'https://id.example',
+      OIDC_CLIENT_ID: 'apps',
+      OIDC_CLIENT_SECRET: 'hidden-3',
+    }
+    const { settings } = readConfig({ port: '5000' }, env)
+    const names = new Set<string>()
+    readConfig({}, new Proxy({}, { get: (_, name) => void names.add(String(name).replace(/_FILE$/, '')) }))
+    expect(settings.map(({ name }) => name)).toEqual([...names].toSorted())
+    expect(JSON.stringify(settings)).not.toContain('hidden')
+    const told = (name: string) => Object.values(settings.find((one) => one.name === name) ?? {}).slice(1)
+    expect(told('PORT')).toEqual(['5000', 'flag', '--port', '3000'])
+    expect(told('SMTP_URL')).toEqual(['set', 'file', 'SMTP_URL_FILE', null])
+    expect(told('DATABASE_URL')).toEqual(['set', 'environment', 'DATABASE_URL', 'file:./data/app-platform.db'])
+    expect(told('OIDC_CLIENT_SECRET')).toEqual(['set', 'environment', 'OIDC_CLIENT_SECRET', null])
+    expect(told('RATE_LIMIT_TOKEN')).toEqual(['7/60', 'environment', 'RATE_LIMIT_TOKEN', '600/60'])
+    expect(told('RATE_LIMIT')).toEqual([null, 'default', null, 'on'])
+    expect(told('BACKUP_KEEP')).toEqual([null, 'default', null, '14'])
+    const sqlite = readConfig({}, { DATABASE_URL: 'file:/var/lib/x.db' }).settings
+    expect(sqlite.find(({ name }) => name === 'DATABASE_URL')?.value).toBe('file:/var/lib/x.db')
+  })
+
   test('that servers must share are told apart one by one, and all others may differ from machine to machine', () => {
     const own = [
       'HOST',

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { typedName } from '../domain/entered-name.ts'
+import { type SettingFact, settingInWords } from '../domain/setting-fact.ts'
 
 /** Flags of the command line as they were typed; they win over the environment. */
 export type ConfigFlags = {
@@ -36,6 +37,7 @@ export const settingReader =
     faults: string[],
     names: string[],
     secrets: readonly string[] = secretSettings,
+    told: SettingFact[] = [],
   ): Read =>
   (variable, fallback, parse, flag) => {
     names.push(variable)
@@ -50,6 +52,14 @@ export const settingReader =
     const ofVariable = file === undefined ? variable : inFile
     const name = flag === undefined || flagged === undefined ? ofVariable : flagNames[flag]
     const text = flagged ?? (file === undefined ? env[variable] : textIn(file))
+    told.push({
+      name: variable,
+      value: text === undefined ? null : isSecret(variable, text) ? 'set' : String(text).trim(),
+      origin:
+        text === undefined ? 'default' : flagged !== undefined ? 'flag' : file === undefined ? 'environment' : 'file',
+      from: text === undefined ? null : name,
+      usual: settingInWords(fallback),
+    })
     if (text === undefined) return fallback
     const value =
       text instanceof Broken
@@ -61,6 +71,11 @@ export const settingReader =
     faults.push(`${name} ${value.rule}`)
     return fallback
   }
+
+/** A file of SQLite has no password. */
+const isSecret = (variable: string, text: string | Broken): boolean =>
+  secretSettings.includes(variable) &&
+  !(variable === 'DATABASE_URL' && typeof text === 'string' && !/^\s*postgres/i.test(text))
 
 /** No secret is longer. */
 const longestFile = 64 * 1024

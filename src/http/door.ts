@@ -1,3 +1,4 @@
+import type { SettingFact } from '../domain/setting-fact.ts'
 import type { Actor } from '../operations/audit/event.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
 import type { IdentityProvider } from '../runtime/identity-provider.ts'
@@ -43,5 +44,7 @@ export type Door = {
   readonly identityProvider: IdentityProvider | null
   readonly uploadSlots: WaitingLine<Uploader>
   readonly runCommand: RunCommand
+  /** The settings of this server, by name. */
+  readonly settings: readonly SettingFact[]
   readonly sleep: (milliseconds: number) => Promise<void>
 }

@@ -29,6 +29,7 @@ import { deskNewAppRoutes } from './desk/new-app.tsx'
 import { deskNewInstallRoutes } from './desk/new-install.tsx'
 import { newUserRoutes } from './desk/new-user.tsx'
 import { quotaRoutes } from './desk/quotas.tsx'
+import { settingRoutes } from './desk/settings.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
 import { builderWebhookRoutes } from './desk/webhooks.tsx'
@@ -110,6 +111,7 @@ const desk = (door: Door) =>
     .use(healthRoutes(door))
     .use(backupRoutes(door))
     .use(quotaRoutes(door))
+    .use(settingRoutes(door))
 
 const fileForms: ReadonlySet<string> = new Set([newVersionPattern, editVersionPattern])
 

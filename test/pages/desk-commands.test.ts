@@ -214,6 +214,13 @@ test('an app is installed for a user, and the install waits for approval', async
   expect(await latest()).toEqual(done('install.created'))
 })
 
+test('the settings page shows every setting, where it comes from, and its default', async () => {
+  const told = words((await desk.get('/desk/settings')).text)
+  expect(told).toContain('RATE_LIMIT_TOKEN 600/60 Default 600/60')
+  expect(told).toContain('PORT 0 Flag --port 3000')
+  expect(told).toContain('SMTP_URL None Default None')
+})
+
 test('the quotas page shows what apps and accounts use of what they may', async () => {
   const { app, owner } = await scene()
   const { platform } = world

@@ -31,6 +31,7 @@ export const deskPaths = {
   health: '/desk/health',
   backups: '/desk/backups',
   quotas: '/desk/quotas',
+  settings: '/desk/settings',
 } as const
 
 /** A version's review, or one of the pages and forms below it. */
@@ -58,6 +59,7 @@ const tabs = [
   { path: deskPaths.health, name: 'Health', icon: 'pulse', group: 'Server' },
   { path: deskPaths.backups, name: 'Backups', icon: 'backup', group: 'Server' },
   { path: deskPaths.quotas, name: 'Quotas', icon: 'gauge', group: 'Server' },
+  { path: deskPaths.settings, name: 'Settings', icon: 'sliders', group: 'Server' },
 ] as const
 
 type DeskPageProps = FrameProps & {

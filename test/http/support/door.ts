@@ -23,6 +23,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   delayed: new Map(),
   identityProvider: null,
   uploadSlots: createUploadSlots(),
+  settings: [],
   runCommand: async () => ({ exitCode: 0, stdout: '', stderr: '' }),
   sleep: async () => await Promise.resolve(),
 })

@@ -400,6 +400,7 @@ export const siteMap: readonly Site[] = [
   { pattern: '/desk/backups', who: 'operator', paths: () => ['/desk/backups'] },
   { pattern: '/desk/backups/:name', who: 'operator', paths: () => ['/desk/backups/some.db'], leadsOn: true },
   { pattern: '/desk/quotas', who: 'operator', paths: () => ['/desk/quotas'] },
+  { pattern: '/desk/settings', who: 'operator', paths: () => ['/desk/settings'] },
   {
     pattern: '/desk/installs/new',
     who: 'operator',

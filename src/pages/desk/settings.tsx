@@ -1,0 +1,41 @@
+import { Elysia } from 'elysia'
+import type { SettingFact } from '../../domain/setting-fact.ts'
+import type { Door } from '../../http/door.ts'
+import { Badge } from '../design/badge.tsx'
+import { type Columns, Table } from '../design/table.tsx'
+import { page } from '../page.ts'
+import { requireOperator } from '../visit.ts'
+import { DeskPage, deskPaths } from './desk-page.tsx'
+
+/** The settings of this server, with where each comes from. */
+export const settingRoutes = (door: Door) =>
+  new Elysia().get(deskPaths.settings, async ({ request }) => {
+    const visit = await requireOperator(door, request)
+    return page(
+      <DeskPage title="Settings" visit={visit} tab={deskPaths.settings}>
+        <p>
+          The settings with which this server runs. Secrets are only said to be set. To change one, set it where it
+          comes from and restart the server: the guide <a href="/docs/guides/settings">Settings</a> says what each does.
+        </p>
+        <Table label="Settings" rows={door.settings} columns={columns} rowHeader="Setting" />
+      </DeskPage>,
+    )
+  })
+
+const columns: Columns<SettingFact> = {
+  Setting: ({ name }) => <code>{name}</code>,
+  Value: ({ value, usual }) => <Value of={value ?? usual} />,
+  'Comes from': ({ origin, from }) =>
+    origin === 'default' ? (
+      'Default'
+    ) : (
+      <>
+        <Badge>{originWords[origin]}</Badge> <code>{from}</code>
+      </>
+    ),
+  Default: ({ usual }) => <Value of={usual} />,
+}
+
+const originWords = { flag: 'Flag', environment: 'Environment', file: 'File' } as const
+
+const Value = ({ of }: { readonly of: string | null }) => (of === null ? <>None</> : <code>{of}</code>)
