@@ -59,3 +59,20 @@ test('no event contains a password or a secret', async () => {
   expect(stdout).not.toContain(secret.clientSecret)
   expect(stdout).not.toMatch(/aps_|apat_|\$2[aby]\$/)
 })
+
+test('--person and --action list only what a person has done, and one kind of event', async () => {
+  const created = await list('--action', 'user.created', '--limit', '1000')
+  expect(created.length).toBeGreaterThan(1)
+  expect(new Set(created.map(({ action }) => action))).toEqual(new Set(['user.created']))
+  expect(created.map(({ at }) => at)).toEqual(created.map(({ at }) => at).toSorted())
+  expect(await list('--action', 'user.created', '--limit', '1')).toEqual(created.slice(-1))
+  const ofUsers = await list('--action', 'user', '--limit', '1000')
+  expect(ofUsers.length).toBeGreaterThanOrEqual(created.length)
+  const everything = await list('--limit', '10000')
+  const person = everything.find(({ actor }) => actor.kind === 'app')?.actor.id
+  const own = everything.filter(({ actor }) => actor.id === person)
+  expect(await list('--person', person, '--limit', '10000')).toEqual(own)
+  expect(await list('--person', 'late@example.com')).toEqual([])
+  const unknown = await desk.run(['audit', 'list', '--person', 'nobody@example.com'])
+  expect([unknown.exitCode, unknown.stdout]).toEqual([1, ''])
+})

@@ -103,7 +103,7 @@ test('a demo in a file is served again as its users left it, and what was not de
   await first.ended('SIGKILL')
   const endpoints = await run(['webhook', 'list', 'newsletter', '--database', file, '--json'])
   const [endpoint] = JSON.parse(endpoints.stdout).data
-  expect((await run(['app', 'delete', 'shop-insights', '--database', file])).exitCode).toBe(0)
+  expect((await run(['app', 'delete', 'shop-insights', '--yes', '--database', file])).exitCode).toBe(0)
 
   for (const _ of [2, 3]) {
     const again = startDemo(['--database', file])

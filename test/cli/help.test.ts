@@ -35,3 +35,17 @@ test('help prints the help of a command, and refuses what is neither command nor
     expect(stderr).toMatch(/^error: There is no such guide or command[^\n]*\n$/)
   }
 })
+
+const placesOf = async (...words: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await runHere(['help', ...words])
+  expect({ words, exitCode, stderr }).toEqual({ words, exitCode: 0, stderr: '' })
+  return stdout
+}
+
+test('help finds commands and guides by what they are about, also by other names for it', async () => {
+  expect(await placesOf('alerts')).toMatch(/^ +print alerts +[^\n]+$[^]*^ +monitoring +Alerts$/m)
+  expect(await placesOf('2fa')).toMatch(/^ +user reset-factors +/m)
+  expect(await placesOf('TOTP')).toBe(await placesOf('2fa'))
+  expect(await placesOf('standby')).toMatch(/^ +high-availability +/m)
+  expect(await placesOf('invite')).toMatch(/^ +user invite +/m)
+})

@@ -222,7 +222,15 @@ test('app member adds a person to the team of an app, changes what they may do, 
 
 test('app delete hides an app, undelete brings it back suspended, and both name the next command', async () => {
   await addApp(desk, 'going')
-  const deleted = await desk.json(['app', 'delete', 'going'])
+  await refusedWith(['app', 'delete', 'going'], 2)
+  expect(await desk.json(['app', 'show', 'going'])).toMatchObject({
+    slug: 'going',
+    status: 'active',
+    liveVersion: null,
+  })
+  await refusedWith(['app', 'show', 'nowhere'], 1)
+  expect(await desk.json(['app', 'rename', 'going', '--name', 'Newsletter'])).toMatchObject({ name: 'Newsletter' })
+  const deleted = await desk.json(['app', 'delete', 'going', '--yes'])
   expect(deleted).toMatchObject({ status: 'suspended', deletedAt: expect.any(String) })
   expect(deleted.advice).toEqual(['To bring it back within 7 days: app-platform app undelete going'])
   expect(await refusedWith(['app', 'activate', 'going'], 1)).toContain('app-platform app undelete')
@@ -259,4 +267,22 @@ test('user invite and user reset-link print a link, which is refused for people 
   expect(await refusedWith(['user', 'invite', email, '--name', 'Ada'], 1)).toContain('already exists')
   await refusedWith(['user', 'invite', `other-${email}`], 2)
   await refusedWith(['user', 'reset-link', 'nobody@example.com'], 1)
+})
+
+test('user create and user invite take the address as the argument or with --email, once; user show tells what there is', async () => {
+  const named = ['--name', 'Named']
+  const made = await desk.json(['user', 'create', 'argument@example.com', ...named, '--generate-password'])
+  expect(made.email).toBe('argument@example.com')
+  expect(await desk.json(['user', 'invite', '--email', 'flag@example.com', ...named])).toMatchObject({
+    email: 'flag@example.com',
+    link: expect.any(String),
+  })
+  for (const words of [
+    ['create', '--generate-password'],
+    ['invite'],
+    ['invite', 'a@example.com', '--email', 'b@example.com'],
+  ])
+    await refusedWith(['user', ...words, ...named], 2)
+  expect(await desk.json(['user', 'show', 'argument@example.com'])).toMatchObject({ id: made.id, apps: [] })
+  await refusedWith(['user', 'show', 'nobody@example.com'], 1)
 })

@@ -249,7 +249,7 @@ describe('no service key runs', () => {
     ])
     const ofBoss = [appOfBoss.slug, appOfBoss.id].flatMap((slug) => [
       ['app', 'transfer', slug, '--to', user.email],
-      ['app', 'delete', slug],
+      ['app', 'delete', slug, '--yes'],
       ['app', 'member', 'add', slug, user.email, '--role', 'owner'],
       ['app', 'member', 'remove', slug, user.email],
     ])

@@ -126,3 +126,17 @@ test('health says in one sentence whether the server is ready, also through no p
     stderr: `error: The server on 127.0.0.1:${notReady.port} is not ready: disk_full, clock_ahead.\n`,
   })
 })
+
+test('further signals do not kill a server that drains, and do not change how it ends', async () => {
+  const server = await startServer({ ownProcess: true })
+  for (let count = 0; count < 50; count += 1) {
+    try {
+      process.kill(server.pid, count % 2 === 0 ? 'SIGINT' : 'SIGTERM')
+    } catch {
+      break // it has ended
+    }
+    await Bun.sleep(2)
+  }
+  expect(await server.ended).toBe(0)
+  expect(server.log()).toContain('"server.stopped"')
+})

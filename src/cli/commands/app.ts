@@ -8,12 +8,13 @@ import {
   createApp,
   deleteApp,
   letSecretsRollBack,
+  renameApp,
   setListed,
   setPublisher,
   undeleteApp,
   transferApp,
 } from '../../operations/apps/apps.ts'
-import { listApps } from '../../operations/apps/lists.ts'
+import { listApps, showApp } from '../../operations/apps/lists.ts'
 import { addMember, changeMemberRole, listMembers, removeMember } from '../../operations/apps/members.ts'
 import { userAt } from '../../operations/users/find-user.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
@@ -52,11 +53,9 @@ export const addAppCommands = (program: Command): void => {
     'after',
     '\nClient secrets stay: the app can ask for new tokens, and users have to consent again.',
   )
-  operator(
-    'delete <app>',
-    'Delete an app: its access ends at once, and it is removed after 7 days.',
-    remove,
-  ).addHelpText('after', '\nUntil then app undelete restores it. Its slug stays reserved until then.')
+  operator('delete <app>', 'Delete an app: its access ends at once, and it is removed after 7 days.', remove)
+    .requiredOption('--yes', 'its users lose it at once')
+    .addHelpText('after', '\nUntil then app undelete restores it. Its slug stays reserved until then.')
   operator('undelete <app>', 'Restore a deleted app, suspended, within 7 days.', undelete)
   operator(
     'set-scopes <app>',
@@ -64,6 +63,15 @@ export const addAppCommands = (program: Command): void => {
     async (session, slug: string, { scopes }: { readonly scopes: string }) =>
       recordAnswer(await changeAppScopes(...session, { slug, scopes })),
   ).requiredOption('--scopes <scopes>', 'all of them, separated by spaces')
+  operator(
+    'rename <app>',
+    'Change the name that people see. The slug stays.',
+    async (session, slug: string, { name }: { readonly name: string }) =>
+      recordAnswer(await renameApp(...session, { slug, name })),
+  ).requiredOption('--name <name>', 'the new name')
+  operator('show <app>', 'Show an app: its owner, versions and counts of installs.', async ([platform], slug: string) =>
+    recordAnswer(await showApp(platform, slug)),
+  )
   operator(
     'rollback-rule <app>',
     'Decide whether development secrets may roll back production of an app.',
@@ -81,7 +89,7 @@ export const addAppCommands = (program: Command): void => {
     'Hide an app from the directory. It works, and people can install it by a link.',
     async (session, slug: string) => recordAnswer(await setListed(...session, { slug, isListed: false })),
   )
-  operator('show <app>', 'Show a hidden app in the directory again.', async (session, slug: string) =>
+  operator('unhide <app>', 'Let the directory show a hidden app again.', async (session, slug: string) =>
     recordAnswer(await setListed(...session, { slug, isListed: true })),
   )
   operator('members <app>', 'List the members of an app.', async ([platform], slug: string) =>

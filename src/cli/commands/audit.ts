@@ -13,16 +13,25 @@ export const addAuditCommands = (program: Command): void => {
   addAppFlag(
     operator('list [app]', 'List the latest events of an app or of all, oldest first, including issued tokens.', list),
   )
+    .option('--person <email>', 'only what this person has done: an address, or the ID of a user or a client')
+    .option('--action <action>', 'only this action, such as user.created, or the part before its dot')
     .addOption(sinceOption('only those'))
     .addOption(limitOption(10_000, 100))
 }
 
-type ListFlags = AppFlag & { readonly since?: Since; readonly limit: number }
+type ListFlags = AppFlag & {
+  readonly person?: string
+  readonly action?: string
+  readonly since?: Since
+  readonly limit: number
+}
 
 const list = async ([platform]: OperatorSession, app: string | undefined, flags: ListFlags) => {
   const { since, limit } = flags
   const start = since?.(platform.clock.now()) ?? 0
-  const events = await listAuditEvents(platform, { slug: namedApp(app, flags), since: start, limit })
+  const { person = null, action = null } = flags
+  const asked = { slug: namedApp(app, flags), actor: person, action, since: start, limit }
+  const events = await listAuditEvents(platform, asked)
   return listAnswer(events.map(eventRecord), {
     Time: 'at',
     Action: 'action',

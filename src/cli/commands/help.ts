@@ -11,7 +11,16 @@ export const addHelpCommand = (program: Command): void => {
       const { findGuide, guideAreas } = await import('../../guides/index.ts') // imported here, because no other command needs it
       const guide = findGuide(words.join(' '))
       if (guide !== null) return void process.stdout.write(forTerminal(guide.text))
-      findCommand(program, words).outputHelp()
+      const command = findCommand(program, words)
+      if (command === null)
+        return void process.stdout.write(
+          placesOf(
+            program,
+            guideAreas.flatMap(({ guides }) => guides),
+            words.join(' '),
+          ),
+        )
+      command.outputHelp()
       if (words.length > 0) return
       process.stdout.write('\nGuides, for app-platform help TOPIC:\n')
       for (const { name, guides } of guideAreas) {
@@ -25,12 +34,58 @@ export const addHelpCommand = (program: Command): void => {
 const forTerminal = (text: string): string =>
   text.replaceAll(/^<!-- .* -->\n/gm, '').replaceAll(/\]\((?!https?:)[^)]*?([a-z-]+)\.md(?:#[^)]*)?\)/g, '](help $1)')
 
-const findCommand = (program: Command, words: readonly string[]): Command => {
+const findCommand = (program: Command, words: readonly string[]): Command | null => {
   let command = program
   for (const word of words) {
     const child = command.commands.find((one) => one.name() === word)
-    if (child === undefined) throw new UsageError('There is no such guide or command: app-platform help lists them.')
+    if (child === undefined) return null
     command = child
   }
   return command
 }
+
+/** What people call it, and how the guides and commands do. */
+const otherWords: Readonly<Record<string, string>> = {
+  '2fa': 'second factor',
+  mfa: 'second factor',
+  totp: 'second factor',
+  otp: 'second factor',
+  sso: 'identity provider',
+  oidc: 'openid connect',
+  smtp: 'mail',
+  email: 'mail',
+  tls: 'proxy',
+  https: 'proxy',
+  postgres: 'postgresql',
+  prometheus: 'alerts',
+  systemd: 'print systemd',
+  dump: 'postgresql',
+}
+
+type Topic = { readonly topic: string; readonly title: string; readonly text: string }
+
+/** The commands and the headings of guides that a word is in. @throws UsageError if it is in none */
+const placesOf = (program: Command, guides: readonly Topic[], asked: string): string => {
+  const word = (otherWords[asked.toLowerCase()] ?? asked).toLowerCase()
+  const has = (text: string): boolean => text.toLowerCase().replaceAll('-', ' ').includes(word.replaceAll('-', ' '))
+  const commands = commandsIn(program, '').filter(({ name, text }) => has(`${name} ${text}`))
+  const headings = guides.flatMap(({ topic, text }) =>
+    [...text.matchAll(/^#{1,3} (.+)$/gm)].flatMap(([, heading = '']) => (has(heading) ? [{ topic, heading }] : [])),
+  )
+  if (commands.length + headings.length === 0) {
+    throw new UsageError('There is no such guide or command: app-platform help lists them.')
+  }
+  return [
+    ...(commands.length === 0 ? [] : ['Commands, for app-platform help COMMAND:']),
+    ...commands.map(({ name, text }) => `    ${name.padEnd(24)}${text}`),
+    ...(headings.length === 0 ? [] : ['Guides, for app-platform help TOPIC:']),
+    ...headings.map(({ topic, heading }) => `    ${topic.padEnd(24)}${heading}`),
+    '',
+  ].join('\n')
+}
+
+const commandsIn = (command: Command, before: string): readonly { readonly name: string; readonly text: string }[] =>
+  command.commands.flatMap((child) => {
+    const name = `${before}${child.name()}`
+    return [{ name, text: child.description() }, ...commandsIn(child, `${name} `)]
+  })

@@ -19,11 +19,14 @@ export const serverCommand = (program: Command, name: string, description: strin
     .option('--database <file>', database)
     .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
 
-/** Listens at once, so that a signal during or just after the start ends the server too. */
+/**
+ * Listens at once, so that a signal during or just after the start ends the server too. And it goes on listening: Ctrl-C below `npx` or
+ * a script of package.json signals twice, and the second one must not kill a server that drains.
+ */
 export const signalToEnd = (): Promise<void> =>
   new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve())
-    process.once('SIGINT', () => resolve())
+    process.on('SIGTERM', () => resolve())
+    process.on('SIGINT', () => resolve())
   })
 
 /** How long a server whose store has failed answers 503 before it exits, for the supervisor to restart it. */

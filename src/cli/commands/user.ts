@@ -16,7 +16,7 @@ import {
   confirmUser,
   resetPassword,
 } from '../../operations/users/passwords.ts'
-import { listUsers, userAt } from '../../operations/users/find-user.ts'
+import { listUsers, showUser, userAt } from '../../operations/users/find-user.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
 import {
   asOperator,
@@ -31,11 +31,12 @@ import { readPassword } from '../prompt.ts'
 export const addUserCommands = (program: Command): void => {
   const group = program.command('user').description('People who sign in: owners of apps and their users.')
   const operator = operatorCommands(group)
-  const creation = databaseCommand(group, 'create', 'Create a user.')
-    .requiredOption('--email <address>', 'the address to sign in with')
+  const creation = databaseCommand(group, 'create [email]', 'Create a user.')
+    .option('--email <address>', addressText)
     .requiredOption('--name <name>', 'the name that people see')
   addPasswordOptions(creation).option('--operator', 'may review versions and installs').action(create)
-  operator('invite <email>', 'Create a user, and print a link with which they set a password.', invite)
+  operator('invite [email]', 'Create a user, and print a link with which they set a password.', invite)
+    .option('--email <address>', addressText)
     .requiredOption('--name <name>', 'the name that people see')
     .option('--operator', 'may review versions and installs')
     .addHelpText('after', aboutLinks)
@@ -149,6 +150,11 @@ export const addUserCommands = (program: Command): void => {
       }),
   )
   operator('sign-out <email>', 'End all sessions of a user. What they have allowed to apps stays.', signOutUser)
+  operator(
+    'show <email>',
+    'Show a user: their apps, second factors and where they sign in.',
+    async ([platform], email: string) => recordAnswer(await showUser(platform, email)),
+  )
   operator('list', 'List every user.', async ([platform]) =>
     listAnswer((await listUsers(platform)).map(userRecord), {
       Email: 'email',
@@ -192,10 +198,23 @@ const link = async (session: OperatorSession, email: string, { externalId, issue
 
 const sessionsStay = (email: string): string => `Sessions stay. To end them: app-platform user sign-out ${email}`
 
-type InviteFlags = { readonly name: string; readonly operator?: boolean }
+type AddressFlag = { readonly email?: string }
 
-const invite = async (session: OperatorSession, email: string, { name, operator: isOperator = false }: InviteFlags) =>
-  linkAnswer(session, await inviteUser(...session, { email, name, isOperator }))
+const addressText = 'the address to sign in with, if it is not the argument'
+
+/** @throws UsageError unless the address is given once */
+const addressOf = (email: string | undefined, flag: string | undefined): string => {
+  const address = email ?? flag
+  if (address !== undefined && (email === undefined || flag === undefined)) return address
+  throw new UsageError('Name the address of the user once: as the argument, or with --email.')
+}
+
+type InviteFlags = AddressFlag & { readonly name: string; readonly operator?: boolean }
+
+const invite = async (session: OperatorSession, named: string | undefined, flags: InviteFlags) => {
+  const { name, operator: isOperator = false } = flags
+  return linkAnswer(session, await inviteUser(...session, { email: addressOf(named, flags.email), name, isOperator }))
+}
 
 const linkAnswer = ([{ mailer, publicUrl }]: OperatorSession, { user, link, expiresAt }: MadeLink) => {
   const advice = [
@@ -248,10 +267,11 @@ const withPassword = async (
   answer(flags, recordAnswer(record))
 }
 
-type CreateFlags = PasswordFlags & { readonly email: string; readonly name: string; readonly operator?: boolean }
+type CreateFlags = PasswordFlags & AddressFlag & { readonly name: string; readonly operator?: boolean }
 
-const create = async (flags: CreateFlags): Promise<void> => {
-  const { email, name, operator: isOperator = false } = flags
+const create = async (named: string | undefined, flags: CreateFlags): Promise<void> => {
+  const { name, operator: isOperator = false } = flags
+  const email = addressOf(named, flags.email)
   await withPassword(flags, async (session, password) =>
     userRecord(await createUser(...session, { email, name, password, isOperator })),
   )

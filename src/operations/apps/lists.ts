@@ -1,7 +1,7 @@
 import type { App, AppOrder, AppQuestion, Counted, Queries } from '../../../db/database.ts'
 import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPage, startOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { type AppRecord, appRecord, clientOfApp, type OwnedApp } from './app-record.ts'
+import { type AppRecord, appRecord, clientOfApp, findAnyApp, type OwnedApp } from './app-record.ts'
 import { refuse } from '../../domain/errors.ts'
 import { listLiveCredentials } from '../credentials/credentials.ts'
 import { redirectUrisOf } from '../redirect-uris.ts'
@@ -125,5 +125,17 @@ export const inspectApp = async (platform: Platform, slug: string) => {
     ...(await appRecord(q, app)),
     ...(await distributionOf(q, app.id)),
     owner: userSummary(owner),
+  }
+}
+
+/** What a command shows about an app. @throws invalid_request for an unknown slug */
+export const showApp = async (platform: Platform, slug: string) => {
+  const found = await findAnyApp(platform.database.queries, slug)
+  const { owner, live, submitted, ...app } = await inspectApp(platform, found.slug)
+  return {
+    ...app,
+    owner: owner.email,
+    liveVersion: live?.version ?? null,
+    submittedVersion: submitted?.version ?? null,
   }
 }

@@ -130,17 +130,39 @@ const appEvent = (row: AuditEvent, { userId, team }: Reader) => {
 
 /**
  * The latest events of an app or of all (null), from this moment on (epoch milliseconds), oldest first, including issued
- * tokens.
- * @throws invalid_request for an unknown slug
+ * tokens. With an actor or an action only theirs: the search reads further until it has enough.
+ * @throws invalid_request for an unknown slug or address
  */
 export const listAuditEvents = async (
   platform: Platform,
-  { slug, since, limit }: { readonly slug: string | null; readonly since: number; readonly limit: number },
+  { slug, since, limit, actor = null, action = null }: AuditList,
 ): Promise<AuditEvent[]> => {
   const q = platform.database.queries
+  if (actor !== null || action !== null) {
+    const search = { app: slug, actor, action, since, until: null, ...nothingElse }
+    const found: AuditEvent[] = []
+    let cursor: string | null = null
+    do {
+      const page: ListPage<AuditEvent> = await searchEvents(platform, search, { limit: limit - found.length, cursor })
+      found.push(...page.data)
+      cursor = page.nextCursor
+    } while (cursor !== null && found.length < limit)
+    return found.toReversed()
+  }
   const appId = slug === null ? null : (await findAnyApp(q, slug)).id
   return await q.audit.list({ appId, since, limit })
 }
+
+type AuditList = {
+  readonly slug: string | null
+  readonly since: number
+  readonly limit: number
+  /** The address of a user, or the ID of a user or a client. */
+  readonly actor?: string | null
+  /** A whole action, or the part before its dot. */
+  readonly action?: string | null
+}
+const nothingElse = { actorKind: null, target: null, outcome: null, requestId: null } as const
 
 export type AuditSearch = Omit<AuditQuestion, 'appId' | 'actorId'> & {
   /** The slug of an app. */

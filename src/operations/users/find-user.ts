@@ -95,3 +95,9 @@ export const inspectUser = async (platform: Platform, id: string) => {
     lastMailFault: lastMail?.state === 'failed' ? lastMail.fault : null,
   }
 }
+
+/** What a command shows about a user. @throws invalid_request for an unknown address */
+export const showUser = async (platform: Platform, email: string) => {
+  const { apps, addressHolders, ...user } = await inspectUser(platform, (await userAt(platform, email)).id)
+  return { ...user, apps: apps.map(({ slug }) => slug), addressHolders: addressHolders.map(({ name }) => name) }
+}
