@@ -224,6 +224,34 @@ describe('an edit', () => {
   })
 })
 
+const deletion = (app: AppInWorld, version: string) => pathOf(app, `/versions/delete?version=${version}`)
+
+describe('the deletion of a draft', () => {
+  test('is asked for first, then removes it, and the version before is the development head again', async () => {
+    const app = await freshApp()
+    for (const version of ['1.0.0', '1.1.0']) await send(app, { version, manifest: '{"name":"x"}' })
+    const asked = await owner.get(deletion(app, '1.1.0'))
+    expect(asked.text).toContain('Delete the draft 1.1.0?')
+    const done = await owner.submit(deletion(app, '1.1.0'), pathOf(app, '/versions/delete'))
+    expect((await owner.follow(done)).text).toContain('The draft is deleted.')
+    expect((await owner.get(pathOf(app, '/versions/1.1.0'))).status).toBe(404)
+    expect(await versionOf(app, '1.0.0')).toMatchObject({ current: { development: true } })
+    expect((await trailOf(app))[0]).toMatchObject({ action: 'version.removed', actorKind: 'user' })
+  })
+
+  test('is only of a draft, also when it was submitted since the question, and only for its own people', async () => {
+    const app = await freshApp()
+    await send(app, { manifest: '{"name":"x"}' })
+    const action = pathOf(app, '/versions/delete')
+    const asked = await owner.formOn(deletion(app, '1.0.0'), action)
+    expect((await stranger.get(deletion(app, '1.0.0'))).status).toBe(404)
+    await uploadVersion(world.platform, app, '1.0.0', ['submit'])
+    expect((await owner.post(action, asked)).status).toBe(409)
+    expect((await owner.get(deletion(app, '1.0.0'))).status).toBe(409)
+    expect(await versionOf(app, '1.0.0')).toMatchObject({ status: 'submitted' })
+  })
+})
+
 const live = async () => {
   const app = await freshApp()
   for (const version of ['1.0.0', '2.0.0']) {

@@ -59,7 +59,7 @@ export const draftRemoval = stepsBelow('versions', 'Versions', { where: ['consol
   form: formOf({ id: text, version: text }),
   ask: async ({ door }, { app }, _, given) => {
     const found = await findVersion(door.platform, app, given('version'))
-    if (found.status !== 'draft') throw refuse('route_not_found')
+    if (found.status !== 'draft') throw refuse('version_locked')
     return {
       title: `Delete the draft ${found.version}?`,
       says: (
