@@ -80,12 +80,13 @@ export const seedDemo = async (
     prunes: false,
   })
   const apps = []
-  for (const { slug, name, owner, versions } of demoApps) {
+  for (const { slug, name, owner, description, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
-    if ((await q.apps.bySlug(slug)) === null) await createApp(...session, { ownerEmail: owner, name, slug, scopes })
+    if ((await q.apps.bySlug(slug)) === null)
+      await createApp(...session, { ownerEmail: owner, name, slug, scopes, publisher: 'Ada Okafor' })
     const development = await createClient(session, slug, 'development', callbacksOf)
     const production = await createClient(session, slug, 'production', callbacksOf)
-    for (const version of versions) await createInStatus(session, slug, development, version)
+    for (const version of versions) await createInStatus(session, { slug, description }, development, version)
     apps.push({ slug, name, scopes: parseStoredScope(scopes), development, production })
   }
   const webhook = webhookUrl === null ? null : await addWebhook(session, webhookUrl)
@@ -207,7 +208,7 @@ const registerCallback = async (
 /** Uploads a version with a token of the app, unless it is there, then takes the steps that are left to its final status. */
 const createInStatus = async (
   session: Session,
-  slug: string,
+  { slug, description }: { readonly slug: string; readonly description: string },
   client: DemoClient,
   { version, notes, steps }: DemoVersion,
 ): Promise<void> => {
@@ -220,7 +221,7 @@ const createInStatus = async (
   const upload = {
     version,
     notes,
-    manifest: { name: slug, embedUrl: `https://${slug}.example/builder` },
+    manifest: { name: slug, description, embedUrl: `https://${slug}.example/builder` },
     scopes: ['site:read'],
     artifact: null,
   }
@@ -324,11 +325,18 @@ const newsletterVersions: readonly DemoVersion[] = [
 ]
 
 const demoApps = [
-  { slug: 'newsletter', name: 'Newsletter Studio', owner: ada, versions: newsletterVersions },
+  {
+    slug: 'newsletter',
+    name: 'Newsletter Studio',
+    owner: ada,
+    description: 'Write letters to your visitors, schedule them, and see who has read them.',
+    versions: newsletterVersions,
+  },
   {
     slug: 'shop-insights',
     name: 'Shop Insights',
     owner: ada,
+    description: 'See what sells in your stores, and when.',
     versions: [{ version: '0.1.0', notes: 'First draft.', steps: [] }],
   },
 ] as const
