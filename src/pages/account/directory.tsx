@@ -24,6 +24,7 @@ import { describes, list, search } from '../list.ts'
 import { page } from '../page.ts'
 import { findVisit, type Visit } from '../visit.ts'
 
+const appsPerPage = 24 // each row says much
 /** The directory of apps. Everybody can read and link to it. */
 const directory = list('directory', accountPaths.directory, { q: search('Name, publisher or description') })
 
@@ -50,7 +51,9 @@ const showDirectory = async (door: Door, request: Request): Promise<Response> =>
   const { platform } = door
   const { frame, as, opens } = await readerOf(door, request)
   const asked = directory.read({ call: callOf(request) })
-  const apps = await asked.rows((window) => listDirectory(platform, as, window, asked.values.q))
+  const apps = await asked.rows((window) =>
+    listDirectory(platform, as, { ...window, limit: appsPerPage }, asked.values.q),
+  )
   const catalogue = await readCatalogue(platform)
   return page(
     <Layout
