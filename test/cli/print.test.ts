@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { version } from '../../package.json'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../clients/support/free-port.ts'
 import type { Json } from '../support/call.ts'
@@ -290,13 +291,16 @@ test('the container runs as a user of its own on a read-only file system, and on
   const server = services['app-platform']
   expect(server).toMatchObject({ read_only: true, user: '10001:10001', volumes: ['data:/var/lib/app-platform'] })
   expect(server.ports).toBeUndefined() // only Caddy is reached from outside
+  expect(server.image).toBe(`app-platform:${version}`)
+  for (const { logging } of [server, services.caddy])
+    expect(logging.options).toEqual({ 'max-size': '10m', 'max-file': '5' })
   // compose writes a dollar sign as two, and Caddy is in the network that is trusted
   expect(server.environment).toEqual({
     ...env,
     PLATFORM_NAME: 'A $$HOME "b": #c {{user}}',
     TRUSTED_PROXIES: networks.inside.ipam.config[0].subnet,
   })
-  expect(services.caddy.ports).toEqual(['80:80', '443:443'])
+  expect(services.caddy.ports).toEqual(['80:80', '443:443', '443:443/udp'])
   expect(Object.keys(volumes)).toEqual(['data', 'caddy-data'])
 })
 
@@ -307,8 +311,27 @@ test('with PostgreSQL the container has no volume, and the URL is in a file of i
   expect(image).not.toMatch(/VOLUME|DATABASE_URL/)
   expect(services['app-platform']).toMatchObject({ env_file: 'app-platform.env' })
   expect(steps).toContain('app-platform.env')
-  expect(services.caddy.ports).toEqual(['80:80', '8443:8443'])
+  expect(services.caddy.ports).toEqual(['80:80', '8443:8443', '8443:8443/udp'])
   expect(Object.keys(volumes)).toEqual(['caddy-data'])
+})
+
+test('the unit lets the service write to the folder of its backups, and refuses one that it cannot see', async () => {
+  const PUBLIC_URL = 'https://apps.example.com'
+  const unit = async (folder: string) => await print('systemd', { PUBLIC_URL, BACKUP_DIRECTORY: folder })
+  expect(await unit('/var/lib/app-platform-backups')).toContain('StateDirectory="app-platform-backups"')
+  expect(await unit('/srv/backups')).toContain('ReadWritePaths="/srv/backups"')
+  const env = { PUBLIC_URL, BACKUP_DIRECTORY: '/home/me/backups' }
+  const { exitCode, stderr } = await runHere(['print', 'systemd'], { env, cwd: temporaryFolder() })
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot see backups in /home/me/backups')])
+})
+
+test('the container publishes its metrics to the host alone, and mounts the authorities of PostgreSQL', async () => {
+  const url = 'postgres://app:canary@db.example/apps?sslmode=verify-full&sslrootcert=/etc/ssl/db.pem'
+  const PUBLIC_URL = 'https://apps.example.com'
+  const { services } = await printContainer({ PUBLIC_URL, DATABASE_URL: url, METRICS_LISTEN: '127.0.0.1:9464' })
+  const { ports, volumes, environment } = services['app-platform']
+  expect([ports, volumes]).toEqual([['127.0.0.1:9464:9464'], ['/etc/ssl/db.pem:/etc/ssl/db.pem:ro']])
+  expect(environment.METRICS_LISTEN).toBe('0.0.0.0:9464')
 })
 
 caddy('Caddy finds the site of the container valid and well formatted', async () => {

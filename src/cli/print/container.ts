@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { program as running } from '../../runtime/program.ts'
 import { UsageError } from '../output.ts'
 import template from './container.txt' with { type: 'text' }
 import { type Deployment, secretLines, stateFolder } from './deployment.ts'
@@ -22,10 +23,11 @@ export const containerUpstream = ({ port }: Deployment): string => `app-platform
  * librt, which the base image has.
  */
 export const containerFiles = (deployment: Deployment, terms: ProxyTerms): string => {
-  const { file, installFrom, program, port, settings, secrets } = deployment
+  const { authority, file, installFrom, program, port, settings, secrets } = deployment
   if (file !== null && dirname(file) !== folder) {
     throw new UsageError(`In a container the database is in ${folder}, which is a volume: leave DATABASE_URL out.`)
   }
+  const metricsPort = deployment.metricsListen?.port ?? null // of the container; the host publishes it to itself only
   const inImage = new Set(['HOST', 'PORT', 'DATABASE_URL'])
   const { protocol, port: named } = terms.publicUrl
   const ports = protocol === 'https:' ? new Set(['80', named || '443']) : [named || '80']
@@ -36,6 +38,8 @@ export const containerFiles = (deployment: Deployment, terms: ProxyTerms): strin
     user: '10001:10001',
     network,
     port: String(port),
+    version: running.version,
+    metrics: metricsPort === null ? '' : `ports: ["127.0.0.1:${metricsPort}:${metricsPort}"]`,
     databaseUrl: file === null ? '' : ` DATABASE_URL=file:${folder}/${encodeURIComponent(basename(file))}`,
     volume:
       file === null
@@ -43,11 +47,21 @@ export const containerFiles = (deployment: Deployment, terms: ProxyTerms): strin
         : `# The folder and not the file, because the files next to the database belong to it.\nVOLUME ["${folder}"]`,
     environment: settings
       .filter(([name]) => !inImage.has(name))
-      .map(([name, value]) => `${name}: ${yaml(value)}`)
+      .map(([name, value]) => `${name}: ${yaml(name === 'METRICS_LISTEN' ? `0.0.0.0:${metricsPort}` : value)}`)
       .join('\n'),
     secrets: secrets.length > 0 ? 'env_file: app-platform.env' : '',
-    mount: file === null ? '' : `volumes: ["data:${folder}"]`,
-    ports: Array.from(ports, (each) => `"${each}:${each}"`).join(', '),
+    // The authorities must be where DATABASE_URL names them, and readable by the user of the container.
+    mount:
+      file !== null
+        ? `volumes: ["data:${folder}"]`
+        : authority === null
+          ? ''
+          : `volumes: [${yaml(`${authority}:${authority}:ro`)}]`,
+    // Without UDP there is no HTTP/3, which Caddy offers.
+    ports: [
+      ...Array.from(ports, (each) => `"${each}:${each}"`),
+      ...(protocol === 'https:' ? [`"${named || '443'}:${named || '443'}/udp"`] : []),
+    ].join(', '),
     data: file === null ? '' : 'data:',
     caddyfile: caddyfile(terms).trimEnd(),
   })

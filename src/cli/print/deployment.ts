@@ -38,6 +38,8 @@ export const deploymentOf = (
     installFrom: isInPlace ? null : (executable ?? 'dist/app-platform'),
     /** The database file; null for PostgreSQL. */
     file,
+    /** The file of authorities that DATABASE_URL names for PostgreSQL; null without one. */
+    authority: database.kind === 'postgres' ? authorityIn(database.url) : null,
     port: config.port,
     /** Where a proxy on the same machine reaches it. */
     upstream: reachable(config),
@@ -54,6 +56,11 @@ export const deploymentOf = (
     /** What `serve` would refuse or warn about with these settings. */
     doubts,
   }
+}
+
+const authorityIn = (url: string): string | null => {
+  const named = URL.parse(url)?.searchParams.get('sslrootcert') ?? null
+  return named === null || named === 'system' ? null : resolve(named)
 }
 
 const fileOf = (path: string): string => (path === defaultDatabasePath ? serviceDatabase : resolve(path))
