@@ -76,19 +76,45 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
     : `${predecessor === 'missing' ? 'The predecessor was missing. Its write-ahead log' : 'The predecessor'} is set aside as ${keptAs}.`,
   'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
     `${endedText(ended)}.`,
-  ...(carriedOver === null
+  ...(carriedOver === null ? [] : carriedText(carriedOver, kept)),
+  ...(keptAs === null
     ? []
-    : [
-        'Carried over from the predecessor, as ended since the backup: ' +
-          `client secrets ${carriedOver.credentials}, service keys ${carriedOver.serviceKeys}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
-          `passwords ${carriedOver.passwords}, second factors and recovery codes ${carriedOver.factors}, addresses ${carriedOver.emails}, links to the builder and identity providers ${carriedOver.links} and app owners ${carriedOver.owners}, members of apps ${carriedOver.members}, ` +
-          `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, websites and stores ${carriedOver.resources}, ` +
-          `scopes of apps and installs ${carriedOver.scopes}, ` +
-          `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +
-          `${carriedOver.webhooks}. What has ended and this backup does not know is remembered, should a newer one be ` +
-          `restored: ${kept}.`,
-      ]),
+    : [`Remove ${keptAs} and the files beside it once you miss nothing: it is a whole database.`]),
 ]
+
+/** One line for each kind of which something has ended. */
+const carriedText = (counts: NonNullable<Restored['carriedOver']>, kept: number): readonly string[] => {
+  const lines = Object.entries(counts).filter(([, count]) => count > 0)
+  return [
+    lines.length === 0
+      ? 'Nothing that is in this backup has ended since it was made.'
+      : 'Carried over from the predecessor, as ended since the backup:',
+    ...lines.map(([kind, count]) => `  ${carriedKinds[kind] ?? kind}: ${count}`),
+    ...(kept === 0
+      ? []
+      : [`What has ended and this backup does not know is remembered, should a newer one be restored: ${kept}.`]),
+  ]
+}
+
+const carriedKinds: Readonly<Record<string, string>> = {
+  credentials: 'client secrets',
+  serviceKeys: 'service keys',
+  apps: 'apps',
+  users: 'users',
+  passwords: 'changed passwords',
+  factors: 'second factors and recovery codes',
+  emails: 'addresses',
+  links: 'links to the builder and identity providers',
+  owners: 'owners of apps',
+  members: 'members of apps',
+  operators: 'operator rights',
+  installs: 'installs',
+  resources: 'websites and stores',
+  scopes: 'scopes of apps and installs',
+  versions: 'versions',
+  redirectUris: 'redirect URIs',
+  webhooks: 'webhook endpoints and secrets',
+}
 
 const adviceAfter = ({ predecessor, unread }: RestoreFacts): readonly string[] => {
   if (predecessor === 'read' && unread === 0) return []
