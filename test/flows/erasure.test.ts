@@ -240,6 +240,7 @@ const impersonal = new Set([
   'app_members.role',
   'mails.fault', // the name of a kind of fault
   'apps.name',
+  'apps.publisher', // gone when the app goes to somebody else, which comes before an erasure
   'apps.slug',
   'scopes.words',
   'audit_events.address', // for the retention of the audit log, with an ID that names nobody
@@ -256,6 +257,8 @@ const impersonal = new Set([
   'server_keys.name',
   'service_keys.name',
   'versions.artifact_filename',
+  'versions.description',
+  'versions.icon_place',
   'versions.manifest',
   'versions.notes',
   'versions.rejection',
