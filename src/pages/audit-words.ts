@@ -60,8 +60,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'app.deleted': ({ who, app }) => tell`${who} deleted ${app}`,
   'app.hidden': ({ who, app }) => tell`${who} hid ${app} from the directory of apps`,
   'app.listed': ({ who, app }) => tell`${who} showed ${app} in the directory of apps again`,
-  'app.publisher_changed': ({ who, app, value }) =>
-    tell`${who} changed the publisher of ${app} from ${chosen(value('from') || 'none')} to ${chosen(value('to') || 'none')}`,
+  'app.publisher_changed': ({ who, app }) => tell`${who} changed the publisher of ${app}`,
   'app.purged': ({ who, value }) => tell`${who} removed everything that belonged to the deleted app ${value('slug')}`,
   'app.renamed': ({ who, value }) => tell`${who} renamed ${chosen(value('from'))} to ${chosen(value('to'))}`,
   'app.rollback_allowed': ({ who, app }) => tell`${who} let development secrets roll back production of ${app}`,

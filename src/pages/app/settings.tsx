@@ -193,7 +193,7 @@ export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
     .use(
       changed(door, '/desk/apps/:slug/settings/listing', {
         by: place.by,
-        effect: 'takes away',
+        effect: 'renames',
         form: formOf({ directory: Type.Union([Type.Literal('hidden'), Type.Literal('shown')]) }),
         show: showSettings,
         act: async ({ visit, fields: { directory } }, { slug }) => {
