@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { webhookBody } from '../../src/domain/webhook-event.ts'
 import { getServers, setServers } from 'node:dns'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
@@ -30,7 +31,10 @@ const senderWith = (
 const message = (url: string) => ({
   url,
   headers: { 'content-type': 'application/json' },
-  body: '{"id":"evt_1","type":"ping"}',
+  body: webhookBody(
+    { id: 'evt_1', environment: 'production', kind: 'ping', data: { appId: 'app_1', endpointId: 'whk_1' } },
+    0,
+  ),
 })
 const at = (host: string, path = '/hooks') => `https://${host}:${new URL(receiver.url).port}${path}`
 
