@@ -1,6 +1,7 @@
 import { type AuditAction, isAuditAction } from '../domain/audit-action.ts'
 import type { AppEvent } from '../operations/audit/read-audit.ts'
 import type { Named, Names } from '../operations/audit/names.ts'
+import { conditionNames } from '../operations/health/health.ts'
 import { storedJson } from '../operations/stored-json.ts'
 import { roleInSentence } from './words.ts'
 
@@ -50,6 +51,10 @@ const tell = (texts: TemplateStringsArray, ...words: readonly (Word | Words)[]):
 
 const chosen = (text: string): Word => ({ text, of: null })
 
+/** The name of a condition in words; nothing if this program does not know it. */
+const conditionIn = (target: string): Word =>
+  chosen(conditionNames.some((name) => name === target) ? `: ${target.replaceAll('_', ' ')}` : '')
+
 /** The sentence of each event. A refusal is told as what was tried; the reason stands beside it. */
 const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'api_version.deprecated': ({ who, app, value }) =>
@@ -85,8 +90,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${app} repeated the exchange of a code${where} and got the same tokens`,
   'bearer.check': ({ who, bearer }) => tell`${who} presented ${bearer}`,
   'command.run': ({ who, value }) => tell`${who} ran the command ${chosen(value('command'))}`,
-  'condition.began': ({ who, target }) => tell`${who} noticed a problem: ${chosen(target)}`,
-  'condition.ended': ({ who, target }) => tell`${who} noticed the end of a problem: ${chosen(target)}`,
+  'condition.began': ({ who, target }) => tell`${who} noticed a problem${conditionIn(target)}`,
+  'condition.ended': ({ who, target }) => tell`${who} noticed the end of a problem${conditionIn(target)}`,
   'clock.reset': ({ who }) => tell`${who} set the clock of the database back`,
   'credential.confirmed': ({ who, secret, app, where }) =>
     tell`${who} confirmed that ${secret} of ${app}${where} may work again`,
