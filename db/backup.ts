@@ -78,10 +78,10 @@ const markOfDumps = 'PGDMP'
 
 /** Whether the file is a dump and not an SQLite file; false if it cannot be read. */
 export const isDump = (file: string): boolean => {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false
   const head = Buffer.alloc(markOfDumps.length)
   let descriptor = -1
   try {
+    if (!statSync(file).isFile()) return false // to open a pipe would wait for its writer
     descriptor = openSync(file, 'r')
     readSync(descriptor, head, 0, head.length, 0)
   } catch {

@@ -74,7 +74,7 @@ if (inner.length > 0) outcomes.push(await run(cores + 1, excluded, {}))
 if (inner.length < asked.length || asked.length === 0) {
   const program: Readonly<Record<string, string>> = isBinary ? {} : { TEST_PROGRAM: await bundled() }
   // These wait for processes, browsers and clocks most of the time.
-  outcomes.push(await run(3 * cores, ['', ...inner, ...tools], { TEST_SUITE: 'all', ...program }))
+  outcomes.push(await run(2 * cores, ['', ...inner, ...tools], { TEST_SUITE: 'all', ...program }))
 }
 cluster?.stop()
 

@@ -82,7 +82,7 @@ test('seed and dev refuse a database that is not empty, end, and leave it as it 
   ]) {
     const { exitCode, stdout, stderr } = await desk.run(words)
     expect({ exitCode, told: stdout.replace(/^\{.*\n/gm, '') }).toEqual({ exitCode: 1, told: '' })
-    expect(stderr).toMatch(/^error: The database is not empty[^\n]*\n$/m)
+    expect(stderr).toMatch(/^error: The database has data that is not of a demo[^\n]*\n$/m)
   }
   expect((await desk.json(['app', 'list'])).data).toEqual([])
 })

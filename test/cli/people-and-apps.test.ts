@@ -118,6 +118,8 @@ describe('app', () => {
       slug: 'answers',
       name: 'Newsletter',
       status: 'active',
+      publisher: null,
+      isListed: true,
       scopes: ['site:read', 'store:read'],
       givenScopes: [],
       ownerId: expect.stringMatching(/^usr_/),

@@ -28,7 +28,7 @@ test('a draft can be submitted, withdrawn, submitted again, approved and activat
     status: 'active',
     revision: 1,
     notes: 'Work in progress.',
-    manifest: { name: 'newsletter', embedUrl: 'https://newsletter.example/builder' },
+    manifest: { name: 'newsletter', description: expect.any(String), embedUrl: 'https://newsletter.example/builder' },
     scopes: ['site:read'],
     artifact: null,
     current: { development: true, production: true },

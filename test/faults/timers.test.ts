@@ -121,7 +121,7 @@ test('a job that keeps failing, hangs or waits for a lock stops no other job, le
 
 const lastLook = async ({ url }: RunningServer): Promise<number> =>
   Number(
-    /^app_platform_job_last_success_timestamp_seconds\{job="webhooks"\} (\S+)/m.exec(
+    /^app_platform_job_last_success_timestamp_seconds\{task="webhooks"\} (\S+)/m.exec(
       (await call(url, 'GET', '~/metrics')).text,
     )?.[1],
   )

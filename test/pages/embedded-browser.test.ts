@@ -43,7 +43,7 @@ const scene = async (options: BrowserOptions = {}): Promise<Scene> => {
 /** Installs the app on its page, and returns the install after the operator has approved it. */
 const install = async ({ page, app, owner }: Scene): Promise<string> => {
   await page.goto(`/apps/${app.slug}/install`)
-  await page.getByLabel('Install it on').selectOption('store my-store')
+  await page.getByLabel('Install it on').selectOption('site my-site')
   await page.getByRole('button', { name: 'Agree and install' }).click()
   await page.getByText('waits for an operator').waitFor()
   await page.locator('.badge', { hasText: 'Waiting for approval' }).waitFor()

@@ -27,11 +27,10 @@ export const addRestoreCommand = (program: Command): void => {
 }
 
 const restore = async (stopped: StoppedOptions, backup: string, flags: { readonly move?: boolean }) => {
-  if (isDump(backup)) throw new CommandFailed([notHere(backup)])
   if (flags.move === true) return await putInPlace(stopped, backup)
-  const restored = await withReadableBackup(
+  const restored = await withBackup(
+    stopped,
     backup,
-    () => canonicalPath(stopped.file),
     async (readable) => await restoreSqlite({ ...stopped, backup: readable, progress: showStep }),
   ).finally(() => showStep('done')) // so that an error starts on a new line
   const { at: restoredAt, ...facts } = restored
@@ -42,13 +41,28 @@ const restore = async (stopped: StoppedOptions, backup: string, flags: { readonl
   }
 }
 
+/** Works on a backup that the acting user can read, and that is one of SQLite. */
+const withBackup = async <T>(
+  { file }: StoppedOptions,
+  backup: string,
+  work: (readable: string) => Promise<T>,
+): Promise<T> =>
+  await withReadableBackup(
+    backup,
+    () => canonicalPath(file),
+    async (readable) => {
+      if (isDump(readable)) throw new CommandFailed([notHere(backup)])
+      return await work(readable)
+    },
+  )
+
 const notHere = (dump: string): string =>
   `${dump} is a dump of PostgreSQL: restore it with pg_restore, as app-platform help postgresql shows.`
 
 const putInPlace = async (stopped: StoppedOptions, sealed: string): Promise<Answer> => {
-  const { database, restoredAt } = await withReadableBackup(
+  const { database, restoredAt } = await withBackup(
+    stopped,
     sealed,
-    () => canonicalPath(stopped.file),
     async (readable) => await restoreMoved({ ...stopped, sealed: readable }),
   )
   const text = `Put ${database} in place. Tokens, sessions and grants go on. Remove ${sealed}: it is a whole copy, and must not be used twice.`
