@@ -40,7 +40,7 @@ test('clock reset takes the time back to the clock of PostgreSQL, ends everythin
     (await call(ahead.server.url, 'GET', '~/readyz')).body.error.details.conditions
   // On a busy machine its first look at PostgreSQL comes late.
   expect(await eventually(conditions, ([first]) => first === 'clock_ahead')).toEqual(['clock_ahead'])
-  expect(await (await fetch(`${ahead.server.url}/metrics`)).text()).toContain('\nnode_leads 1\n')
+  expect(await (await fetch(`${ahead.server.url}/metrics`)).text()).toContain('\napp_platform_node_leads 1\n')
   const token = await appToken(ahead.server.url, world.app.production)
   await grantTokens(ahead)
   expect(await reset()).toMatchObject({ code: 1, stderr: expect.stringContaining('A server is running') })
