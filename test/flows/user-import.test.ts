@@ -85,13 +85,13 @@ test('if lines are wrong, all of them are named with the rule, and nothing is st
   const told: readonly { line: number; message: string }[] = answer.body.error.details.lines
   expect(told.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10])
   expect(told.map(({ message }) => message.split(':')[0])).toEqual([
-    'The body is not valid JSON in UTF-8.',
+    'This is not a JSON object.',
     'name',
     'email',
     'externalId',
     'externalId',
     'email',
-    'The body is not valid JSON in UTF-8.',
+    'This is not a JSON object.',
     'pictureUrl',
     'status',
   ])
