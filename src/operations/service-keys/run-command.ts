@@ -25,20 +25,15 @@ export const beginCommand: Operation<KeyCommand, Platform> = async (
   actor,
   { name, values, sparing },
 ) => {
-  const spared =
-    sparing === 'nobody'
-      ? platform
-      : checkingFirst(platform, () => ({
-          each: async (q) => await refusalForOperators(q, values, sparing === 'operators and their apps'),
-        }))
+  const refusalIn = async (q: Queries) =>
+    sparing === 'nobody' ? null : await refusalForOperators(q, values, sparing === 'operators and their apps')
   await decide(platform, trace, { actor }, async ({ q, record }) => {
-    const refusal =
-      sparing === 'nobody' ? null : await refusalForOperators(q, values, sparing === 'operators and their apps')
+    const refusal = await refusalIn(q)
     const detail = { command: name }
     await record({ action: 'command.run', detail, ...(refusal !== null && { refusedWith: refusal.code }) })
     return refusal ?? undefined
   })
-  return spared
+  return sparing === 'nobody' ? platform : checkingFirst(platform, () => ({ each: refusalIn }))
 }
 
 const refusalForOperators = async (
