@@ -7,8 +7,6 @@ export type Answer = {
   readonly text: string | ((width: number | null) => string)
   /** What the command was done despite of, without `warning:`. */
   readonly warnings?: readonly string[]
-  /** The exit code is 1, although there is an answer. */
-  readonly hasFailed?: boolean
 }
 
 /** The lines of an answer on stdout. */
@@ -25,9 +23,8 @@ export const warningLines = (warnings: readonly string[]): string =>
 
 /** Prints the answer of a command. Nothing else writes to stdout. */
 export const answer = (flags: { readonly json?: boolean }, given: Answer): void => {
-  const { warnings = [], hasFailed = false } = given
+  const { warnings = [] } = given
   if (warnings.length > 0) process.stderr.write(warningLines(warnings))
-  if (hasFailed) process.exitCode = 1
   process.stdout.write(answerLines(flags, given, terminalWidth()))
 }
 

@@ -60,7 +60,6 @@ const runCaptured = async (
     answered: (flags, answer) => {
       say('stdout', answerLines(flags, answer, width))
       say('stderr', warningLines(answer.warnings ?? []))
-      if (answer.hasFailed === true) output.exitCode = 1
     },
   }
   try {

@@ -23,6 +23,26 @@ export const attemptErrors = [
 ] as const
 export type AttemptError = (typeof attemptErrors)[number]
 
+const errorWords = {
+  no_secret: 'Not sent: no signing secret. Rotate the secret.',
+  address_refused: 'The host resolves to an address that is not allowed',
+  not_resolved: 'The host name does not resolve',
+  not_connected: 'Could not connect',
+  certificate_refused: 'The certificate is not valid for the host',
+  no_answer: 'The connection was closed without an answer',
+  timed_out: 'No answer within 15 seconds',
+} as const satisfies Record<AttemptError, string>
+
+/** How an attempt ended, for people. */
+export const outcomeInWords = ({
+  status,
+  error,
+}: {
+  readonly status: number | null
+  readonly error: AttemptError | null
+}) =>
+  isDelivered(status) ? `Delivered (${status})` : error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]
+
 /** How an attempt ended: accepted, answered with another status, or not answered. */
 export const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
 export type AttemptOutcome = (typeof attemptOutcomes)[number]

@@ -1,4 +1,4 @@
-import { isDelivered } from '../domain/webhook-delivery.ts'
+import { isDelivered, outcomeInWords } from '../domain/webhook-delivery.ts'
 import { isEveryKind } from '../domain/webhook-event.ts'
 import type { AttemptRecord } from '../operations/webhooks/deliveries.ts'
 import type { EndpointDetail, EndpointRecord } from '../operations/webhooks/endpoints.ts'
@@ -24,22 +24,9 @@ export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'r
   return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
 }
 
-const errorWords = {
-  no_secret: 'Not sent: no signing secret. Rotate the secret.',
-  address_refused: 'The host resolves to an address that is not allowed',
-  not_resolved: 'The host name does not resolve',
-  not_connected: 'Could not connect',
-  certificate_refused: 'The certificate is not valid for the host',
-  no_answer: 'The connection was closed without an answer',
-  timed_out: 'No answer within 15 seconds',
-} as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
-
-export const OutcomeBadge = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
-  isDelivered(status) ? (
-    <Badge tone="good">Delivered ({status})</Badge>
-  ) : (
-    <Badge tone="bad">{error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]}</Badge>
-  )
+export const OutcomeBadge = ({ attempt }: { readonly attempt: AttemptRecord }) => (
+  <Badge tone={isDelivered(attempt.status) ? 'good' : 'bad'}>{outcomeInWords(attempt)}</Badge>
+)
 
 export const deliveriesInWords = ({ delivered, pending, failed }: EndpointDetail['deliveries']): string =>
   `${delivered} delivered, ${pending} waiting, ${failed} failed`

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Environment } from '../../domain/app.ts'
 import { environments } from '../../domain/app.ts'
+import { outcomeInWords } from '../../domain/webhook-delivery.ts'
 import { builderKinds, webhookKinds } from '../../domain/webhook-event.ts'
 import {
   addEndpoint,
@@ -21,7 +22,7 @@ import {
   sinceOption,
 } from '../flag-values.ts'
 import { operatorCommands, type OperatorSession } from '../operator-command.ts'
-import { listAnswer, recordAnswer, UsageError } from '../output.ts'
+import { type Answer, CommandFailed, listAnswer, recordAnswer, UsageError } from '../output.ts'
 
 const kindList = `
 The kinds are
@@ -115,8 +116,17 @@ const list = async ([platform]: OperatorSession, app: string | undefined, flags:
 }
 
 const ping = async (session: OperatorSession, id: string) => {
-  const result = await pingEndpoint(...session, id)
-  return { ...recordAnswer(result), hasFailed: !result.delivered }
+  return pingAnswer(await pingEndpoint(...session, id))
+}
+
+type Ping = Awaited<ReturnType<typeof pingEndpoint>>
+
+/** @throws CommandFailed if the endpoint did not accept it */
+export const pingAnswer = (result: Ping): Answer => {
+  if (result.delivered) return recordAnswer(result)
+  const { answer } = result
+  const sentences = [`The endpoint did not accept the ping. ${outcomeInWords(result).replace(/\.?$/, '.')}`]
+  throw new CommandFailed(answer === '' ? sentences : [...sentences, `Its answer begins: ${answer}`])
 }
 
 const attempts = async ([platform]: OperatorSession, id: string, { limit }: { readonly limit: number }) => {

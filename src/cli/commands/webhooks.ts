@@ -9,7 +9,7 @@ import {
 import { limitOption, type Since, sinceOption } from '../flag-values.ts'
 import { listAnswer, answer, recordAnswer } from '../output.ts'
 import { openRemote } from '../remote.ts'
-import { assertOneChoice, attemptColumns } from './webhook.ts'
+import { assertOneChoice, attemptColumns, pingAnswer } from './webhook.ts'
 
 const help = `
 Endpoints of the development environment only. They are registered in the console, which shows their secrets once.
@@ -52,8 +52,7 @@ const list = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> =
 }
 
 const ping = async (signal: AbortSignal, id: string, flags: DeveloperFlags): Promise<void> => {
-  const result = await (await open(signal, flags)).ping(id, { signal })
-  answer(flags, { ...recordAnswer(result), hasFailed: !result.delivered })
+  answer(flags, pingAnswer(await (await open(signal, flags)).ping(id, { signal })))
 }
 
 type AttemptFlags = DeveloperFlags & { readonly limit: number }
