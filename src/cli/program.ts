@@ -60,7 +60,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       install: async () => (await import('./commands/install.ts')).addInstallCommands,
       resource: async () => (await import('./commands/resource.ts')).addResourceCommands,
       review: async () => (await import('./commands/review.ts')).addReviewCommands,
-      webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+      endpoint: async () => (await import('./commands/endpoint.ts')).addEndpointCommands,
       scope: async () => (await import('./commands/scope.ts')).addScopeCommands,
       'service-key': async () => (await import('./commands/service-key.ts')).addServiceKeyCommands,
       mail: async () => (await import('./commands/mail.ts')).addMailCommands,

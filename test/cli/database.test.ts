@@ -67,7 +67,7 @@ test('seed fills an empty database and prints working logins and secrets once', 
 test('seed explains how to add a webhook endpoint, and the command it shows works', async () => {
   const desk = deskAt(join(temporaryFolder(), 'app-platform.db'))
   const { stdout } = await desk.run(['seed'])
-  const told = /^ {2}app-platform (webhook add .*)$/m.exec(stdout)?.[1] ?? ''
+  const told = /^ {2}app-platform (endpoint add .*)$/m.exec(stdout)?.[1] ?? ''
   const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
   const added = await desk.run(told.replace('https://...', 'https://127.0.0.1:9/hooks').split(' '), { env })
   expect(added).toMatchObject({ exitCode: 0, stderr: '' })

@@ -31,14 +31,24 @@ test('with its certificate, an app on localhost is trusted, and gets webhooks fr
   await addUser(desk)
   await addApp(desk)
   const url = `https://localhost:${app.port}/webhooks`
-  const add = ['webhook', 'add', 'newsletter', '--environment', 'development', '--url', url, '--kinds', 'grant.created']
+  const add = [
+    'endpoint',
+    'add',
+    'newsletter',
+    '--environment',
+    'development',
+    '--url',
+    url,
+    '--kinds',
+    'grant.created',
+  ]
   const allowed = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' }
   expect(await desk.run(add)).toMatchObject({ exitCode: 1 })
   const { id } = await desk.json(add, { env: allowed })
-  const ping = ['webhook', 'ping', id, '--json']
+  const ping = ['endpoint', 'ping', id, '--json']
   expect(await desk.run(ping, { env: allowed })).toMatchObject({ exitCode: 1 })
   expect(got).toEqual([])
-  expect(await desk.json(['webhook', 'ping', id], { env: { ...allowed, NODE_EXTRA_CA_CERTS: cert } })).toMatchObject({
+  expect(await desk.json(['endpoint', 'ping', id], { env: { ...allowed, NODE_EXTRA_CA_CERTS: cert } })).toMatchObject({
     delivered: true,
   })
   expect(got).toEqual(['ping'])

@@ -98,7 +98,7 @@ test('a demo in a file is served again as its users left it, and what was not de
   const first = startDemo(['--database', file])
   const { email, password } = await signedInAs('ada', first)
   await first.ended('SIGKILL')
-  const endpoints = await run(['webhook', 'list', 'newsletter', '--database', file, '--json'])
+  const endpoints = await run(['endpoint', 'list', 'newsletter', '--database', file, '--json'])
   const [endpoint] = JSON.parse(endpoints.stdout).data
   expect((await run(['app', 'delete', 'shop-insights', '--yes', '--database', file])).exitCode).toBe(0)
 
@@ -140,11 +140,11 @@ needs('openssl').test(
     const local = startDemo(['--database', file])
     await local.printedWith(/^BASE=(.+)$/m)
     const url = receiver.url.replace('127.0.0.1', 'localhost')
-    const add = ['webhook', 'add', 'newsletter', '--environment', 'development', '--kinds', 'ping', '--url', url]
+    const add = ['endpoint', 'add', 'newsletter', '--environment', 'development', '--kinds', 'ping', '--url', url]
     const added = await run([...add, '--database', file, '--json'])
     expect(added.exitCode).toBe(0)
     const { id, secret } = JSON.parse(added.stdout)
-    expect((await run(['webhook', 'ping', id, '--database', file])).exitCode).toBe(0)
+    expect((await run(['endpoint', 'ping', id, '--database', file])).exitCode).toBe(0)
     const { browser } = await signedInAs('ada', local)
     const page = `/console/newsletter/webhooks/${id}`
     expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toEndWith('?done=taken')

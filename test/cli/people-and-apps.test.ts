@@ -343,7 +343,7 @@ test('an app is named by its slug or its ID, and every list of its things also t
   const { id } = await addApp(desk, 'by-id')
   await desk.json(['credential', 'create', id, '--environment', 'development'])
   await desk.json(['redirect', 'add', id, '--environment', 'development', 'https://by-id.example/callback'])
-  for (const list of ['credential', 'redirect', 'webhook', 'review', 'install', 'audit'].map((noun) => [
+  for (const list of ['credential', 'redirect', 'endpoint', 'review', 'install', 'audit'].map((noun) => [
     noun,
     'list',
   ])) {

@@ -5,6 +5,7 @@ import { version } from '../../package.json'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../clients/support/free-port.ts'
 import type { Json } from '../support/call.ts'
+import { guide } from '../support/documents.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -70,6 +71,32 @@ test('on PostgreSQL the unit keeps the URL in a file of root, and the printed te
   expect(timer).toContain('17 3 * * * root set -a; . /etc/app-platform.env; exec /')
   expect(timer).toContain(' backup /var/lib/app-platform-backups --keep 14 --check >/dev/null\n')
   expect(timer).not.toMatch(/canary|ReadWritePaths|StateDirectory="app-platform"/)
+})
+
+test('each flag of a print command changes what it prints, and a URL with a password only where it is read from', async () => {
+  const values = {
+    port: '4001',
+    host: '::1',
+    'public-url': 'https://other.example',
+    database: '/var/lib/app-platform/x.db',
+  }
+  const env = { PUBLIC_URL: 'https://apps.example.com', DATABASE_URL_FILE: join(temporaryFolder(), 'url') }
+  await Bun.write(env.DATABASE_URL_FILE, 'postgres://app@localhost/apps\n')
+  for (const what of ['systemd', 'backup-timer', 'caddy', 'nginx', 'container', 'alerts']) {
+    const usual = await print(what, env)
+    const help = (await runHere(['print', what, '--help'])).stdout
+    for (const [flag, value] of Object.entries(values).filter(([name]) => help.includes(`--${name} `))) {
+      const changed = await print(what, env, `--${flag}`, value)
+      expect({ what, flag, isThere: changed.includes(value.replace(/^https:\/\//, '')) }).toMatchObject({
+        isThere: true,
+      })
+      expect(changed).not.toBe(usual)
+    }
+    if (!help.includes('--database ')) continue
+    const named = await print(what, env, '--database', 'postgres://app:canary@localhost/apps')
+    expect(named).toBe(await print(what, { PUBLIC_URL: env.PUBLIC_URL, DATABASE_URL: 'postgres://app@localhost/apps' }))
+    expect(named).toContain('app-platform.env')
+  }
 })
 
 test('secret settings are in a file of their own, and no printed text has their values', async () => {
@@ -237,6 +264,30 @@ caddy('Caddy finds the printed site valid and well formatted', async () => {
   expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
   expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
 })
+
+caddy(
+  'the lines of the guide that print a site for Caddy can be run again, beside a site of somebody else',
+  async () => {
+    const folder = temporaryFolder()
+    const printed = join(folder, 'printed')
+    const file = join(folder, 'Caddyfile')
+    await Bun.write(file, 'http://other.example {\n\trespond 204\n}\n')
+    const lines = /```sh\n([^`]*print caddy[^`]*)```/.exec(await guide('operate/proxy'))?.[1] ?? ''
+    expect(lines).toContain('/etc/caddy/Caddyfile')
+    const here = lines
+      .replaceAll('/etc/caddy', folder)
+      .replace('app-platform print caddy', `cat ${printed}`)
+      .replace('systemctl reload caddy', '')
+    for (const port of ['3000', '3001']) {
+      await Bun.write(printed, await print('caddy', settings, '--port', port))
+      expect(Bun.spawnSync(['sh', '-c', here]).exitCode).toBe(0)
+      expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
+      const adapted = askCaddy('adapt', '--adapter', 'caddyfile', '--config', file).stdout.toString()
+      expect(adapted).toContain(`[::1]:${port}`)
+      expect(adapted).toContain('other.example')
+    }
+  },
+)
 
 needs('systemd-analyze').test('systemd accepts the backup timer and its service', async () => {
   for (const env of [{}, { DATABASE_URL: 'file:/srv/x.db' }]) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { commandPlaces } from '../../src/cli/remote-commands.ts'
 import { onSqlite } from '../support/engines.ts'
 import { databaseOf } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
@@ -16,8 +17,8 @@ const commands = [
   'install', 'install create', 'install approve', 'install reject', 'install deactivate', 'install list',
   'resource', 'resource import',
   'review', 'review submit', 'review withdraw', 'review approve', 'review reject', 'review activate', 'review list',
-  'webhook', 'webhook add', 'webhook list', 'webhook enable', 'webhook disable', 'webhook remove', 'webhook rotate',
-  'webhook ping', 'webhook attempts', 'webhook resend',
+  'endpoint', 'endpoint add', 'endpoint list', 'endpoint enable', 'endpoint disable', 'endpoint remove', 'endpoint rotate',
+  'endpoint ping', 'endpoint attempts', 'endpoint resend',
   'audit', 'audit list',
   'login', 'logout', 'whoami', 'versions', 'versions list', 'versions show', 'versions create', 'versions rollback',
   'installs', 'installs list',
@@ -36,6 +37,14 @@ test('the help of the program lists every command', async () => {
   const { stdout } = await run(['--help'])
   for (const command of commands.filter((name) => !name.includes(' ')))
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+})
+
+test('no two nouns differ only in their number, except for one pair, whose help names the other', async () => {
+  const nouns = new Set(Object.keys(commandPlaces).map((name) => name.split(' ')[0] ?? ''))
+  const pairs = [...nouns].filter((noun) => nouns.has(`${noun}s`))
+  expect(pairs).toEqual(['install']) // operators approve what the API calls /installs
+  expect((await runHere(['install', '--help'])).stdout).toContain('see installs.')
+  expect((await runHere(['installs', '--help'])).stdout).toContain('see install.')
 })
 
 test('--version prints the version, the commit and the version of SQLite', async () => {

@@ -86,7 +86,7 @@ describe('a command over the network', () => {
       ['redirect', 'list', '--app', app.slug],
       ['user', 'list'],
       ['scope', 'list', '--limit', '5'],
-      ['webhook', 'list', app.slug],
+      ['endpoint', 'list', app.slug],
       ['review', 'list', app.slug],
       ['install', 'list'],
     ]) {
@@ -119,7 +119,7 @@ describe('a command over the network', () => {
       ['app', 'suspend', 'nobody'],
       ['review', 'approve', app.slug, '9.9.9'],
       ['credential', 'revoke', 'crd_none'],
-      ['webhook', 'resend', 'whk_none', '--failed'],
+      ['endpoint', 'resend', 'whk_none', '--failed'],
     ]) {
       const [local, remote] = [await here([...words, '--json']), await there([...words, '--json'])]
       expect([words, remote.exitCode, failureIn(remote)]).toEqual([words, 1, failureIn(local)])

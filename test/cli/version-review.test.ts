@@ -54,16 +54,6 @@ test('list shows every version of an app, newest first, with the fields that eac
   )
 })
 
-test('the old name of the commands works, and says on stderr what the new one is', async () => {
-  const { data } = await desk.json(['review', 'list', 'newsletter'])
-  const { exitCode, stdout, stderr } = await desk.run(['version', 'list', 'newsletter', '--json'])
-  expect({ exitCode, list: JSON.parse(stdout) }).toEqual({ exitCode: 0, list: { data } })
-  expect(stderr).toBe(
-    'warning: app-platform version is now app-platform review. The old name works until November 2027.\n',
-  )
-  expect((await desk.run(['--help'])).stdout).not.toMatch(/^ {2}version\b/m)
-})
-
 test('a submitted version is rejected with a message and a list of things to fix', async () => {
   const items = ['--item', 'manifest.support=No address.', '--item', 'notes=Say = what changed.']
   expect(await statusOf('1.3.0', 'reject', '--message', 'Not yet.', ...items)).toMatchObject({

@@ -29,10 +29,10 @@ const failedPing = (why: string) => ({
   message: `The endpoint did not accept the ping. ${why}`,
 })
 const add = (url: string, kinds: string) =>
-  ['webhook', 'add', 'newsletter', '--environment', 'development', '--url', url, '--kinds', kinds] // prettier-ignore
+  ['endpoint', 'add', 'newsletter', '--environment', 'development', '--url', url, '--kinds', kinds] // prettier-ignore
 const endpoint = async (kinds = 'credential.created') => await desk.json(add(receiver.url, kinds), { env })
 
-describe('webhook', () => {
+describe('endpoint', () => {
   test('add prints the secret once, and list never does', async () => {
     const made = await endpoint('ping, install.created')
     expect(made).toEqual({
@@ -48,7 +48,7 @@ describe('webhook', () => {
       updatedAt: expect.stringMatching(isoTime),
       secret: expect.stringMatching(/^whsec_/),
     })
-    const { stdout } = await desk.run(['webhook', 'list', 'newsletter'])
+    const { stdout } = await desk.run(['endpoint', 'list', 'newsletter'])
     expect(stdout).toContain(made.id)
     expect(stdout).not.toContain('whsec_')
     expect((await desk.run(['audit', 'list', '--json'])).stdout).not.toContain(made.secret.slice(6))
@@ -61,7 +61,9 @@ describe('webhook', () => {
     const unknown = await desk.run(add(receiver.url, 'ping,nothing'), { env })
     expect(unknown.exitCode).toBe(1)
     expect(unknown.stderr).toContain('There is no such kind of event.')
-    const wrong = await desk.run(['webhook', 'list', 'newsletter'], { env: { WEBHOOK_ALLOWED_NETWORKS: 'everything' } })
+    const wrong = await desk.run(['endpoint', 'list', 'newsletter'], {
+      env: { WEBHOOK_ALLOWED_NETWORKS: 'everything' },
+    })
     expect(wrong.exitCode).not.toBe(0)
     expect(wrong.stderr).toContain('WEBHOOK_ALLOWED_NETWORKS')
   })
@@ -70,7 +72,7 @@ describe('webhook', () => {
     const { id } = await endpoint()
     const before = receiver.received.length
     const careless = { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-    const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env: careless })
+    const { exitCode, stdout } = await desk.run(['endpoint', 'ping', id, '--json'], { env: careless })
     expect(exitCode).toBe(1)
     expect(JSON.parse(stdout)).toEqual({ error: failedPing('The certificate is not valid for the host.') })
     expect(receiver.received).toHaveLength(before)
@@ -79,19 +81,19 @@ describe('webhook', () => {
   test('ping reports the result and exits 1 if the receiver refuses it', async () => {
     const { id } = await endpoint()
     receiver.behave(() => 200)
-    expect(await desk.json(['webhook', 'ping', id], { env: trusting })).toMatchObject({
+    expect(await desk.json(['endpoint', 'ping', id], { env: trusting })).toMatchObject({
       delivered: true,
       status: 200,
       error: null,
     })
     receiver.behave(() => 418)
-    const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env: trusting })
+    const { exitCode, stdout } = await desk.run(['endpoint', 'ping', id, '--json'], { env: trusting })
     expect(exitCode).toBe(1)
     expect(JSON.parse(stdout)).toEqual({ error: failedPing('Answered 418. Its answer begins: answer 1') })
     receiver.behave(() => 200)
-    const closed = await desk.run(['webhook', 'ping', id, '--json']) // no network is allowed now
+    const closed = await desk.run(['endpoint', 'ping', id, '--json']) // no network is allowed now
     expect(JSON.parse(closed.stdout).error.message).toContain('an address that is not allowed')
-    const { data } = await desk.json(['webhook', 'attempts', id])
+    const { data } = await desk.json(['endpoint', 'attempts', id])
     expect(data.map(({ status, error }: { status: unknown; error: unknown }) => [status, error])).toEqual([
       [null, 'address_refused'],
       [418, null],
@@ -110,9 +112,9 @@ describe('webhook', () => {
       response.writeHead(500).end('\x1b[2Jgone\r\n\u202e')
       return 'by itself'
     })
-    await desk.run(['webhook', 'ping', id], { env: trusting })
+    await desk.run(['endpoint', 'ping', id], { env: trusting })
     receiver.behave(() => 200)
-    const { stdout } = await desk.run(['webhook', 'attempts', id])
+    const { stdout } = await desk.run(['endpoint', 'attempts', id])
     expect(stdout).toContain('gone')
     expect(stdout).not.toContain('\x1b')
     expect(stdout).not.toContain('\u202e')
@@ -120,20 +122,20 @@ describe('webhook', () => {
 
   test('disable, enable, rotate, resend and remove change the endpoint as documented', async () => {
     const { id, secret } = await endpoint()
-    expect(await desk.json(['webhook', 'disable', id])).toMatchObject({ status: 'disabled', reason: 'by_hand' })
-    expect(await desk.json(['webhook', 'enable', id])).toMatchObject({ status: 'enabled', reason: null })
-    const rotated = await desk.json(['webhook', 'rotate', id, '--grace-hours', '1'])
+    expect(await desk.json(['endpoint', 'disable', id])).toMatchObject({ status: 'disabled', reason: 'by_hand' })
+    expect(await desk.json(['endpoint', 'enable', id])).toMatchObject({ status: 'enabled', reason: null })
+    const rotated = await desk.json(['endpoint', 'rotate', id, '--grace-hours', '1'])
     expect(rotated.secret).toMatch(/^whsec_/)
     expect(rotated.secret).not.toBe(secret)
     await addCredential(desk)
-    expect(await desk.json(['webhook', 'resend', id, '--failed'])).toEqual({ id, resent: 0 })
-    expect(await desk.json(['webhook', 'resend', id, '--since', '1h'])).toEqual({ id, resent: 1 })
-    expect((await desk.run(['webhook', 'resend', id, '--event', 'evt_none'])).exitCode).toBe(1)
+    expect(await desk.json(['endpoint', 'resend', id, '--failed'])).toEqual({ id, resent: 0 })
+    expect(await desk.json(['endpoint', 'resend', id, '--since', '1h'])).toEqual({ id, resent: 1 })
+    expect((await desk.run(['endpoint', 'resend', id, '--event', 'evt_none'])).exitCode).toBe(1)
     for (const flags of [[], ['--failed', '--since', '1h'], ['--since', 'yesterday']]) {
-      expect((await desk.run(['webhook', 'resend', id, ...flags])).exitCode).toBe(2)
+      expect((await desk.run(['endpoint', 'resend', id, ...flags])).exitCode).toBe(2)
     }
-    expect(await desk.json(['webhook', 'remove', id])).toMatchObject({ id })
-    expect((await desk.run(['webhook', 'remove', id])).exitCode).toBe(1)
+    expect(await desk.json(['endpoint', 'remove', id])).toMatchObject({ id })
+    expect((await desk.run(['endpoint', 'remove', id])).exitCode).toBe(1)
   })
 
   test('seed --webhook-url prints a working endpoint, and seeds nothing if the URL is not allowed', async () => {
@@ -162,12 +164,12 @@ describe('webhook', () => {
       const [gone, disabled, rotated, kept] = [await made(), await made(), await made(), await made()]
       const backup = join(old.folder, 'copy.db')
       await old.json(['backup', backup])
-      await old.json(['webhook', 'remove', gone.id])
-      await old.json(['webhook', 'disable', disabled.id])
-      await old.json(['webhook', 'rotate', rotated.id, '--grace-hours', '0'])
+      await old.json(['endpoint', 'remove', gone.id])
+      await old.json(['endpoint', 'disable', disabled.id])
+      await old.json(['endpoint', 'rotate', rotated.id, '--grace-hours', '0'])
       // The endpoint and its secret, the disabled one, and the old secret of the rotated one.
       expect((await old.json(['restore', backup])).carriedOver).toMatchObject({ webhooks: 4 })
-      const { data } = await old.json(['webhook', 'list', 'newsletter'])
+      const { data } = await old.json(['endpoint', 'list', 'newsletter'])
       expect(data.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
         [disabled.id, 'disabled'],
         [rotated.id, 'enabled'],
@@ -176,16 +178,16 @@ describe('webhook', () => {
       receiver.behave(() => 200)
       const before = receiver.received.length
       // Its old secret has ended, and the new one came after the backup.
-      const { stdout } = await old.run(['webhook', 'ping', rotated.id, '--json'], { env: trusting })
+      const { stdout } = await old.run(['endpoint', 'ping', rotated.id, '--json'], { env: trusting })
       expect(JSON.parse(stdout)).toEqual({ error: failedPing('Not sent: no signing secret. Rotate the secret.') })
-      await old.json(['webhook', 'ping', kept.id], { env: trusting })
+      await old.json(['endpoint', 'ping', kept.id], { env: trusting })
       const calls = receiver.received.slice(before)
       expect(calls.map((call) => receiver.isSignedWith(call, kept.secret))).toEqual([true])
     },
   )
 
   test('add --help lists every kind', async () => {
-    const { stdout, exitCode } = await desk.run(['webhook', 'add', '--help'])
+    const { stdout, exitCode } = await desk.run(['endpoint', 'add', '--help'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('grant.reuse_detected')
     expect(stdout).toContain('api_version.deprecated')
@@ -195,16 +197,16 @@ describe('webhook', () => {
 test('an endpoint of the builder is registered without an app, and listed apart', async () => {
   const kinds = ['--kinds', 'install.approved,user.erased']
   const place = ['--url', 'https://93.184.215.14/hooks', ...kinds]
-  const { id, app, secret } = await desk.json(['webhook', 'add', '--builder', ...place])
+  const { id, app, secret } = await desk.json(['endpoint', 'add', '--builder', ...place])
   expect([app, secret]).toEqual([null, expect.stringContaining('whsec_')])
-  const { data } = await desk.json(['webhook', 'list', '--builder'])
+  const { data } = await desk.json(['endpoint', 'list', '--builder'])
   expect(data).toMatchObject([{ id, app: null, kinds: ['install.approved', 'user.erased'] }])
   for (const words of [
     ['add', 'some-app', '--builder', ...place],
     ['add', ...place],
     ['list', 'some-app', '--builder'],
   ]) {
-    expect((await desk.run(['webhook', ...words])).exitCode).toBe(2)
+    expect((await desk.run(['endpoint', ...words])).exitCode).toBe(2)
   }
-  expect((await desk.run(['webhook', 'remove', id])).exitCode).toBe(0)
+  expect((await desk.run(['endpoint', 'remove', id])).exitCode).toBe(0)
 })

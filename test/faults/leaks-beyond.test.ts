@@ -84,7 +84,8 @@ const playWebhooks = async (): Promise<void> => {
   const { app, server, platform } = world
   const database = ['--database', server.database]
   const env = Object.entries(settings()).map(([name, value]) => `${name}=${value}`)
-  const run = async (...args: readonly string[]) => await runProgram(['webhook', ...args, ...database], ['env', ...env])
+  const run = async (...args: readonly string[]) =>
+    await runProgram(['endpoint', ...args, ...database], ['env', ...env])
   const kinds = 'credential.created,install.created,install.approved,ping'
   const added = await run(
     'add',

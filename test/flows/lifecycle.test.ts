@@ -211,7 +211,7 @@ describe('of 50 steps at once that exclude each other', () => {
       ...forms.map(async ({ name, send }) => ((await send()).status === 303 ? name : null)),
       ...(['approve', 'reject', 'withdraw'] as const).map(async (step) => {
         const message = step === 'reject' ? ['--message', 'No.'] : []
-        const { code } = await runProgram(['version', step, app.slug, '1.0.0', ...message, '--database', file])
+        const { code } = await runProgram(['review', step, app.slug, '1.0.0', ...message, '--database', file])
         return code === 0 ? step : null
       }),
       ...Array.from({ length: 23 }, async (_, index) => {

@@ -72,7 +72,7 @@ const startApp = (platform: string) => {
   operator('redirect', 'add', slug, '--environment', 'production', `${appUrl}/callback`)
   const kinds = 'install.approved,install.deactivated,resource.updated,resource.removed,user.erased'
   const endpoint = ['--environment', 'production', '--url', `${appUrl}/webhooks`, '--kinds', kinds]
-  const { secret } = operator('webhook', 'add', slug, ...endpoint)
+  const { secret } = operator('endpoint', 'add', slug, ...endpoint)
 
   const version = join(folder, 'version')
   mkdirSync(version)

@@ -11,7 +11,11 @@ const kindOfResource = { website: 'site', site: 'site', store: 'store' } as cons
 const kindOfInstall = { site: 'website', store: 'store' } as const
 
 export const addInstallCommands = (program: Command): void => {
-  const operator = operatorCommands(program.command('install').description('Installs of apps on websites and stores.'))
+  const group = program
+    .command('install')
+    .description('Installs of apps on websites and stores.')
+    .addHelpText('after', '\nFor operators. Developers list those of their app, on a server: see installs.')
+  const operator = operatorCommands(group)
   operator('create <app>', 'Install an app on a website or store of a user; it waits for approval.', create)
     .requiredOption('--user <email>', 'whose website or store')
     .addOption(

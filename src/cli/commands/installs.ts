@@ -13,6 +13,7 @@ import { openRemote } from '../remote.ts'
 
 const help = `
 Only installs of the environment of the credentials that an operator approved. Of ended ones only the times are told.
+For developers. Operators approve and end installs: see install.
 ${credentialsHelp}
 
 Examples:

@@ -6,7 +6,7 @@ import alertRules from '../print/alert-rules.yml' with { type: 'text' }
 import { containerFiles, containerSettings, containerUpstream } from '../print/container.ts'
 import { type Deployment, deploymentOf, reachable } from '../print/deployment.ts'
 import { fill } from '../print/fill.ts'
-import { caddyfile, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
+import { caddySite, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
 import { backupTimer, systemdUnit } from '../print/systemd.ts'
 
 export const addPrintCommands = (program: Command): void => {
@@ -29,7 +29,7 @@ export const addPrintCommands = (program: Command): void => {
     group,
     'caddy',
     'A Caddy site that terminates TLS.',
-    async (deployment) => caddyfile(await termsOf(deployment)),
+    async (deployment) => caddySite(await termsOf(deployment)),
     { uses: ofProxies },
   )
   printCommand(

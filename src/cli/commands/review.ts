@@ -13,21 +13,9 @@ draft -> submitted -> approved -> active -> superseded
            | withdraw: back to draft
            | reject: rejected, for good`
 
-/** The commands, and again under their name of before November 2026, which works until November 2027. */
 export const addReviewCommands = (program: Command): void => {
-  addSteps(program.command('review').description('Versions of apps and their review.'))
-  addSteps(
-    program
-      .command('version', { hidden: true })
-      .description('The old name of review.')
-      .hook('preAction', () => void process.stderr.write(`warning: ${oldName}\n`)),
-  )
-}
-
-const oldName = 'app-platform version is now app-platform review. The old name works until November 2027.'
-
-const addSteps = (group: Command): void => {
-  const operator = operatorCommands(group.addHelpText('after', life))
+  const group = program.command('review').description('Versions of apps and their review.').addHelpText('after', life)
+  const operator = operatorCommands(group)
   for (const [step, description] of steps) {
     operator(`${step} <app> <version>`, description, async (session, slug: string, version: string) => {
       const moved = await moveVersion(...session, { slug, version, step, rejection: null })

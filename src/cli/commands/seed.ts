@@ -48,6 +48,6 @@ const seedText = ({ users, apps, installs, webhook }: DemoCredentials): string =
 
 const howToBeTold = `There is no webhook endpoint: it needs an HTTPS address where something listens. The demo of app-platform dev has one
 of its own. To receive events here, set your address with seed --webhook-url, or add an endpoint now:
-  app-platform webhook add newsletter --environment production --url https://... --kinds install.approved,grant.revoked`
+  app-platform endpoint add newsletter --environment production --url https://... --kinds install.approved,grant.revoked`
 
 const clientRow = (app: string, environment: string, client: DemoClient) => ({ app, environment, ...client })

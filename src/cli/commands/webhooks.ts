@@ -9,7 +9,7 @@ import {
 import { limitOption, type Since, sinceOption } from '../flag-values.ts'
 import { listAnswer, answer, recordAnswer } from '../output.ts'
 import { openRemote } from '../remote.ts'
-import { assertOneChoice, attemptColumns, pingAnswer } from './webhook.ts'
+import { assertOneChoice, attemptColumns, pingAnswer } from './endpoint.ts'
 
 const help = `
 Endpoints of the development environment only. They are registered in the console, which shows their secrets once.

@@ -27,7 +27,9 @@ export const deploymentOf = (
   env: EnvironmentVariables,
   { executable, needed }: { readonly executable: string | null; readonly needed: readonly string[] },
 ) => {
-  const { config, given: used, doubts } = readDeployment(flags, env, needed)
+  const { config, given, doubts } = readDeployment(flags, env, needed)
+  // A flag says where the database is, whatever file the environment names.
+  const used = given.filter(([name]) => flags.database === undefined || name !== fileSetting('DATABASE_URL'))
   if (config.port === 0) throw new UsageError('PORT is 0, which chooses another port at each start: set a fixed one.')
   const { database } = config
   const file = database.kind === 'sqlite' ? fileOf(database.path) : null
@@ -48,8 +50,10 @@ export const deploymentOf = (
     /** The settings that the service needs, without the secret ones. */
     settings: settingsOf(config, file, used),
     /** The names of the secret settings that it needs besides. */
-    secrets: secretSettings.filter(
-      (name) => (name !== 'DATABASE_URL' || file === null) && (isUsed(used, name) || isMissing(used, name)),
+    secrets: secretSettings.filter((name) =>
+      name === 'DATABASE_URL'
+        ? file === null && !isUsed(used, fileSetting(name))
+        : isUsed(used, name) || isMissing(used, name),
     ),
     /** Where the metrics are served; null: where the API is. */
     metricsListen: config.metricsListen,

@@ -61,6 +61,17 @@ export const nginxSite = (terms: ProxyTerms): string =>
 /** A site for Caddy 2, which gets its own certificate and sets X-Forwarded-For from the connection alone. */
 export const caddyfile = (terms: ProxyTerms): string => fill(caddyTemplate, holesOf(terms))
 
+/** The same as a file that the Caddyfile of a machine imports: Caddy refuses a site that it finds twice. */
+export const caddySite = ({ notes, ...terms }: ProxyTerms): string =>
+  caddyfile({
+    ...terms,
+    notes: [
+      'Write this to /etc/caddy/app-platform.caddy, and name it once in /etc/caddy/Caddyfile: import app-platform.caddy',
+      'Do not append it to the Caddyfile: the second time, Caddy would refuse it as an ambiguous site definition.',
+      ...notes,
+    ],
+  })
+
 const holesOf = ({ notes, upstream, publicUrl, ...figures }: ProxyTerms): Readonly<Record<string, string>> => ({
   notes: notes.join('\n'),
   upstream,

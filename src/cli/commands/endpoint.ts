@@ -31,9 +31,11 @@ of an app, and with --builder
 ${builderKinds.map((kind) => `  ${kind}`).join('\n')}`
 
 /** Webhook endpoints. These commands only record what is to be sent; a running server sends it. */
-export const addWebhookCommands = (program: Command): void => {
+export const addEndpointCommands = (program: Command): void => {
   const operator = operatorCommands(
-    program.command('webhook').description('Webhooks: endpoints that receive the events of an app.'),
+    program
+      .command('endpoint')
+      .description('Webhook endpoints: they receive the events of an app, or of all for the builder.'),
   )
   operator(
     'add [app]',
