@@ -31,8 +31,28 @@ const contentSecurityPolicy = ({ framed, uploads = false }: PageOptions): string
   ].join('; ')
 
 /** A page as an answer. No cache stores it, as the shell says of every answer. */
-export const page = (content: VNode, options: PageOptions = {}): Response => {
-  const body = `<!doctype html>${renderToString(content)}`
+export const page = (content: VNode, options: PageOptions = {}): Response => answerWith(textOf(content), options)
+
+/** Pages that are kept at the same time. The longest have some 60 KB. */
+const mostKept = 64
+
+/**
+ * A page for many readers, without a word about one of them. Its text is made once for each `key`, which has all that the page
+ * shows, so a kept text is never out of date.
+ */
+export const sharedPage = () => {
+  const kept = new Map<string, string>()
+  return (key: string, content: () => VNode): Response => {
+    const text = kept.get(key) ?? textOf(content())
+    if (kept.size >= mostKept) kept.clear()
+    kept.set(key, text)
+    return answerWith(text)
+  }
+}
+
+const textOf = (content: VNode): string => `<!doctype html>${renderToString(content)}`
+
+const answerWith = (body: string, options: PageOptions = {}): Response => {
   const init = {
     status: options.status ?? options.refusal?.status ?? 200,
     headers: headersOf(options.cookies ?? [], {

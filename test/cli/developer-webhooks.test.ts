@@ -41,7 +41,8 @@ test('webhooks lists, pings, shows the attempts and sends again, and exits 1 if 
   expect(pinged).toMatchObject({ delivered: true, status: 200 })
   receiver.behave(() => 503)
   const refused = await developer.run(['webhooks', 'ping', id, '--json'])
-  expect({ exitCode: refused.exitCode, ...JSON.parse(refused.stdout) }).toMatchObject({ exitCode: 1, status: 503 })
+  expect(refused.exitCode).toBe(1)
+  expect(JSON.parse(refused.stdout).error.message).toContain('Answered 503.')
 
   const { data } = await developer.json(['webhooks', 'attempts', id])
   expect(data).toMatchObject([{ status: 503 }, { eventId: pinged.eventId, status: 200 }])

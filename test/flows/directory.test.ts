@@ -194,15 +194,26 @@ describe('the directory for programs', () => {
     }
   })
 
-  test('leaves out what an operator hides, and what is suspended', async () => {
-    const { app } = await listed(null)
-    const isThere = async () => [(await entryOf(app)) !== undefined, (await get(`/apps/${app.slug}`)).status === 200]
-    expect(await isThere()).toEqual([true, true])
+  test('leaves out what an operator hides and what is suspended, from the next answer on', async () => {
+    const { app } = await listed(null, { description: 'Quince jelly' })
+    const isThere = async () => [
+      (await entryOf(app)) !== undefined,
+      (await get(`/apps/${app.slug}`)).status === 200,
+      (await search('quince')).includes(`/apps/${app.slug}"`),
+    ]
+    const [everywhere, nowhere] = [
+      [true, true, true],
+      [false, false, false],
+    ]
+    expect(await isThere()).toEqual(everywhere)
     await setListed(...session, { slug: app.slug, isListed: false })
-    expect(await isThere()).toEqual([false, false])
+    expect(await isThere()).toEqual(nowhere)
     await setListed(...session, { slug: app.slug, isListed: true })
+    expect(await isThere()).toEqual(everywhere)
+    await setPublisher(...session, { slug: app.slug, publisher: 'Jam & Sons' })
+    expect(await search('quince')).toContain('Jam &amp; Sons')
     await setAppStatus(...session, { slug: app.slug, status: 'suspended' })
-    expect(await isThere()).toEqual([false, false])
+    expect(await isThere()).toEqual(nowhere)
   })
 
   test('says nothing of the account of an app, and finds nothing by it', async () => {

@@ -21,18 +21,24 @@ import { ScopeList } from '../design/scopes.tsx'
 import { Layout } from '../design/shell.tsx'
 import { Details, Facts, Time } from '../design/values.tsx'
 import { describes, list, search } from '../list.ts'
-import { page } from '../page.ts'
+import { page, sharedPage } from '../page.ts'
 import { findVisit, type Visit } from '../visit.ts'
 
 const appsPerPage = 24 // each row says much
 /** The directory of apps. Everybody can read and link to it. */
 const directory = list('directory', accountPaths.directory, { q: search('Name, publisher or description') })
 
-export const directoryRoutes = (door: Door) =>
-  new Elysia()
-    .get(accountPaths.directory, async ({ request }) => await showDirectory(door, request), describes(directory))
+export const directoryRoutes = (door: Door) => {
+  const shared = sharedPage()
+  return new Elysia()
+    .get(
+      accountPaths.directory,
+      async ({ request }) => await showDirectory(door, request, shared),
+      describes(directory),
+    )
     .get(listedAppPath(':slug'), async ({ request, params: { slug } }) => await showApp(door, request, slug))
     .get(iconPath(':sha256'), async ({ params: { sha256 } }) => await answerIcon(door, sha256))
+}
 
 /** What a page of the directory knows of its reader. Only the platform's name if nobody is signed in. */
 const readerOf = async (door: Door, request: Request) => {
@@ -47,7 +53,7 @@ type OpenInstall = Awaited<ReturnType<typeof listOpenInstalls>>[number]
 const isOfLive = (app: Pick<ListedApp, 'id'>) => (install: OpenInstall) =>
   install.appId === app.id && install.environment === 'production'
 
-const showDirectory = async (door: Door, request: Request): Promise<Response> => {
+const showDirectory = async (door: Door, request: Request, shared: ReturnType<typeof sharedPage>) => {
   const { platform } = door
   const { frame, as, opens } = await readerOf(door, request)
   const asked = directory.read({ call: callOf(request) })
@@ -55,7 +61,7 @@ const showDirectory = async (door: Door, request: Request): Promise<Response> =>
     listDirectory(platform, as, { ...window, limit: appsPerPage }, asked.values.q),
   )
   const catalogue = await readCatalogue(platform)
-  return page(
+  const content = () => (
     <Layout
       title="Apps"
       about="Apps for your websites and stores. You see what each may do before you install it."
@@ -79,8 +85,10 @@ const showDirectory = async (door: Door, request: Request): Promise<Response> =>
         )}
       />
       <Pager of={apps} />
-    </Layout>,
+    </Layout>
   )
+  if (as === 'signed in') return page(content())
+  return shared(JSON.stringify([request.url, apps, [...catalogue]]), content)
 }
 
 type AppRowProps = ButtonsProps & { readonly app: ListedApp; readonly catalogue: ScopeCatalogue }
