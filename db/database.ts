@@ -40,6 +40,12 @@ export interface Store<Q> {
   /** The backups that this server makes; null on PostgreSQL unless BACKUP_DIRECTORY says where to. */
   readonly backups: Backups | null
 
+  /**
+   * Logs in to PostgreSQL with the password of this URL from now on; connections that are open stay. Gives null, or why nothing was
+   * changed, as a sentence for the operator. Null where there is no password.
+   */
+  readonly renewPassword: ((url: string) => Promise<string | null>) | null
+
   /** The time by the database's own clock in epoch milliseconds, or a little less; null where it has none. */
   time(): number | null
 
@@ -57,6 +63,10 @@ export interface Store<Q> {
   /** Finishes the queued transactions, then closes the file. Later transactions are refused. */
   close(): Promise<void>
 }
+
+/** Why a server that runs does not go on with another database. */
+export const otherDatabaseSentence =
+  'DATABASE_URL_FILE has another database than the one in use, and only the password of PostgreSQL can change while the server runs: run systemctl restart app-platform to use it, or write the old URL back.'
 
 export type Cluster = {
   /**

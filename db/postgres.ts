@@ -1,6 +1,8 @@
 import type { Awaitable } from '../src/domain/awaitable.ts'
 import {
+  DatabaseUnusable,
   type NodeFacts,
+  otherDatabaseSentence,
   type Sharing,
   type Cluster,
   type Store,
@@ -121,6 +123,7 @@ class PostgresStore<Q> implements Store<Q> {
   readonly #conditional: Conditional<Q>
   readonly #transactions: Transactions<Q>
   readonly #timer: ReturnType<typeof setInterval>
+  #url: string
   #wasStale = false
   #triedAt = 0
   #closed = false
@@ -132,8 +135,15 @@ class PostgresStore<Q> implements Store<Q> {
     private readonly parts: Parts,
   ) {
     const { primary, timelines, pulse } = parts
-    const { backupFolder = null, url } = options
-    this.backups = backupFolder === null ? null : new FolderBackups(backupFolder, dumpBackups(url))
+    this.#url = options.url
+    const { backupFolder = null } = options
+    this.backups =
+      backupFolder === null
+        ? null
+        : new FolderBackups(
+            backupFolder,
+            dumpBackups(() => this.#url),
+          )
     const queriesOver = (wire: Wire) => options.createQueries(drizzleOver(wire))
     const connect = async (settings = {}) => {
       const found = await primary.connect(settings)
@@ -200,6 +210,22 @@ class PostgresStore<Q> implements Store<Q> {
 
   leads(): boolean {
     return this.parts.pulse?.leads ?? true
+  }
+
+  readonly renewPassword = async (url: string): Promise<string | null> => {
+    const { primary } = this.parts
+    try {
+      const address = parseAddress(url)
+      if (!primary.isBesidePassword(address)) return otherDatabaseSentence
+      await primary.renewPassword(address.password)
+    } catch (error) {
+      if (error instanceof DatabaseUnusable) return error.message
+      const refusal = refusalIn(error, primary)
+      if (refusal === null) throw error
+      return refusal
+    }
+    this.#url = url
+    return null
   }
 
   time(): number {

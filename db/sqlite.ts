@@ -197,6 +197,7 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   readonly cluster = null
+  readonly renewPassword = null
 
   statistics(): StoreStatistics {
     return {

@@ -9,6 +9,7 @@ import {
   nameOf,
   onOrOff,
   type Read,
+  type SecretSetting,
   secretSettings,
   settingReader,
   wholeNumber,
@@ -104,6 +105,20 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     )
     return Object.freeze({ ...config, warnings, settings })
   })
+
+/** What a server uses of each secret setting. Only these may be in files, so only these can change while it runs. */
+const secretsOf = ({ database, identityProvider, mail }: Config) =>
+  ({
+    DATABASE_URL: database,
+    OIDC_CLIENT_SECRET: identityProvider?.clientSecret ?? null,
+    SMTP_URL: mail,
+  }) satisfies Readonly<Record<SecretSetting, unknown>>
+
+/** The secret settings whose values differ. */
+export const changedSecrets = (before: Config, after: Config): readonly SecretSetting[] => {
+  const [one, other] = [secretsOf(before), secretsOf(after)]
+  return secretSettings.filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]))
+}
 
 const readServer = (read: Read, faults: string[]) => {
   const platform = readPlatform(read, faults)

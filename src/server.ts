@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { type Database, DatabaseUnusable } from '../db/database.ts'
+import { type Database, DatabaseUnusable, otherDatabaseSentence } from '../db/database.ts'
 import { checkServedDatabase, openDatabase } from '../db/engine.ts'
 import type { CreateProgram } from './cli/operator-command.ts'
-import type { Config } from './config.ts'
+import { changedSecrets, type Config, ConfigError } from './config.ts'
 import { sharedSettings } from './config/shared.ts'
 import { PlatformError, refuse } from './domain/errors.ts'
 import { recordId } from './domain/identifier.ts'
@@ -27,6 +27,7 @@ import {
   watchConditionsJob,
 } from './jobs/jobs.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
+import { createSettingsReader, type Reread } from './jobs/read-settings.ts'
 import { startScheduler } from './jobs/scheduler.ts'
 import { createRefusalLog } from './operations/audit/refusal-log.ts'
 import { createDailyBackups } from './operations/backups/daily-backups.ts'
@@ -58,6 +59,8 @@ type ServerParts = {
   readonly servesDemo?: boolean
   /** Makes the commands of operators, which service keys can run; null: none. */
   readonly createCommands?: CreateProgram | null
+  /** Reads all settings again; null: they stay as they are. @throws ConfigError */
+  readonly rereadConfig?: (() => Config) | null
   /** Resolves when the server is to end, also while it waits for its database. */
   readonly ended?: Promise<void>
 }
@@ -135,6 +138,7 @@ export const startPlatformServer = async (
     passwordCost = 12,
     servesDemo = false,
     createCommands = null,
+    rereadConfig = null,
     ended = new Promise<void>(() => undefined),
   }: ServerParts = {},
 ) => {
@@ -214,7 +218,30 @@ export const startPlatformServer = async (
   const listener = opened.listener ?? listen(config)
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
-  const checkStore = async () => await checkServedDatabase(config.database)
+  let used = config
+  /** All that has changed is used, or nothing. */
+  const rereadSettings = async (): Promise<Reread> => {
+    if (rereadConfig === null) return { changed: [] }
+    try {
+      const next = rereadConfig()
+      const changed = changedSecrets(used, next)
+      if (changed.includes('DATABASE_URL')) {
+        const { renewPassword } = database
+        const isPostgres = next.database.kind === 'postgres' && renewPassword !== null
+        const refused = isPostgres ? await renewPassword(next.database.url) : otherDatabaseSentence
+        if (refused !== null) return { refused }
+      }
+      if (next.mail !== null) mailer?.use(next.mail)
+      if (next.identityProvider !== null) identityProvider?.useSecret(next.identityProvider.clientSecret)
+      used = next
+      return { changed }
+    } catch (error) {
+      if (error instanceof ConfigError) return { refused: error.faults.join(' ') }
+      throw error
+    }
+  }
+  const settingsReader = createSettingsReader(platform, log, rereadSettings)
+  const checkStore = async () => await checkServedDatabase(used.database)
   let runner: Door['runCommand'] | null = null
   const door: Door = {
     platform,
@@ -289,9 +316,11 @@ export const startPlatformServer = async (
     platform,
     /** Resolves when the store has stopped taking writes for good: only a restart recovers it. */
     faulted: faulted.promise,
+    /** Reads the settings in files again; what has changed is used from then on. Resolves before that. */
+    readSettingsAgain: settingsReader.readAgain,
     /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
     stop: async (): Promise<boolean> => {
-      await listener.stop()
+      await Promise.all([listener.stop(), settingsReader.stop()])
       await metricsServer?.stop()
       endWatching()
       await Promise.all([scheduler.stop(), webhookWorker.stop()])

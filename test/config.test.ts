@@ -277,9 +277,9 @@ describe('settings', () => {
     ])
   })
 
-  test('a secret setting may be in a file, and what is wrong with the file is said without its name or content', () => {
+  test('a secret setting may be in a file, and what is wrong with it is said with its path and without its content', () => {
     const folder = temporaryFolder()
-    const written = (text: string): string => {
+    const written = (text: string | Uint8Array): string => {
       const file = join(folder, crypto.randomUUID())
       writeFileSync(file, text)
       return file
@@ -293,12 +293,17 @@ describe('settings', () => {
     expect(readConfig({}, place).database).toEqual({ kind: 'postgres', url: 'postgres://app:canary@db.example/apps' })
     expect(readConfig({ database: 'file:./other.db' }, place).database).toEqual({ kind: 'sqlite', path: './other.db' })
     const wrong: readonly (readonly [file: string, rule: RegExp])[] = [
-      [join(folder, 'canary'), /^SMTP_URL_FILE names a file that is not there\.$/],
-      [folder, /^SMTP_URL_FILE must name a text file/],
-      [written('x'.repeat(65 * 1024)), /^SMTP_URL_FILE must name a text file/],
-      [written('\n'), /^SMTP_URL_FILE is empty/],
-      [written('http://canary'), /^SMTP_URL_FILE must be smtp:/],
-      [written('smtp://localhost\nsmtp://canary'), /^SMTP_URL_FILE must be smtp:/],
+      [join(folder, 'missing'), /^SMTP_URL_FILE \(\/\S+\/missing\) names a file that is not there\.$/],
+      // A secret that was set under the wrong name.
+      ['smtp://apps:canary@mail.example', /^SMTP_URL_FILE names a file that is not there\.$/],
+      ['/canary', /^SMTP_URL_FILE names a file that is not there\.$/],
+      ['/canary/in+base64', /^SMTP_URL_FILE names a file that is not there\.$/],
+      [folder, /^SMTP_URL_FILE \S+ must name a text file/],
+      [written('x'.repeat(65 * 1024)), /^SMTP_URL_FILE \S+ must name a text file/],
+      [written(Buffer.from([0xff, 0xfe, 0x41])), /^SMTP_URL_FILE \S+ must name a text file/],
+      [written('\n'), /^SMTP_URL_FILE \S+ is empty/],
+      [written('http://canary'), /^SMTP_URL_FILE \S+ must be smtp:/],
+      [written('smtp://localhost\nsmtp://canary'), /^SMTP_URL_FILE \S+ must be smtp:/],
     ]
     for (const [file, rule] of wrong) {
       const [fault = '', ...others] = faultsOf({ ...from, SMTP_URL_FILE: file })

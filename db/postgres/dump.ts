@@ -28,11 +28,11 @@ export const dumpPostgres = async ({ url, to, replace }: DumpOptions): Promise<v
 /** How the dumps of the database of this URL are named in a folder. */
 export const namesOfDumps = (url: string): BackupNames => namesForDumps(parseAddress(url).database)
 
-/** How a server dumps its database. */
-export const dumpBackups = (url: string): BackupMaker => ({
-  names: namesOfDumps(url),
+/** How a server dumps its database. The password in the URL may change meanwhile. */
+export const dumpBackups = (url: () => string): BackupMaker => ({
+  names: namesOfDumps(url()),
   make: async (to) => {
-    await dumpPostgres({ url, to, replace: false })
+    await dumpPostgres({ url: url(), to, replace: false })
     return await checkDump(to)
   },
   check: checkDump,

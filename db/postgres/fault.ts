@@ -47,6 +47,9 @@ export const postgresFault = (error: unknown): PostgresFault => {
 /** Whether the server, the database or the role has no room for another connection. */
 export const hasNoRoom = (error: unknown): boolean => sqlState(error) === '53300'
 
+/** Whether PostgreSQL refuses the user or the password. */
+export const isOfLogin = (error: unknown): boolean => ['28P01', '28000'].includes(sqlState(error) ?? '')
+
 /** Whether PostgreSQL has refused a statement for its values, or because another transaction was first. */
 export const isOfValues = (error: unknown): boolean =>
   sqlState(error) !== null && (postgresFault(error) === 'statement' || postgresFault(error) === 'rerun')

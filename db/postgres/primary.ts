@@ -1,6 +1,6 @@
 import { refuse } from '../../src/domain/errors.ts'
 import { type Address, type Host, placeOf } from './address.ts'
-import { hasNoRoom, postgresFault, sqlState, Unconfirmed } from './fault.ts'
+import { hasNoRoom, isOfLogin, postgresFault, sqlState, Unconfirmed } from './fault.ts'
 import { Link } from './link.ts'
 import { timelineText } from './timelines.ts'
 
@@ -32,8 +32,30 @@ export class Primary {
   #notedTimeline = ''
   #links: Link[] = []
 
-  constructor(private readonly address: Address) {
+  #address: Address
+
+  constructor(address: Address) {
+    this.#address = address
     this.#hosts = address.hosts
+  }
+
+  /**
+   * Logs in with another password from now on, unless a server refuses it. Servers that do not answer are no reason against it: they may
+   * come back with it. @throws what the server says that refuses it
+   */
+  async renewPassword(password: string): Promise<void> {
+    const renewed = { ...this.#address, password }
+    const trial = await new Primary(renewed).connect().catch((error: unknown) => {
+      if (isOfLogin(error)) throw error
+      return null
+    })
+    trial?.link.close()
+    this.#address = renewed
+  }
+
+  /** Whether this address differs from the one in use in nothing but the password. */
+  isBesidePassword(address: Address): boolean {
+    return JSON.stringify({ ...address, password: '' }) === JSON.stringify({ ...this.#address, password: '' })
   }
 
   /** Why the last connection could not be opened; null if one was opened since. */
@@ -44,16 +66,16 @@ export class Primary {
   /** The server that did not let it in last, or else the one that was the primary last, and its database. */
   get place(): string {
     const host = this.#refusal?.host ?? this.#hosts[0]
-    return host === undefined ? this.places : placeOf(this.address, host)
+    return host === undefined ? this.places : placeOf(this.#address, host)
   }
 
   /** All servers of the URL, and their database. */
   get places(): string {
-    return placeOf(this.address, ...this.address.hosts)
+    return placeOf(this.#address, ...this.#address.hosts)
   }
 
   get hostCount(): number {
-    return this.address.hosts.length
+    return this.#address.hosts.length
   }
 
   /** The latest history that a primary was met with. */
@@ -120,7 +142,7 @@ export class Primary {
   }
 
   async #connectTo(host: Host, settings: Readonly<Record<string, string>>): Promise<PrimaryLink | null> {
-    const link = await Link.open(this.address, host, settings)
+    const link = await Link.open(this.#address, host, settings)
     let isSettling = false
     let isLate = false
     const giveUp = setTimeout(() => {

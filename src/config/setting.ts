@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { dirname, isAbsolute } from 'node:path'
 import { typedName } from '../domain/entered-name.ts'
 import { type SettingFact, settingInWords } from '../domain/setting-fact.ts'
 
@@ -26,7 +27,11 @@ export type Read = <T>(
 ) => T
 
 /** Settings with a password or another secret. Each may be in a file, which a variable with `_FILE` at its end names. */
-export const secretSettings: readonly string[] = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SMTP_URL']
+export const secretSettings = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SMTP_URL'] as const
+export type SecretSetting = (typeof secretSettings)[number]
+const isSecretSetting = (variable: string): variable is SecretSetting =>
+  secretSettings.some((name) => name === variable)
+
 export const fileSetting = (variable: string): string => `${variable}_FILE`
 
 /** Flags win over the environment. Sentences about broken settings are added to the faults, the names of all to `names`. */
@@ -51,6 +56,7 @@ export const settingReader =
     }
     const ofVariable = file === undefined ? variable : inFile
     const name = flag === undefined || flagged === undefined ? ofVariable : flagNames[flag]
+    const subject = file === undefined ? name : `${name}${placeInWords(file)}`
     const text = flagged ?? (file === undefined ? env[variable] : textIn(file))
     told.push({
       name: variable,
@@ -68,31 +74,45 @@ export const settingReader =
           ? new Broken('is empty. Leave it out to use the default.')
           : parse(text)
     if (!(value instanceof Broken)) return value
-    faults.push(`${name} ${value.rule}`)
+    faults.push(`${subject} ${value.rule}`)
     return fallback
   }
 
 /** A file of SQLite has no password. */
 const isSecret = (variable: string, text: string | Broken): boolean =>
-  secretSettings.includes(variable) &&
-  !(variable === 'DATABASE_URL' && typeof text === 'string' && !/^\s*postgres/i.test(text))
+  isSecretSetting(variable) && !(variable === 'DATABASE_URL' && typeof text === 'string' && !/^\s*postgres/i.test(text))
 
 /** No secret is longer. */
 const longestFile = 64 * 1024
 
-/** What a file of a secret setting holds, without the line break at its end. */
+/** A path is no secret. A text that leads nowhere may be the secret itself, set under the wrong name. */
+const placeInWords = (file: string): string =>
+  isAbsolute(file) && dirname(file) !== '/' && existsSync(dirname(file)) ? ` (${file})` : ''
+
+/** What a file of a secret setting holds, without the line break at its end. Nothing that is no file is waited for. */
 const textIn = (file: string): string | Broken => {
+  let descriptor: number | null = null
   try {
-    const found = statSync(file)
-    if (!found.isFile() || found.size > longestFile) return new Broken('must name a text file with the value alone.')
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) // to open a pipe would wait for its writer
+    const before = fstatSync(descriptor)
+    if (!before.isFile() || before.size > longestFile) return new Broken(textRule)
+    const bytes = readFileSync(descriptor)
+    const after = fstatSync(descriptor)
+    const isSame = after.mtimeMs === before.mtimeMs && after.size === before.size && bytes.length === before.size
+    if (!isSame) return new Broken('names a file that was changed while it was read: try again.')
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
   } catch (error) {
+    if (error instanceof TypeError) return new Broken(textRule) // it is not UTF-8
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     const why =
       code === 'ENOENT' ? 'is not there' : code === 'EACCES' ? 'this user may not read' : `cannot be read (${code})`
     return new Broken(`names a file that ${why}.`)
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
   }
 }
+
+const textRule = 'must name a text file with the value alone.'
 
 const flagNames: Readonly<Record<keyof ConfigFlags, string>> = {
   port: '--port',

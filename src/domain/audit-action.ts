@@ -105,6 +105,7 @@ export const auditActions = [
   'session.prove',
   'session.proved',
   'sessions.ended',
+  'settings.changed',
   'sign_in.accepted',
   'sign_in.rejected',
   'token.introspect',

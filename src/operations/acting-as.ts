@@ -138,6 +138,7 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   time: () => store.time(),
   cluster: store.cluster,
   backups: store.backups,
+  renewPassword: store.renewPassword,
   health: () => store.health(),
   statistics: () => store.statistics(),
   keptTime: () => store.keptTime(),

@@ -45,6 +45,7 @@ const operatorGroups = {
   page: 'Refused forms',
   scope: 'Scopes',
   service_key: 'Service keys',
+  settings: 'Settings',
   command: 'Commands over the network',
   resource: 'Websites and stores',
   resources: 'Imports of websites and stores',

@@ -176,6 +176,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'session.prove': ({ who }) => tell`${who} tried to confirm their identity`,
   'session.proved': ({ who }) => tell`${who} confirmed their identity`,
   'sessions.ended': ({ who, number }) => tell`${who} ended ${count(number('ended'), 'other session')}`,
+  'settings.changed': ({ who, names }) =>
+    tell`${who} read settings again that had changed${listed(': ', names('settings'))}`,
   'sign_in.accepted': ({ who, user }) => tell`${who} let ${user} sign in`,
   'sign_in.rejected': ({ who }) => tell`${who} refused a request to sign in`,
   'token.introspect': ({ who, app, where }) => tell`${who} asked about a token of ${app}${where}`,

@@ -47,6 +47,8 @@ export type IdentityProvider = {
   finish(address: URL, checks: LoginChecks, again: Again): Promise<Claims>
   /** Where the person signs out there, too; null if the provider has no such page. */
   endSessionUrl(returnTo: string): Promise<string | null>
+  /** Proves with this secret from now on who this client is. */
+  useSecret(clientSecret: string): void
 }
 
 /** What the log has of an answer of the provider: its own words, cut. */
@@ -89,21 +91,31 @@ const defaultPatienceMs = 10_000
 /** Longest answer of a provider. */
 const longestAnswer = 512 * 1024
 
+/** The options with which the provider is asked now, and what it has answered. */
+type Asked = {
+  readonly options: ProviderOptions
+  known: { readonly configuration: Configuration; readonly until: number } | null
+  asking: Promise<Configuration> | null
+}
+
+const notAsked = (options: ProviderOptions): Asked => ({ options, known: null, asking: null })
+
 export const createIdentityProvider = (options: ProviderOptions, patienceMs = defaultPatienceMs): IdentityProvider => {
   const { clientId, trustsEmail } = options
-  let known: { readonly configuration: Configuration; readonly until: number } | null = null
-  let asking: Promise<Configuration> | null = null
+  let current = notAsked(options)
 
   /** Everybody who comes meanwhile waits for the same answer. */
   const discover = async (): Promise<Configuration> => {
-    if (known !== null && performance.now() < known.until) return known.configuration
-    asking ??= configure(options, patienceMs).finally(() => void (asking = null))
-    const configuration = await asking
-    known ??= { configuration, until: performance.now() + metadataMs }
+    const asked = current
+    if (asked.known !== null && performance.now() < asked.known.until) return asked.known.configuration
+    asked.asking ??= configure(asked.options, patienceMs).finally(() => void (asked.asking = null))
+    const configuration = await asked.asking
+    asked.known ??= { configuration, until: performance.now() + metadataMs }
     return configuration
   }
 
   return {
+    useSecret: (clientSecret) => void (current = notAsked({ ...options, clientSecret })),
     begin: async (redirectUri, nonce, again) => {
       const client = await library()
       const configuration = await discover()
@@ -138,7 +150,7 @@ export const createIdentityProvider = (options: ProviderOptions, patienceMs = de
         .catch((thrown: unknown) => {
           const fault = faultOf(thrown)
           // Its keys or its metadata may have changed. A refusal says nothing about that.
-          if (fault.code === null) known = null
+          if (fault.code === null) current.known = null
           throw fault
         })
       const claims = tokens.claims()

@@ -24,11 +24,10 @@ type MailerOptions = {
 }
 
 export const createMailer = (
-  settings: MailSettings,
+  first: MailSettings,
   { platformName, timeoutMs = mailTimeoutMs, authority }: MailerOptions,
 ) => {
-  const { host, port, tls, login, from } = settings
-  const transport = whenNeeded(async (): Promise<Transporter> => {
+  const transportOf = async ({ host, port, tls, login }: MailSettings): Promise<Transporter> => {
     const { createTransport } = await import('nodemailer') // with the first mail, because it is large
     return createTransport({
       host,
@@ -45,11 +44,20 @@ export const createMailer = (
       disableFileAccess: true,
       disableUrlAccess: true,
     })
+  }
+  const used = (settings: MailSettings) => ({
+    settings,
+    transport: whenNeeded(async () => await transportOf(settings)),
   })
+  let current = used(first)
   let noticed: { readonly fault: MailFault | null; readonly givenUp: number } = { fault: null, givenUp: 0 }
   return {
+    /** Sends the mails that begin from now on with these settings. */
+    use: (settings: MailSettings): void => void (current = used(settings)),
     /** Null when the mail server has taken the mail. After a time-out it may have taken it, too. */
     send: async ({ to, copies = [], subject, text, html }: OutgoingMail): Promise<MailFault | null> => {
+      const { settings, transport } = current
+      const { from } = settings
       const late = Promise.withResolvers<MailFault>()
       const timer = setTimeout(() => late.resolve('timed_out'), timeoutMs)
       const sending = transport()
@@ -70,13 +78,13 @@ export const createMailer = (
       return await Promise.race([sending, late.promise]).finally(() => clearTimeout(timer))
     },
     /** What keeps mails from being sent now, as a sentence; null if nothing does. */
-    trouble: (): string | null => (noticed.fault === null ? null : mailFaultSentence(noticed.fault, settings)),
+    trouble: (): string | null => (noticed.fault === null ? null : mailFaultSentence(noticed.fault, current.settings)),
     /** How many mails were given up lately. */
     givenUp: (): number => noticed.givenUp,
     /** Remembers both, so that readiness and metrics need not ask the store. */
     notice: (found: typeof noticed): void => void (noticed = found),
     /** A fault in one sentence, with the remedy. */
-    explain: (fault: MailFault): string => mailFaultSentence(fault, settings),
+    explain: (fault: MailFault): string => mailFaultSentence(fault, current.settings),
   }
 }
 

@@ -90,6 +90,7 @@ const purge = async (platform: Platform, file: string): Promise<{ removed: Purge
       time: () => platform.database.time(),
       cluster: null,
       backups: null,
+      renewPassword: null,
       health: () => platform.database.health(),
       statistics: () => platform.database.statistics(),
       keptTime: () => platform.database.keptTime(),

@@ -429,6 +429,17 @@ const readBy = async (client: ReturnType<typeof clientOf>, from = provider) => {
   }
 }
 
+test('a changed secret is used at once, also by who has left for the provider before', async () => {
+  provider.cheat({ claims: (right) => ({ ...right, sub: 'ada' }) })
+  const client = clientOf({ clientAuth: 'post' })
+  await readBy(client)
+  const { url, checks } = await client.begin(callback, 'a nonce', null)
+  client.useSecret('another-secret')
+  const back = new URLSearchParams(provider.agree(url)).toString()
+  expect((await client.finish(new URL(`${callback}?${back}`), checks, null)).subject).toBeTruthy()
+  expect(provider.credentials.slice(-2)).toEqual([secret, 'another-secret'])
+})
+
 test('a text counts like a boolean, one no is enough, and trust only fills a silence', async () => {
   const { undefined: none } = { undefined }
   for (const [verified, ownDomain, alone, trusted] of [

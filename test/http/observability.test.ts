@@ -31,6 +31,7 @@ const withHealth = (database: Database, health: StoreHealth, queries = database.
   time: () => database.time(),
   cluster: null,
   backups: null,
+  renewPassword: null,
   health: () => health,
   statistics: () => database.statistics(),
   keptTime: () => database.keptTime(),

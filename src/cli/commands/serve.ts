@@ -29,6 +29,23 @@ export const signalToEnd = (): Promise<void> =>
     process.on('SIGINT', () => resolve())
   })
 
+/**
+ * SIGHUP, which would end the program otherwise. One that comes before anything is to be done about it is kept until then. So is the one
+ * of a terminal that goes away.
+ */
+const signalToReload = () => {
+  let reload: (() => void) | null = null
+  let hasCome = false
+  process.on('SIGHUP', () => {
+    hasCome = true
+    reload?.()
+  })
+  return (act: () => void): void => {
+    reload = act
+    if (hasCome) act()
+  }
+}
+
 /** How long a server whose store has failed answers 503 before it exits, for the supervisor to restart it. */
 const lastAnswersMs = 3_000
 
@@ -101,17 +118,19 @@ export const addServeCommand = (program: Command): void => {
   serverCommand(
     program,
     'serve',
-    'Migrate the database, then serve until SIGTERM or SIGINT.',
+    'Migrate the database, then serve until SIGTERM or SIGINT. SIGHUP reads the settings in files again.',
     'the database file or a postgres:// URL (DATABASE_URL, default file:./data/app-platform.db)',
   )
     .option('--json', 'print {"url":…} as the first line on stdout')
     .action(async function (this: Command, flags: ConfigFlags & { readonly json?: boolean }) {
       const signal = signalToEnd()
-      const config = readConfig(flags)
+      const onReload = signalToReload()
+      const rereadConfig = () => readConfig(flags)
+      const config = rereadConfig()
       if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path) // as every command on the file
       const createCommands = placed(this).root?.create ?? null
       const { startPlatformServer, StoppedWaiting } = await import('../../server.ts') // imported here, because no other command needs it
-      const server = await startPlatformServer(config, { ended: signal, createCommands }).catch(
+      const server = await startPlatformServer(config, { ended: signal, createCommands, rereadConfig }).catch(
         async (error: unknown) => {
           if (error instanceof StoppedWaiting) process.exit(0)
           if (isOfListening(error) && !(await isKnown(config.host))) {
@@ -120,6 +139,7 @@ export const addServeCommand = (program: Command): void => {
           throw error
         },
       )
+      onReload(server.readSettingsAgain)
       const { url, metricsUrl } = server
       const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
       process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)

@@ -15,7 +15,9 @@ export const settingRoutes = (door: Door) =>
       <DeskPage title="Settings" visit={visit} tab={deskPaths.settings}>
         <p>
           The settings with which this server runs. Secrets are only said to be set. To change one, set it where it
-          comes from and restart the server: the guide <a href="/docs/guides/settings">Settings</a> says what each does.
+          comes from and restart the server. What comes from a file is read again by{' '}
+          <code>systemctl reload app-platform</code>. The guide <a href="/docs/guides/settings">Settings</a> says what
+          each does.
         </p>
         <Table label="Settings" rows={door.settings} columns={columns} rowHeader="Setting" />
       </DeskPage>,
