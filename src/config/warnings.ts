@@ -1,4 +1,4 @@
-import { type IpNetwork, isMapped } from '../domain/ip-address.ts'
+import { containsIpv4, type IpNetwork } from '../domain/ip-address.ts'
 import type { MailSettings } from '../domain/mail.ts'
 import type { EnvironmentVariables } from './setting.ts'
 
@@ -21,7 +21,7 @@ export const warningsAbout = ({ host, publicUrl, trustedProxies, mail }: Warned)
       'PUBLIC_URL is https and TRUSTED_PROXIES is not set: all clients share one rate limit. Set it to the address that the proxy connects from.',
     ],
     [
-      trustedProxies.some(coversEverything),
+      trustedProxies.some(containsIpv4),
       'TRUSTED_PROXIES trusts every address: clients can choose the address that limits and audit log see. Name the addresses of the proxies.',
     ],
     [
@@ -38,10 +38,6 @@ export const warningsAbout = ({ host, publicUrl, trustedProxies, mail }: Warned)
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
-
-/** All of IPv4 or all of IPv6. */
-const coversEverything = ({ address, prefix }: IpNetwork): boolean =>
-  prefix === 0 || (prefix === 96 && isMapped(address))
 
 /** Prefixes that no other program is likely to use. */
 const ownPrefixes = [

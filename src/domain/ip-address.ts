@@ -5,7 +5,7 @@ const { IPv4, IPv6 } = ipaddr
 /** An address as IPv6; IPv4 stands in its IPv4-mapped place (RFC 4291 section 2.5.5.2). */
 export type IpAddress = ipaddr.IPv6
 
-/** A network: all addresses that share the first `prefix` of 128 bits with it. */
+/** A network: all addresses that share the first `prefix` of 128 bits with its own address, whose other bits are 0. */
 export type IpNetwork = { readonly address: IpAddress; readonly prefix: number }
 
 /** Whether it is an IPv4 address, or an IPv6 one that stands for it. */
@@ -55,12 +55,25 @@ export const parseIpNetwork = (text: string): IpNetwork | null => {
   const width = text.includes(':') ? 128 : 32
   const length = slash === -1 ? String(width) : text.slice(slash + 1)
   if (!/^(?:0|[1-9]\d{0,2})$/.test(length) || Number(length) > width) return null
-  return { address, prefix: Number(length) + 128 - width }
+  const prefix = Number(length) + 128 - width
+  return { address: firstBits(address, prefix), prefix }
 }
+
+/** One spelling per network, which `parseIpNetwork` reads as the same one. One that is wider than IPv4 is written as IPv6. */
+export const formatIpNetwork = ({ address, prefix }: IpNetwork): string =>
+  `${formatIpAddress(address)}/${isMapped(address) ? prefix - 96 : prefix}`
+
+/** With the first 96 bits of an IPv4-mapped address, or it is none any more. */
+const firstBits = ({ parts }: IpAddress, prefix: number): IpAddress =>
+  new IPv6(parts.map((part, index) => part & (0xffff << Math.min(16, Math.max(0, (index + 1) * 16 - prefix))) & 0xffff))
 
 /** Whether the address belongs to the network. */
 export const isWithin = (address: IpAddress, network: IpNetwork): boolean =>
   address.match(network.address, network.prefix)
+
+/** Whether all of IPv4 belongs to it, however it is written. */
+export const containsIpv4 = ({ address, prefix }: IpNetwork): boolean =>
+  prefix <= 96 && IPv4.parse('0.0.0.0').toIPv4MappedAddress().match(address, prefix)
 
 /** One spelling per address: dotted IPv4, also for a mapped one, and IPv6 as RFC 5952 has it. */
 export const formatIpAddress = (address: IpAddress): string =>

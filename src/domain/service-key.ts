@@ -1,4 +1,4 @@
-import { formatIpAddress, type IpAddress, type IpNetwork, isMapped, isWithin, parseIpNetwork } from './ip-address.ts'
+import { containsIpv4, formatIpNetwork, type IpAddress, isMapped, isWithin, parseIpNetwork } from './ip-address.ts'
 
 /** What a key of the builder's backend may do. No right reaches an operator's account. */
 export const serviceRights = [
@@ -40,11 +40,8 @@ export const readNetworks = (texts: readonly string[]): readonly string[] | null
   const networks = texts.map((text) => parseIpNetwork(text))
   return networks.includes(null)
     ? null
-    : [...new Set(networks.flatMap((each) => (each === null ? [] : [formatNetwork(each)])))]
+    : [...new Set(networks.flatMap((each) => (each === null ? [] : [formatIpNetwork(each)])))]
 }
-
-const formatNetwork = ({ address, prefix }: IpNetwork): string =>
-  `${formatIpAddress(address)}/${isMapped(address) ? prefix - 96 : prefix}`
 
 /** Whether a key works from the address (null: unknown). A key without networks works from everywhere. */
 export const isFromNetworks = (stored: string, address: IpAddress | null): boolean => {
@@ -60,15 +57,11 @@ const isInNetwork = (text: string, address: IpAddress): boolean => {
 /** The widest network from which a key may operate: an /8 of IPv4 or of IPv6. */
 const widestPrefix = 8
 
-const anyV4 = parseIpNetwork('0.0.0.0/0')
-
 /** Whether a network is too wide to say where a key works: wider than an /8, or all of IPv4 among IPv6. */
 const isTooWide = (text: string): boolean => {
   const network = parseIpNetwork(text)
-  if (network === null || anyV4 === null) return true
-  const { address, prefix } = network
-  if (isMapped(address) && prefix >= anyV4.prefix) return prefix - anyV4.prefix < widestPrefix
-  return prefix < widestPrefix || isWithin(anyV4.address, network)
+  if (network === null || containsIpv4(network)) return true
+  return network.prefix - (isMapped(network.address) ? 96 : 0) < widestPrefix
 }
 
 /** Whether these networks, in one spelling each, say from where a key may operate. */

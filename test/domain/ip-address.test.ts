@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { assert, ipV4, ipV6, oneof, property, string } from 'fast-check'
+import { assert, constantFrom, integer, ipV4, ipV6, oneof, property, string } from 'fast-check'
 import {
   addressFault,
+  containsIpv4,
   formatIpAddress,
+  formatIpNetwork,
   type IpAddress,
   isWithin,
   limitKeyOf,
@@ -137,6 +139,45 @@ describe('an IP network', () => {
   )
 })
 
+const networkOf = (text: string) => {
+  const parsed = parseIpNetwork(text)
+  if (parsed === null) throw new Error(text)
+  return parsed
+}
+
+test('the one spelling of a network is read as the same network, also where IPv4 is written as IPv6', () => {
+  const addresses = oneof(ipV4(), ipV6(), constantFrom('::ffff:0:0', '::ffff:10.1.2.3', '::', 'ffff::ffff:0:1'))
+  const given = [addresses, integer({ min: 0, max: 128 }), oneof(ipV4(), ipV6())] as const
+  assert(
+    property(...given, (address, length, other) => {
+      const first = networkOf(`${address}/${address.includes(':') ? length : length % 33}`)
+      const again = networkOf(formatIpNetwork(first))
+      expect(formatIpNetwork(again)).toBe(formatIpNetwork(first))
+      expect(again.prefix).toBe(first.prefix)
+      expect(isWithin(addressOf(other), again)).toBe(isWithin(addressOf(other), first))
+      expect(isWithin(addressOf(address), again)).toBe(true)
+    }),
+  )
+  for (const [written, spelling] of [
+    ['10.1.2.3/8', '10.0.0.0/8'],
+    ['::ffff:10.1.2.3/104', '10.0.0.0/8'],
+    ['::ffff:0:0/96', '0.0.0.0/0'],
+    ['::ffff:0:0/90', '::ffc0:0:0/90'],
+    ['2001:db8::1/32', '2001:db8::/32'],
+  ] as const) {
+    expect(formatIpNetwork(networkOf(written))).toBe(spelling)
+  }
+})
+
+test('a network has all of IPv4 in it if it is that or wider, in any spelling', () => {
+  for (const text of ['0.0.0.0/0', '1.2.3.4/0', '::ffff:0:0/96', '::ffff:0:0/90', '::/0', '::/1', '::/80']) {
+    expect([text, containsIpv4(networkOf(text))]).toEqual([text, true])
+  }
+  for (const text of ['0.0.0.0/1', '10.0.0.0/8', '::ffff:0:0/97', '2001:db8::/32', '8000::/1', '::/96', '::1']) {
+    expect([text, containsIpv4(networkOf(text))]).toEqual([text, false])
+  }
+})
+
 describe('a limit counts', () => {
   test('IPv4 by the address, in every spelling', () => {
     expect(key('192.0.2.1')).toBe('192.0.2.1')
@@ -157,12 +198,6 @@ test('the network of an address is its /24, or its /48 for IPv6', () => {
   expect(networkKeyOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48')
   expect(networkKeyOf('unknown')).toBe('unknown')
 })
-
-const network = (text: string) => {
-  const parsed = parseIpNetwork(text)
-  if (parsed === null) throw new Error(text)
-  return parsed
-}
 
 const closed = [
   ['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255'],
@@ -190,7 +225,7 @@ describe('whether an address may be called', () => {
     'not when it is IPv4 in the form of IPv6, even in an allowed network: %s',
     (text) => {
       expect(addressFault(text, [])).toBe('mapped')
-      expect(addressFault(text, [network('127.0.0.0/8'), network('10.0.0.0/8'), network('::/0')])).toBe('mapped')
+      expect(addressFault(text, [networkOf('127.0.0.0/8'), networkOf('10.0.0.0/8'), networkOf('::/0')])).toBe('mapped')
     },
   )
 
@@ -206,11 +241,11 @@ describe('whether an address may be called', () => {
     'fe80::1%eth0',
   ])('text that is not a plain address may not: %s', (text) => {
     expect(addressFault(text, [])).toBe('malformed')
-    expect(addressFault(text, [network('0.0.0.0/0'), network('::/0')])).toBe('malformed')
+    expect(addressFault(text, [networkOf('0.0.0.0/0'), networkOf('::/0')])).toBe('malformed')
   })
 
   test('one in a network that the operator allows may, and no other', () => {
-    const allowed = [network('10.1.0.0/16'), network('fd12::/16')]
+    const allowed = [networkOf('10.1.0.0/16'), networkOf('fd12::/16')]
     expect(addressFault('10.1.2.3', allowed)).toBeNull()
     expect(addressFault('fd12::7', allowed)).toBeNull()
     expect(addressFault('10.2.0.1', allowed)).toBe('not_public')
