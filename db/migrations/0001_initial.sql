@@ -148,6 +148,7 @@ CREATE TABLE versions (
   updated_at INTEGER NOT NULL,
   submitted_at INTEGER,
   reviewed_at INTEGER,
+  reviewed_by TEXT REFERENCES users (id),
   activated_at INTEGER,
   UNIQUE (app_id, number),
   UNIQUE (app_id, version)
@@ -156,6 +157,7 @@ CREATE UNIQUE INDEX versions_active ON versions (app_id) WHERE status = 'active'
 CREATE INDEX versions_by_artifact ON versions (artifact_sha256) WHERE artifact_sha256 IS NOT NULL;
 CREATE INDEX versions_by_icon ON versions (icon_sha256) WHERE status = 'active' AND icon_sha256 IS NOT NULL;
 CREATE INDEX versions_submitted ON versions (submitted_at) WHERE status = 'submitted';
+CREATE INDEX versions_reviewed ON versions (reviewed_at) WHERE reviewed_at IS NOT NULL;
 CREATE INDEX versions_approved ON versions (reviewed_at) WHERE status = 'approved';
 CREATE INDEX versions_by_app_artifact ON versions (app_id, artifact_sha256, artifact_size_bytes, id)
   WHERE artifact_sha256 IS NOT NULL;

@@ -166,6 +166,7 @@ const untold = [
   rowsOf(tables.mails, 'address', 'removed', [], { isByAddress: true }),
   rowsOf(tables.appInvitations, 'invitedBy', 'removed'),
   rowsOf(tables.dailyUsers, 'userId', 'kept'),
+  rowsOf(tables.versions, 'reviewedBy', 'kept'),
   rowsOf(tables.stagedResources, 'ownerId', 'kept'),
   // An earlier address, and the hash of a password. That the person was erased in another database stays known.
   rowsOf(tables.carriedEnds, 'target', 'removed', [], { only: ne(tables.carriedEnds.kind, 'user_erased') }),

@@ -20,7 +20,7 @@ import {
   count,
   notExists,
 } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Environment } from '../../src/domain/app.ts'
 import { pick } from '../../src/domain/pick.ts'
 import type { VersionStatus } from '../../src/domain/version.ts'
@@ -45,7 +45,7 @@ export type VersionContent = Pick<
   | 'artifactFilename'
   | 'artifactSizeBytes'
 >
-type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'activatedAt' | 'rejection'>>
+type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'reviewedBy' | 'activatedAt' | 'rejection'>>
 
 /** What waits for an operator, and since when. The status is a literal, as in the partial indexes, so that SQLite uses them. */
 const waitingFor = {
@@ -55,6 +55,59 @@ const waitingFor = {
 export type WaitingFor = keyof typeof waitingFor
 /** A place in a queue: after the version of this ID, which has waited since this time. */
 export type QueuePlace = { readonly since: number; readonly id: string }
+
+/** Which decided versions are asked for. Null and an empty part match everything. */
+export type DecidedQuestion = {
+  readonly outcome: 'approved' | 'rejected' | null
+  /** The ID of the operator who decided. */
+  readonly by: string | null
+  /** When it was decided: from this time on, and before that one. */
+  readonly since: number | null
+  readonly until: number | null
+  /** Text in the name or the slug of the app. */
+  readonly part: string
+}
+
+const reviewer = alias(users, 'reviewer')
+
+/** A version in a list of every app. */
+const listedColumns = {
+  id: versions.id,
+  version: versions.version,
+  scopes: versions.scopes,
+  appId: apps.id,
+  slug: apps.slug,
+  appName: apps.name,
+  appStatus: apps.status,
+  ownerEmail: users.email,
+} as const
+
+const isOfAppLike = (part: string): SQL | undefined =>
+  part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part))
+
+const isDecidedAs = ({ outcome, by, since, until, part }: DecidedQuestion): SQL | undefined =>
+  and(
+    outcome === null ? undefined : (outcome === 'rejected' ? eq : ne)(versions.status, 'rejected'),
+    by === null ? undefined : eq(versions.reviewedBy, by),
+    since === null ? undefined : gte(versions.reviewedAt, since),
+    until === null ? undefined : lt(versions.reviewedAt, until),
+    isOfAppLike(part),
+  )
+
+/** A part of a list by time and, within one time, by ID. */
+const besideTime = (time: SQLiteColumn, order: ListOrder, place: Place<QueuePlace>) => {
+  const isBack = 'backFrom' in place
+  const { since, id } = isBack ? place.backFrom : place
+  const isUpwards = (order === 'ascending') !== isBack
+  const [beyond, reaches, direction] = isUpwards ? ([gt, gte, asc] as const) : ([lt, lte, desc] as const)
+  return {
+    isBeside: and(
+      reaches(time, since), // where the scan of the index starts
+      or(beyond(time, since), beyond(versions.id, id)),
+    ),
+    order: [direction(time), direction(versions.id)],
+  }
+}
 
 /** The columns for lists of versions: all but the manifest and the notes, which can be megabytes each. */
 const summaryColumns = pick(
@@ -172,34 +225,27 @@ export const versionQueries = (db: DrizzleConnection) => {
     /** Versions that wait for an operator, of every app that is not deleted, longest first. */
     queue: async (what: WaitingFor, place: Place<QueuePlace>, limit: number, part = '') => {
       const { status, since } = waitingFor[what]
-      const isBack = 'backFrom' in place
-      const from = isBack ? place.backFrom : place
-      const [beyond, reaches, order] = isBack ? [lt, lte, desc] : [gt, gte, asc]
+      const { isBeside, order } = besideTime(since, 'ascending', place)
       return await db
-        .select({
-          id: versions.id,
-          version: versions.version,
-          scopes: versions.scopes,
-          since,
-          appId: apps.id,
-          slug: apps.slug,
-          appName: apps.name,
-          appStatus: apps.status,
-          ownerEmail: users.email,
-        })
+        .select({ ...listedColumns, since })
         .from(versions)
         .innerJoin(apps, eq(apps.id, versions.appId))
         .innerJoin(users, eq(users.id, apps.ownerId))
-        .where(
-          and(
-            eq(versions.status, status),
-            isNull(apps.deletedAt),
-            reaches(since, from.since), // where the scan of the index starts
-            or(beyond(since, from.since), beyond(versions.id, from.id)),
-            part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part)),
-          ),
-        )
-        .orderBy(order(since), order(versions.id))
+        .where(and(eq(versions.status, status), isNull(apps.deletedAt), isBeside, isOfAppLike(part)))
+        .orderBy(...order)
+        .limit(limit)
+    },
+    /** Versions that were approved or rejected, of every app that is not deleted, the latest decision first. */
+    decided: async (question: DecidedQuestion, place: Place<QueuePlace>, limit: number) => {
+      const { isBeside, order } = besideTime(versions.reviewedAt, 'descending', place)
+      return await db
+        .select({ ...listedColumns, since: versions.reviewedAt, status: versions.status, by: reviewer.email })
+        .from(versions)
+        .innerJoin(apps, eq(apps.id, versions.appId))
+        .innerJoin(users, eq(users.id, apps.ownerId))
+        .leftJoin(reviewer, eq(reviewer.id, versions.reviewedBy))
+        .where(and(isNotNull(versions.reviewedAt), isNull(apps.deletedAt), isBeside, isDecidedAs(question)))
+        .orderBy(...order)
         .limit(limit)
     },
     /** How many versions of existing apps wait for an operator, counted up to a limit. */

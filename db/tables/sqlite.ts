@@ -473,6 +473,8 @@ export const versions = sqliteTable('versions', {
   updatedAt: integer('updated_at').notNull(),
   submittedAt: integer('submitted_at'),
   reviewedAt: integer('reviewed_at'),
+  /** Null for who has no account here, such as somebody at the command line. */
+  reviewedBy: text('reviewed_by'),
   activatedAt: integer('activated_at'),
 })
 

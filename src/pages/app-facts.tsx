@@ -1,5 +1,22 @@
+import type { ComponentChildren } from 'preact'
 import type { AppFacts } from '../domain/manifest.ts'
 import { Badge } from './design/badge.tsx'
+
+/** The addresses that an app names, by what each is. */
+export const linksOf = ({ websiteUrl, supportUrl, privacyUrl }: AppFacts) => ({
+  Website: websiteUrl,
+  Support: supportUrl,
+  Privacy: privacyUrl,
+})
+
+type OutLinkProps = { readonly href: string; readonly children: ComponentChildren }
+
+/** A link that somebody else chose. It opens beside the page and learns nothing of it. */
+export const OutLink = ({ href, children }: OutLinkProps) => (
+  <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+    {children}
+  </a>
+)
 
 /** A description that is longer is cut where it would push the decision out of sight. */
 const longestShort = 200
@@ -19,12 +36,8 @@ export const AboutApp = ({ facts, isShort = false }: AppFactsProps) => {
       </p>
     )
   }
-  const { description, websiteUrl, supportUrl, privacyUrl } = facts
-  const links = [
-    { href: websiteUrl, words: 'Website' },
-    { href: supportUrl, words: 'Support' },
-    { href: privacyUrl, words: 'Privacy' },
-  ].flatMap(({ href, words }) => (href === null ? [] : [{ href, words }]))
+  const { description } = facts
+  const links = Object.entries(linksOf(facts)).flatMap(([words, href]) => (href === null ? [] : [{ href, words }]))
   const cut = isShort && description !== null && description.length > longestShort
   return (
     <>
@@ -36,9 +49,9 @@ export const AboutApp = ({ facts, isShort = false }: AppFactsProps) => {
       {links.length === 0 ? null : (
         <p class="beside">
           {links.map(({ href, words }) => (
-            <a key={words} href={href} target="_blank" rel="noopener noreferrer nofollow">
+            <OutLink key={words} href={href}>
               {words}
-            </a>
+            </OutLink>
           ))}
         </p>
       )}

@@ -251,6 +251,10 @@ const formFault = ({ platform: { publicUrl: here } }: Door, request: Request, ki
 export const typedIn = ({ refused, kept, call }: Visit): Values | null =>
   refused?.values ?? (kept?.action === call.path ? kept.values : null)
 
+/** The same for a form of another address that is on this page. */
+export const sentTo = ({ refused, kept }: Visit, action: string): Values | null =>
+  [refused, kept].find((form) => form?.action === action)?.values ?? null
+
 /** One field; empty when it was not sent. */
 export const textOf = (value: string | readonly string[] | undefined): string =>
   typeof value === 'string' ? value : ''

@@ -85,7 +85,91 @@ describe('the queue', () => {
   })
 })
 
+/** The notice on the page that an answer leads to, and the heading of that page. */
+const afterIt = async (answer: Awaited<ReturnType<PlainBrowser['submit']>>) => {
+  const { text } = await desk.follow(answer)
+  const [, notice = ''] = /<p class="notice[^>]*>(.*?)<\/p>/s.exec(text) ?? []
+  return { notice: notice.replaceAll(/<[^>]*>/g, ''), heading: /<h1[^>]*>(.*?)<\/h1>/s.exec(text)?.[1] ?? '' }
+}
+
+describe('after a decision', () => {
+  test('the version behind it in the queue is shown, with what was decided; after the last one the first', async () => {
+    for (const { version, slug } of await world.platform.database.queries.versions.queue(
+      'review',
+      { since: -1, id: '' },
+      500,
+    )) {
+      await moveThrough(world.platform, { slug }, version, 'withdraw')
+    }
+    const [one, two, three] = [await waiting(), await waiting(), await waiting()]
+    const approved = await afterIt(await desk.submit(two.path, `${two.path}/approve`))
+    expect(approved.notice).toMatch(
+      new RegExp(`^Approved, but not live yet: ${two.app.slug} 1\\.0\\.0\\. Next: .+ 1\\.0\\.0\\.$`),
+    )
+    const rejected = await desk.submit(three.path, `${three.path}/reject`, nothingToMend)
+    expect(rejected.headers.get('location')).toStartWith(`${one.path}?`)
+    expect((await afterIt(rejected)).notice).toStartWith(`Rejected: ${three.app.slug} 1.0.0. Next: `)
+    const last = await desk.submit(one.path, `${one.path}/publish`)
+    expect(last.headers.get('location')).toBe(`${one.path}?done=published`)
+  })
+
+  test('another site cannot claim that something was decided', async () => {
+    const { path } = await waiting()
+    const forged = `${path}?done=approved&after=${encodeURIComponent('some-app 1.0.0')}`
+    expect((await desk.get(forged, { 'sec-fetch-site': 'cross-site' })).text).not.toContain('Next:')
+  })
+
+  test('it is in the list of decided versions, by who decided, when and how', async () => {
+    const { app, path } = await waiting()
+    await desk.submit(path, `${path}/reject`, nothingToMend)
+    const other = await waiting()
+    const colleague = await signedInBrowser(url, world.colleague)
+    await colleague.submit(other.path, `${other.path}/publish`)
+    const program = await waiting()
+    await moveThrough(world.platform, program.app, '1.0.0', 'approve')
+    const found = async (filters: Readonly<Record<string, string>>) => {
+      const { text } = await desk.get(`/desk/reviews/decided?${new URLSearchParams(filters).toString()}`)
+      return [app, other.app, program.app].map(({ slug }) => text.includes(`/desk/reviews/${slug}/1.0.0"`))
+    }
+    expect(await found({})).toEqual([true, true, true])
+    expect(await found({ outcome: 'rejected' })).toEqual([true, false, false])
+    expect(await found({ outcome: 'approved' })).toEqual([false, true, true])
+    expect(await found({ by: world.operator.email })).toEqual([true, false, false])
+    expect(await found({ by: world.colleague.email, q: other.app.slug })).toEqual([false, true, false])
+    expect(await found({ since: '2999-01-01' })).toEqual([false, false, false])
+    expect(await found({ until: '2999-01-01' })).toEqual([true, true, true])
+    const { text } = await desk.get('/desk/reviews/decided')
+    expect(text).toContain(`Decided by ${world.colleague.email}`)
+    expect(text).toContain('Decided at the command line or by a program')
+    expect(text.indexOf(program.app.slug)).toBeLessThan(text.indexOf(app.slug))
+    for (const [filter, sentence] of [
+      ['by=nobody@example.com', 'There is no user with the address'],
+      ['since=yesterday', 'Write a time as'],
+    ] as const) {
+      const refused = await desk.get(`/desk/reviews/decided?${filter}`)
+      expect([refused.status, refused.text.includes(sentence)]).toEqual([400, true])
+    }
+  })
+})
+
 describe('a review', () => {
+  test('links to the addresses that the app names, beside the page and without telling them anything', async () => {
+    const { path } = await waiting({
+      name: 'Mail',
+      websiteUrl: 'https://mail.example/?a="b"',
+      supportUrl: 'mailto:help@mail.example',
+      privacyUrl: 'https://mail.example/privacy',
+    })
+    const { text } = await desk.get(path)
+    for (const address of [
+      'https://mail.example/?a=&quot;b&quot;',
+      'mailto:help@mail.example',
+      'https://mail.example/privacy',
+    ]) {
+      expect(text).toContain(`<a href="${address}" target="_blank" rel="noopener noreferrer nofollow">${address}</a>`)
+    }
+  })
+
   test('shows what changed against the live version, and which scopes are new, in words', async () => {
     const { app } = await waiting({ name: 'Mail', hosts: ['a.example'] })
     await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
@@ -139,7 +223,7 @@ describe('a decision', () => {
   test('approves, with the operator as the actor, and says that it is not live yet', async () => {
     const { app, path } = await waiting()
     const { status, headers } = await desk.submit(path, `${path}/approve`)
-    expect([status, headers.get('location')]).toEqual([303, `${path}?done=approved`])
+    expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/[?&]done=approved(&|$)/)])
     expect(await statusOf(app)).toBe('approved')
     expect((await eventsOf(app)).at(-1)).toBe(`version.approved operator ${world.operator.id}`)
     await desk.submit(path, `${path}/activate`)

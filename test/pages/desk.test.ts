@@ -147,6 +147,50 @@ describe('installs', () => {
     }
   })
 
+  test('that are chosen together are each decided by themselves, and the answer says what became of each', async () => {
+    const [first, second, third, fourth] = [
+      await freshInstall(world.user),
+      await freshInstall(world.user),
+      await freshInstall(world.user),
+      await freshInstall(world.user),
+    ]
+    const list = '/desk/installs?status=waiting&sort=newest'
+    const { text: page } = await desk.get(list)
+    expect([...page.matchAll(/<input type="checkbox" name="id" form="chosen"/g)].length).toBeGreaterThanOrEqual(4)
+    const form = await desk.formOn(list, '/desk/installs/approve')
+    await desk.submit(list, `/desk/installs/${second}/reject`)
+    const unknown = `ins_${'0'.repeat(32)}`
+    const { status, text } = await desk.post('/desk/installs/approve', {
+      ...form,
+      id: [first, second, third, first, unknown, '<b>'],
+    })
+    expect(status).toBe(200)
+    expect(text).toContain('2 approved, 3 not')
+    expect([...text.matchAll(/Approved\. The app can now work/g)]).toHaveLength(2)
+    expect([...text.matchAll(/has already been decided, or no longer exists/g)]).toHaveLength(3)
+    expect(text).not.toContain('<b>')
+    expect(text).toContain(`href="${list.replace('&', '&amp;')}"`)
+    expect(await stateOf(first)).toEqual(['approved', 'active'])
+    expect(await stateOf(second)).toEqual(['rejected', 'inactive'])
+    expect(await stateOf(third)).toEqual(['approved', 'active'])
+    expect(await stateOf(fourth)).toEqual(['pending', 'inactive'])
+    const again = await desk.post('/desk/installs/approve', { ...form, id: [first] })
+    expect(again.text).toContain('0 approved, 1 not')
+  })
+
+  test('none, or more than a page has, cannot be approved together; what was ticked stays ticked', async () => {
+    const id = await freshInstall(world.user)
+    const list = '/desk/installs?status=waiting&sort=newest'
+    const form = await desk.formOn(list, '/desk/installs/approve')
+    const none = await desk.post('/desk/installs/approve', form)
+    expect([none.status, none.text.includes('Choose at least one install.')]).toEqual([400, true])
+    const many = [id, ...Array.from({ length: 50 }, (_, index) => `ins_${String(index).padStart(32, '0')}`)]
+    const tooMany = await desk.post('/desk/installs/approve', { ...form, id: many })
+    expect([tooMany.status, tooMany.text.includes('Choose at most 50 installs.')]).toEqual([400, true])
+    expect(tooMany.text).toMatch(new RegExp(`value="${id}"[^>]* checked`))
+    expect(await stateOf(id)).toEqual(['pending', 'inactive'])
+  })
+
   test('that two operators decide at the same time are decided once (50 times)', async () => {
     const id = await freshInstall(world.user)
     const [approve, reject] = [`/desk/installs/${id}/approve`, `/desk/installs/${id}/reject`]

@@ -65,11 +65,17 @@ export type DescribedInstall = ReturnType<typeof describedInstall>
 
 const describedInstall = (row: Found<'search'>) => ({ ...listed(row), appName: row.appName })
 
-/** One install. @throws route_not_found for an unknown ID */
+/** One install; null for an unknown ID. */
+export const findInstall = async ({ database }: Platform, id: string): Promise<DescribedInstall | null> => {
+  const row = await database.queries.installs.describe(id)
+  return row === null ? null : describedInstall(row)
+}
+
+/** The same. @throws route_not_found for an unknown ID */
 export const describeInstall = async (platform: Platform, id: string): Promise<DescribedInstall> => {
-  const row = await platform.database.queries.installs.describe(id)
-  if (row === null) throw refuse('route_not_found')
-  return describedInstall(row)
+  const found = await findInstall(platform, id)
+  if (found === null) throw refuse('route_not_found')
+  return found
 }
 
 /** Which installs an operator asks for: as in the store, with the slug of an app and the address of a user. */

@@ -256,6 +256,7 @@ const untouched = {
   rejection: null,
   submittedAt: null,
   reviewedAt: null,
+  reviewedBy: null,
   activatedAt: null,
 } as const
 

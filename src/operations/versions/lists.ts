@@ -1,12 +1,24 @@
 // The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
-import type { Queries, QueuePlace, VersionQuestion, WaitingFor } from '../../../db/database.ts'
+import type { DecidedQuestion, Queries, QueuePlace, VersionQuestion, WaitingFor } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { canBeFound, emptyPage, type ListPage, listPage, newestFirst, none, pageOf, type PageRequest } from '../page.ts'
+import { badInput } from '../decide.ts'
+import {
+  beyondEveryId,
+  canBeFound,
+  emptyPage,
+  type ListPage,
+  listPage,
+  newestFirst,
+  none,
+  pageOf,
+  type PageRequest,
+} from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { knownUser } from '../users/find-user.ts'
 import { type VersionRecord, versionRecord, compareVersions } from './version-record.ts'
 import type { SeenVersion } from './move-version.ts'
 
@@ -94,13 +106,47 @@ export const listQueue = async ({ database }: Platform, what: WaitingFor, page: 
     page,
     (cursor) => (cursor === null ? start : placeFrom(cursor)),
     async (place, rows) => (await database.queries.versions.queue(what, place, rows, part)).map(queued),
-    ({ since, id }) => `${since}.${id}`,
+    positionOf,
   )
 }
 
+/** The version that is decided next: the one behind this one in the queue, or the first one. Null if none waits. */
+export const nextInQueue = async ({ database }: Platform, what: WaitingFor, after: QueuePlace) => {
+  const { versions } = database.queries
+  const [next = null] = await versions.queue(what, after, 1)
+  return next ?? (await versions.queue(what, start, 1))[0] ?? null
+}
+
+/** Which decisions an operator asks for. */
+export type DecidedSearch = Omit<DecidedQuestion, 'by'> & {
+  /** The address of the operator who decided; empty for any. */
+  readonly by: string
+}
+
+/**
+ * The versions that were approved or rejected, of every app, the latest decision first.
+ * @throws invalid_request for an unknown address, and for a cursor that this list did not return
+ */
+export const listDecided = async ({ database }: Platform, { by, ...search }: DecidedSearch, page: PageRequest) => {
+  const q = database.queries
+  const operator = by === '' ? null : await knownUser(q, by)
+  if (operator instanceof PlatformError) throw badInput('by', operator.message)
+  if (!canBeFound(search.part)) return emptyPage
+  return await listPage(
+    page,
+    (cursor) => (cursor === null ? { since: noEnd, id: beyondEveryId } : placeFrom(cursor)),
+    async (place, rows) => (await q.versions.decided({ ...search, by: operator?.id ?? null }, place, rows)).map(queued),
+    positionOf,
+  )
+}
+
+export type DecidedVersion = Awaited<ReturnType<typeof listDecided>>['data'][number]
+
+const positionOf = ({ since, id }: QueuePlace): string => `${since}.${id}`
+
 type QueueRow = Awaited<ReturnType<Queries['versions']['queue']>>[number]
 
-const queued = (row: QueueRow) => ({
+const queued = <Row extends QueueRow>(row: Row) => ({
   ...row,
   scopes: parseStoredScope(row.scopes),
   /** Epoch milliseconds; not null in these statuses. */
@@ -108,7 +154,7 @@ const queued = (row: QueueRow) => ({
 })
 
 /** A version that waits for an operator. */
-export type QueuedVersion = ReturnType<typeof queued>
+export type QueuedVersion = ReturnType<typeof queued<QueueRow>>
 
 const start: QueuePlace = { since: -1, id: '' }
 

@@ -21,6 +21,7 @@ import {
 } from './version-record.ts'
 import type { Environment } from '../../domain/app.ts'
 import { once, type RepeatableRequest } from '../once.ts'
+import type { Actor } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type AppCaller } from '../authenticate.ts'
@@ -32,7 +33,7 @@ import { actorOf, type AppCaller } from '../authenticate.ts'
  */
 export const moveVersion: Operation<VersionMove, VersionRecord> = async (platform, trace, actor, move) => {
   refuseFault('message', move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null)
-  return await decide(platform, trace, { actor }, async (change) => await takeStep(change, move))
+  return await decide(platform, trace, { actor }, async (change) => await takeStep(change, actor, move))
 }
 
 type Publication = Pick<VersionMove, 'slug' | 'version' | 'seen'>
@@ -43,9 +44,9 @@ type Publication = Pick<VersionMove, 'slug' | 'version' | 'seen'>
  */
 export const approveAndActivate: Operation<Publication, VersionRecord> = async (platform, trace, actor, move) =>
   await decide(platform, trace, { actor }, async (change) => {
-    const first = await takeStep(change, { ...move, step: 'approve', rejection: null })
+    const first = await takeStep(change, actor, { ...move, step: 'approve', rejection: null })
     if (first instanceof PlatformError) return first
-    return await takeStep(change, { ...move, step: 'activate', rejection: null })
+    return await takeStep(change, actor, { ...move, step: 'activate', rejection: null })
   })
 
 type VersionMove = {
@@ -68,7 +69,11 @@ export type SeenVersion = Pick<Version, 'id' | 'revision' | 'submittedAt'> & { r
  * Takes one step inside a transaction. The update itself checks the status, so of two steps at once only one is taken.
  * Activating supersedes the version that was live.
  */
-const takeStep = async ({ q, now, record }: OpenChange, move: VersionMove): Promise<VersionRecord | PlatformError> => {
+const takeStep = async (
+  { q, now, record }: OpenChange,
+  actor: Actor,
+  move: VersionMove,
+): Promise<VersionRecord | PlatformError> => {
   const { from, to } = versionSteps[move.step]
   const app = await findApp(q, move.slug)
   const before = await q.versions.byName(app.id, move.version)
@@ -80,7 +85,7 @@ const takeStep = async ({ q, now, record }: OpenChange, move: VersionMove): Prom
   }
   const superseded = move.step === 'activate' ? live : null
   if (move.step === 'activate') await makeLive(q, { from: live, to: before, rollbackId: null }, now)
-  else await moveFrom(q, before, to, changesOf(move.step, move.rejection, now), now)
+  else await moveFrom(q, before, to, changesOf(move.step, actor, move.rejection, now), now)
   const detail = superseded === null ? {} : { detail: { superseded: superseded.id } }
   await record({ action: `version.${pastOf[move.step]}`, appId: app.id, target: before.id, ...detail })
   return await readVersionRecord(q, app.id, before.id)
@@ -94,13 +99,17 @@ const isAsSeen = (version: Version, live: Version | null, seen: SeenVersion): bo
   version.submittedAt === seen.submittedAt &&
   (live?.id ?? null) === seen.liveId
 
-const changesOf = (step: Exclude<VersionStep, 'activate'>, rejection: Rejection | null, now: number) =>
+const changesOf = (step: Exclude<VersionStep, 'activate'>, actor: Actor, rejection: Rejection | null, now: number) =>
   ({
     submit: { submittedAt: now },
     withdraw: { submittedAt: null },
-    approve: { reviewedAt: now },
-    reject: { reviewedAt: now, rejection: JSON.stringify(rejection) },
+    approve: { reviewedAt: now, reviewedBy: personBehind(actor) },
+    reject: { reviewedAt: now, reviewedBy: personBehind(actor), rejection: JSON.stringify(rejection) },
   })[step]
+
+/** The ID of an operator who has an account here. At the command line they are named by their account on the machine. */
+const personBehind = (actor: Actor): string | null =>
+  actor.kind === 'operator' && actor.id.startsWith('usr_') ? actor.id : null
 
 const pastOf = {
   submit: 'submitted',

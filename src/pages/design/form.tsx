@@ -14,6 +14,8 @@ export type FormVisit = {
 const places: ReadonlySet<string> = new Set(['back', 'return_to'])
 
 type FormProps = {
+  /** For fields that are elsewhere on the page, among other forms. */
+  readonly id?: string
   /** The path that the form is sent to; its ticket is valid for this path only. */
   readonly action: string
   /** The query of that address, for a page that hides its own: a form is then shown again at the address that it was sent to. */
@@ -36,6 +38,7 @@ type FormProps = {
  * without a proof that it needs, it is filled in as it was then.
  */
 export const Form = ({
+  id,
   action,
   query,
   visit,
@@ -73,6 +76,7 @@ export const Form = ({
   return (
     <FormState.Provider value={state}>
       <form
+        id={id}
         method="post"
         action={query === undefined ? action : `${action}?${new URLSearchParams(query).toString()}`}
         class={name}

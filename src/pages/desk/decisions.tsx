@@ -2,13 +2,14 @@ import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import { badInput } from '../../operations/decide.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
-import { readReview, type Review } from '../../operations/versions/lists.ts'
+import { nextInQueue, readReview, type Review } from '../../operations/versions/lists.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { Field } from '../design/field.tsx'
 import { ButtonForm } from '../design/form.tsx'
 import { Row } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { formOf, valuesIn, optionalText, outcomeOf, text, textOf, texts, typedIn } from '../form.ts'
+import { seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { StepButton, stepsOf } from '../step.tsx'
 import { readSeen, seenField } from '../version.ts'
@@ -88,6 +89,26 @@ const Step = ({ visit, review, step, title, children }: StepProps) => (
   />
 )
 
+type Decided = { readonly slug: string; readonly version: string }
+
+/** Leads to the version that waits next behind the decided one, which is named there; without one, to the page of the decided one. */
+export const afterDecision = async (
+  { door: { platform } }: Visit,
+  { slug, version }: Decided,
+  step: 'approve' | 'publish' | 'activate' | 'reject',
+  done: string,
+): Promise<Response> => {
+  const { version: decided } = await readReview(platform, slug, version)
+  const [queue, since] =
+    step === 'activate' ? (['activation', decided.reviewedAt] as const) : (['review', decided.submittedAt] as const)
+  const next = await nextInQueue(platform, queue, { since: since ?? 0, id: decided.id })
+  return seeOther(
+    next === null
+      ? `${reviewPath(slug, version)}?done=${done}`
+      : `${reviewPath(next.slug, next.version)}?${new URLSearchParams({ done, after: `${slug} ${version}` }).toString()}`,
+  )
+}
+
 const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: texts, intent: optionalText })
 
 /** A version is rejected with a message and reasons. "More rows" shows the form again, with what was typed. */
@@ -140,7 +161,7 @@ export const rejection = stepsOf({
       throw notAsShown((await find()).version.status)
     }
     if (moved.kind === 'refused') throw moved.error
-    return 'rejected'
+    return await afterDecision(visit, { slug, version }, 'reject', 'rejected')
   },
   done: { rejected: 'The version is rejected. Its developer can read the reasons.' },
 })

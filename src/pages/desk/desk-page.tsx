@@ -15,6 +15,7 @@ import type { Visit } from '../visit.ts'
 export const deskPaths = {
   desk: '/desk',
   reviews: '/desk/reviews',
+  decided: '/desk/reviews/decided',
   installs: '/desk/installs',
   newInstall: '/desk/installs/new',
   apps: '/desk/apps',

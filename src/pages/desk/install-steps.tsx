@@ -22,7 +22,7 @@ export const decideInstall = async (visit: Visit, id: string, step: 'approve' | 
   if (moved.kind === 'refused') throw refuse('version_not_eligible', { message: tooLate })
 }
 
-const tooLate = 'This install has already been decided, or no longer exists. Nothing has changed.'
+export const tooLate = 'This install has already been decided, or no longer exists. Nothing has changed.'
 
 const Where = ({ install }: { readonly install: DescribedInstall }) => (
   <p>

@@ -1,10 +1,13 @@
 import { formatScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
+import { visibleText } from '../../domain/text.ts'
 import { isOperator } from '../../operations/acting-as.ts'
+import { badInput } from '../../operations/decide.ts'
 import { exportInstalls } from '../../operations/exports.ts'
 import {
   countInstalls,
   type DescribedInstall,
+  findInstall,
   type InstallSearch,
   searchInstalls,
 } from '../../operations/installs/lists.ts'
@@ -12,10 +15,10 @@ import { Avatar } from '../design/avatar.tsx'
 import { InstallStatusBadge } from '../design/badge.tsx'
 import { changed } from '../change.tsx'
 import { Problem } from '../design/field.tsx'
-import { ButtonForm } from '../design/form.tsx'
+import { ButtonForm, Form } from '../design/form.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { formOf, optionalText } from '../form.ts'
+import { formOf, optionalText, outcomeOf, sentTo, texts, valuesIn } from '../form.ts'
 import {
   countOfSegment,
   type InstallSegment,
@@ -33,7 +36,7 @@ import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
 import { deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
-import { decideInstall, deskInstallSteps } from './install-steps.tsx'
+import { decideInstall, deskInstallSteps, tooLate } from './install-steps.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -96,6 +99,7 @@ export const deskInstallRoutes = (door: Door) =>
         },
       }),
     )
+    .use(approveSeveral(door))
     .use(
       changed(door, '/desk/installs/:id/approve', {
         by: 'operator',
@@ -108,6 +112,80 @@ export const deskInstallRoutes = (door: Door) =>
         },
       }),
     )
+
+const severalForm = formOf({ id: texts, back: optionalText })
+const severalPath = `${deskPaths.installs}/approve`
+/** As many as one page has. */
+const mostAtOnce = 50
+
+/** Approves the chosen installs. Each is decided by itself, and the answer says what became of each. */
+const approveSeveral = (door: Door) =>
+  changed(door, severalPath, {
+    by: 'operator',
+    effect: 'gives a right',
+    form: severalForm,
+    show,
+    act: async ({ visit, fields }) => {
+      const ids = [...new Set(fields.id)]
+      if (ids.length === 0) throw badInput('id', 'Choose at least one install.')
+      if (ids.length > mostAtOnce) throw badInput('id', `Choose at most ${mostAtOnce} installs.`)
+      const decided: Decided[] = []
+      for (const id of ids) {
+        const { kind } = await outcomeOf(decideInstall(visit, id, 'approve'))
+        decided.push({ id, isApproved: kind === 'done', install: await findInstall(door.platform, id) })
+      }
+      return page(<SeveralDecided visit={visit} decided={decided} back={backTo(deskPaths.installs, fields.back, '')} />)
+    },
+  })
+
+type Decided = {
+  readonly id: string
+  readonly isApproved: boolean
+  /** Null if there is none. */
+  readonly install: DescribedInstall | null
+}
+
+type SeveralDecidedProps = { readonly visit: Visit; readonly decided: readonly Decided[]; readonly back: string }
+
+const SeveralDecided = ({ visit, decided, back }: SeveralDecidedProps) => {
+  const approved = decided.filter(({ isApproved }) => isApproved).length
+  const others = decided.length - approved
+  return (
+    <DeskPage
+      title={`${approved} approved${others === 0 ? '' : `, ${others} not`}`}
+      visit={visit}
+      tab={deskPaths.installs}
+      actions={
+        <a class="button" href={back}>
+          Back to the installs
+        </a>
+      }
+    >
+      <RowList
+        label="Chosen installs"
+        rows={decided}
+        row={({ id, isApproved, install }) => (
+          <Row
+            key={id}
+            title={install === null ? <code>{visibleText(id.slice(0, 40))}</code> : <bdi>{install.appName}</bdi>}
+            badge={install === null ? undefined : <InstallStatusBadge install={install} />}
+            facts={[
+              isApproved ? 'Approved. The app can now work for this user.' : tooLate,
+              install === null ? null : <bdi>{install.user}</bdi>,
+              install === null ? null : <Place install={install} />,
+            ]}
+          />
+        )}
+      />
+    </DeskPage>
+  )
+}
+
+const Place = ({ install: { kind, resource } }: { readonly install: DescribedInstall }) => (
+  <>
+    {resourceKindWords[kind]} <code>{resource}</code>
+  </>
+)
 
 const columns = {
   id: ({ id }: DescribedInstall) => id,
@@ -148,6 +226,19 @@ const show = async (visit: Visit): Promise<Response> => {
       <Segments label="Status" links={installSegments(counts, asked)} />
       <FilterBar of={asked} />
       {aboutSegment[status] === '' ? null : <p class="muted">{aboutSegment[status]}</p>}
+      {installs.rows.some(isPending) ? (
+        <Form
+          id={chosen}
+          action={severalPath}
+          visit={visit}
+          hidden={{ back: addressOf(visit) }}
+          asks={proveFirst(visit)}
+          class="beside"
+        >
+          <button type="submit">Approve the chosen ones</button>
+          <small>Tick installs below. Each is decided by itself, and you see what became of each.</small>
+        </Form>
+      ) : null}
       <RowList
         label="Installs"
         rows={installs.rows}
@@ -160,6 +251,10 @@ const show = async (visit: Visit): Promise<Response> => {
     { refusal },
   )
 }
+
+/** The form whose boxes are in the rows, among other forms. */
+const chosen = 'chosen'
+const isPending = ({ approval }: DescribedInstall): boolean => approval === 'pending'
 
 const nothingWaits = 'No install is waiting. It appears here when a user installs an app on a website or store.'
 
@@ -189,19 +284,15 @@ const InstallRow = ({ visit, install }: InstallProps) => (
       <a href={userPath(install.userId)}>
         <bdi>{install.user}</bdi>
       </a>,
-      <>
-        {resourceKindWords[install.kind]} <code>{install.resource}</code>
-      </>,
+      <Place install={install} />,
       install.environment === 'development' ? 'Development head, for its own developer' : null,
     ]}
-    time={install.approval === 'pending' ? ['Requested', install.createdAt] : ['Changed', install.updatedAt]}
+    time={isPending(install) ? ['Requested', install.createdAt] : ['Changed', install.updatedAt]}
     actions={
-      install.approval === 'pending' || install.state === 'active' ? (
-        <Decisions visit={visit} install={install} />
-      ) : undefined
+      isPending(install) || install.state === 'active' ? <Decisions visit={visit} install={install} /> : undefined
     }
   >
-    {install.approval === 'pending' ? (
+    {isPending(install) ? (
       <p class="row-facts">{install.scopes.length === 0 ? 'No scopes' : `Scopes: ${formatScope(install.scopes)}`}</p>
     ) : null}
   </Row>
@@ -217,7 +308,20 @@ const Decisions = ({ visit, install }: InstallProps) => {
   )
   return (
     <div class="beside">
-      {install.approval === 'pending' ? (
+      {isPending(install) ? (
+        <label>
+          <input
+            type="checkbox"
+            name="id"
+            form={chosen}
+            value={install.id}
+            checked={valuesIn(sentTo(visit, severalPath)?.['id']).includes(install.id)}
+          />
+          Choose
+          <span class="unseen">{named}</span>
+        </label>
+      ) : null}
+      {isPending(install) ? (
         <ButtonForm
           action={`${deskPaths.installs}/${install.id}/approve`}
           visit={visit}

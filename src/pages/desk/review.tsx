@@ -1,17 +1,19 @@
 import { Elysia } from 'elysia'
-import { lackOfManifest } from '../../domain/manifest.ts'
+import { appFactsIn, lackOfManifest } from '../../domain/manifest.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
 import { readReview, type Review } from '../../operations/versions/lists.ts'
+import { linksOf, OutLink } from '../app-facts.tsx'
 import { changed } from '../change.tsx'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { formOf, outcomeOf, text } from '../form.ts'
-import { page, seeOther } from '../page.ts'
+import { page } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { Decisions, rejection } from './decisions.tsx'
+import { type Notices, parameterOf } from '../query.ts'
+import { afterDecision, Decisions, rejection } from './decisions.tsx'
 import { AppLink, DeskPage, deskPaths, mixedScriptsFact, notAsShown, Owner, reviewPath } from './desk-page.tsx'
 import { ManifestChanges, ReviewedScopes } from './review-changes.tsx'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
@@ -22,6 +24,21 @@ const notices = {
   activated: 'The version is live.',
   ...rejection.done,
 } as const
+
+/** The same about another version, on the page of the one that is decided next. */
+const noticesAbout = (decided: string, next: string): Notices => {
+  const said = (what: string) => (
+    <>
+      {what} <code>{decided}</code>. Next: <bdi>{next}</bdi>.
+    </>
+  )
+  return {
+    approved: said('Approved, but not live yet:'),
+    published: said('Approved and live:'),
+    activated: said('Live:'),
+    rejected: said('Rejected:'),
+  }
+}
 
 const reviewPattern = '/desk/reviews/:slug/:version'
 type Named = { readonly slug: string; readonly version: string }
@@ -60,7 +77,7 @@ const decision = (door: Door, step: 'approve' | 'publish' | 'activate', done: 'a
           ? visit.asOperator().do(approveAndActivate, { slug, version, seen })
           : visit.asOperator().do(moveVersion, { slug, version, step, rejection: null, seen }),
       )
-      if (decided.kind === 'done') return seeOther(`${reviewPath(slug, version)}?done=${done}`)
+      if (decided.kind === 'done') return await afterDecision(visit, { slug, version }, step, done)
       const now = await readReview(door.platform, slug, version)
       const isAsShown = fields.seen === seenField(now.seen) && decided.error.code !== 'version_not_eligible'
       throw isAsShown ? decided.error : notAsShown(now.version.status)
@@ -71,15 +88,17 @@ const show = async (visit: Visit, { slug, version }: Named): Promise<Response> =
   const { platform } = visit.door
   const review = await readReview(platform, slug, version)
   const catalogue = await readCatalogue(platform)
+  const title = `${review.app.name} ${review.version.version}`
+  const decided = parameterOf(visit, 'after')
   return page(
     <DeskPage
-      title={`${review.app.name} ${review.version.version}`}
+      title={title}
       belongsTo="Review"
       avatarId={review.app.id}
       badges={<VersionStatusBadge status={review.version.status} />}
       visit={visit}
       tab={deskPaths.reviews}
-      notices={notices}
+      notices={decided === '' ? notices : noticesAbout(visibleText(decided), title)}
     >
       <ManifestNotice review={review} />
       {review.owner.id === visit.userId ? <OwnAppNotice /> : null}
@@ -127,8 +146,15 @@ const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly revie
           {version.revision === 1 ? null : `, revision ${version.revision}`}
         </>
       ),
+      Decided: version.reviewedAt && <Time at={version.reviewedAt} />,
       'Live now': live === null ? 'Nothing' : live.version,
       Artifact: <Artifact artifact={version.artifact} href={reviewPath(app.slug, version.version, 'artifact')} />,
+      ...Object.fromEntries(
+        Object.entries(linksOf(appFactsIn(version.manifest))).map(([words, href]) => [
+          words,
+          href && <OutLink href={href}>{visibleText(href)}</OutLink>,
+        ]),
+      ),
       Notes: version.notes === null ? 'None' : <bdi class="as-written">{visibleText(version.notes)}</bdi>,
     }}
   />

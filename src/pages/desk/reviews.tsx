@@ -1,11 +1,14 @@
 import { Elysia } from 'elysia'
+import type { VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
-import { listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
+import { listDecided, listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
 import { Avatar } from '../design/avatar.tsx'
-import { AppStatusBadge, Badge } from '../design/badge.tsx'
+import { AppStatusBadge, Badge, VersionStatusBadge } from '../design/badge.tsx'
+import { Problem } from '../design/field.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
-import { list, listRoutes, search } from '../list.ts'
+import { periodOf } from '../audit-period.ts'
+import { choice, date, entry, list, listRoutes, search } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
@@ -17,6 +20,17 @@ const deskReviews = list(
   { parts: { review: ['q'], activation: ['q'] } },
 )
 
+const deskDecided = list('desk-decided', deskPaths.decided, {
+  q: search('Name or slug of the app'),
+  outcome: choice('Decision', [
+    ['approved', 'Approved'],
+    ['rejected', 'Rejected'],
+  ]),
+  by: entry('Decided by (email address)'),
+  since: date('From (UTC)'),
+  until: date('Before (UTC)'),
+})
+
 /** The versions that wait for a decision. `/desk` leads here. */
 export const reviewsRoutes = (door: Door) =>
   new Elysia()
@@ -25,6 +39,7 @@ export const reviewsRoutes = (door: Door) =>
       return seeOther(deskPaths.reviews)
     })
     .use(listRoutes(door, deskReviews, { by: 'operator', show }))
+    .use(listRoutes(door, deskDecided, { by: 'operator', show: showDecided }))
 
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
@@ -33,7 +48,16 @@ const show = async (visit: Visit): Promise<Response> => {
   const review = await asked.rows((window) => listQueue(platform, 'review', window, q), 'review')
   const activation = await asked.rows((window) => listQueue(platform, 'activation', window, q), 'activation')
   return page(
-    <DeskPage title="Reviews" visit={visit} tab={deskPaths.reviews}>
+    <DeskPage
+      title="Reviews"
+      visit={visit}
+      tab={deskPaths.reviews}
+      actions={
+        <a class="button" href={deskPaths.decided}>
+          Decided reviews
+        </a>
+      }
+    >
       <FilterBar of={asked} isShown={isLong(review) || isLong(activation)} />
       <h2>Waiting for review</h2>
       <RowList
@@ -55,9 +79,41 @@ const show = async (visit: Visit): Promise<Response> => {
   )
 }
 
+const showDecided = async (visit: Visit): Promise<Response> => {
+  const { platform } = visit.door
+  const asked = deskDecided.read(visit)
+  const { q: part, outcome, by, ...period } = asked.values
+  const decided = await asked.found(
+    async (window) => await listDecided(platform, { part, outcome, by, ...periodOf(period) }, window),
+  )
+  const { refusal } = decided
+  return page(
+    <DeskPage title="Decided reviews" visit={visit} tab={deskPaths.reviews}>
+      <Problem error={refusal} />
+      <FilterBar of={asked} />
+      <RowList
+        label="Decided versions"
+        rows={decided.rows}
+        row={(of) => <QueueRow of={of} since="Decided" status={of.status} by={of.by} />}
+        empty={noMatch(decided, 'No version has been decided yet.')}
+      />
+      <Pager of={decided} />
+    </DeskPage>,
+    { refusal },
+  )
+}
+
 const nothingToReview = 'No version is waiting for review. Versions appear here when developers submit them.'
 
-const QueueRow = ({ of, since }: { readonly of: QueuedVersion; readonly since: string }) => (
+type QueueRowProps = {
+  readonly of: QueuedVersion
+  readonly since: string
+  /** What became of it, and the address of the operator who decided; null for one without an account. */
+  readonly status?: VersionStatus
+  readonly by?: string | null
+}
+
+const QueueRow = ({ of, since, status, by }: QueueRowProps) => (
   <Row
     key={of.id}
     href={reviewPath(of.slug, of.version)}
@@ -70,10 +126,15 @@ const QueueRow = ({ of, since }: { readonly of: QueuedVersion; readonly since: s
     }
     badge={
       <>
-        <Badge>{of.version}</Badge> {of.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
+        <Badge>{of.version}</Badge> {status === undefined ? null : <VersionStatusBadge status={status} />}{' '}
+        {of.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
       </>
     }
-    facts={[<code>{of.slug}</code>, <bdi>{of.ownerEmail}</bdi>]}
+    facts={[
+      <code>{of.slug}</code>,
+      <bdi>{of.ownerEmail}</bdi>,
+      by === undefined ? null : by === null ? 'Decided at the command line or by a program' : `Decided by ${by}`,
+    ]}
     time={[since, of.since]}
   />
 )

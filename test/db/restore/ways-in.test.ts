@@ -173,6 +173,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'icon_place',
     'description',
     'notes',
+    'reviewed_by',
     'manifest',
     'scopes',
     'created_at',

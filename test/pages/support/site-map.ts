@@ -286,6 +286,11 @@ export const siteMap: readonly Site[] = [
   { pattern: '/desk', who: 'operator', paths: () => ['/desk'], leadsOn: true },
   { pattern: '/desk/reviews', who: 'operator', paths: () => ['/desk/reviews'] },
   {
+    pattern: '/desk/reviews/decided',
+    who: 'operator',
+    paths: () => ['/desk/reviews/decided', '/desk/reviews/decided?outcome=rejected'],
+  },
+  {
     pattern: '/desk/reviews/:slug/:version',
     who: 'operator',
     paths: inReviews('1.1.0', '1.2.0', '1.3.0', '2.0.0', `2.1.0-${'long.'.repeat(8)}1`),

@@ -96,7 +96,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const serviceKeyIds = await stockServiceKeys(platform)
   await stockScope(platform, app.slug)
   await stockEndpoint(platform)
-  await stockVersions(platform, app)
+  await stockVersions(platform, app, people.operator)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
   await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
   const guest = await addUser(platform, 'Guest Example')
@@ -198,7 +198,7 @@ const callerOf = async (platform: Platform, app: AppInWorld): Promise<AppCaller>
 }
 
 /** A version in every status, and a rollback in both environments. */
-const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void> => {
+const stockVersions = async (platform: Platform, app: AppInWorld, { id }: Login): Promise<void> => {
   const caller = await callerOf(platform, app)
   for (const { version, steps } of versions) {
     const artifact = { filename: 'bundle.zip', content: receivedArtifact(Buffer.from(version)), sha256: null }
@@ -213,7 +213,7 @@ const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void>
     for (const step of steps) {
       const items = [{ path: 'manifest.name', message: 'Say more.' }]
       const rejection = step === 'reject' ? { message: 'Not yet.', items } : null
-      await moveVersion(platform, trace, actor, { slug: app.slug, version, step, rejection })
+      await moveVersion(platform, trace, { kind: 'operator', id }, { slug: app.slug, version, step, rejection })
     }
   }
   for (const environment of ['production', 'development'] as const) {
