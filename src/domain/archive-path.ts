@@ -8,17 +8,24 @@ export type PathFault =
 
 /** What is wrong with the paths of the files in an archive. Every folder and file must have one spelling. */
 export const pathFaults = (paths: readonly string[]): readonly PathFault[] => {
+  const odd = new Map<string, boolean>() // thousands of files are in few folders
   const faults = paths.flatMap((path) => {
-    const kind = faultOf(path)
+    const kind = faultOf(path, odd)
     return kind === null ? [] : [{ kind, path }]
   })
   return faults.length > 0 ? faults : collisions(paths)
 }
 
-const faultOf = (path: string): 'outside' | 'odd' | null => {
+const faultOf = (path: string, odd: Map<string, boolean>): 'outside' | 'odd' | null => {
   const names = path.replace(/\/$/, '').split('/') // that of a folder ends with a slash
   if (names.includes('..') || path.startsWith('/') || /^[a-z]:/i.test(path)) return 'outside'
-  return path.length > longestPath || names.some(isOdd) ? 'odd' : null
+  if (path.length > longestPath) return 'odd'
+  for (const name of names) {
+    const known = odd.get(name) ?? isOdd(name)
+    odd.set(name, known)
+    if (known) return 'odd'
+  }
+  return null
 }
 
 /** The longest path of macOS; other systems allow more. */
@@ -45,13 +52,21 @@ const collisions = (paths: readonly string[]): readonly PathFault[] => {
 
 type Placed = { readonly path: string; readonly key: string }
 
+/** Whether two neighbours are one path on some systems, or are in one folder that has two spellings. */
 const isSamePlace = (one: Placed, other: Placed): boolean => {
   if (other.key === one.key || other.key.startsWith(`${one.key}\0`)) return true
-  const [keys, otherKeys] = [one.key.split('\0'), other.key.split('\0')]
-  const shared = keys.findIndex((key, index) => key !== otherKeys[index])
-  const start = (path: string) => path.split('/').slice(0, shared).join('/')
-  return start(one.path) !== start(other.path)
+  let [at, start, otherStart] = [0, 0, 0]
+  for (;;) {
+    const next = one.key.indexOf('\0', at) + 1
+    if (next === 0 || !other.key.startsWith(one.key.slice(at, next), at)) return false
+    const [end, otherEnd] = [one.path.indexOf('/', start) + 1, other.path.indexOf('/', otherStart) + 1]
+    if (one.path.slice(start, end) !== other.path.slice(otherStart, otherEnd)) return true
+    at = next
+    start = end
+    otherStart = otherEnd
+  }
 }
 
 /** Upper case first, since several lower-case letters have one. */
-const folded = (path: string): string => path.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')
+const folded = (path: string): string =>
+  /^[ -~]*$/.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')

@@ -4,8 +4,8 @@ import { isSecretName } from './secret-name.ts'
 import { visibleText } from './text.ts'
 
 /**
- * Reads one file of a ZIP archive that somebody sent (APPNOTE.TXT 6.3.10). Nothing else is unpacked. Sizes in an archive may
- * be wrong, so each is checked before it is used, and unpacking stops at `limitBytes`.
+ * Reads a ZIP archive that somebody sent (APPNOTE.TXT 6.3.10): one file of it, or what its directory lists. Nothing else is unpacked.
+ * Sizes in an archive may be wrong, so each is checked before it is used, and unpacking stops at `limitBytes`.
  */
 
 type ArchivedFile =
@@ -19,6 +19,10 @@ export type ArchivedPlace = { readonly offset: number; readonly packedBytes: num
 
 /** The most that an archive may unpack to. One that unpacks to more is meant to fill the disk of whoever opens it. */
 const unpackedLimitBytes = 512 * 1024 * 1024
+
+/** The most files and folders, and the longest list of them. Reading the list holds up other requests. */
+const mostEntries = 10_000
+const longestDirectoryBytes = 2 * 1024 * 1024
 
 /**
  * The file with this name in the outermost folder of the archive. If the archive has a single folder, as those of GitHub and macOS
@@ -43,6 +47,54 @@ export const readArchivedFile = (archive: Uint8Array, name: string, limitBytes: 
 /** A file again from its packed bytes; null if it is damaged or longer than the limit. */
 export const unpackedAgain = (packed: Uint8Array, place: ArchivedPlace, limitBytes: number): Uint8Array | null =>
   place.isDeflated ? inflated(packed, limitBytes) : packed
+
+/** A file as the directory of its archive describes it, which may be wrong. */
+export type ListedFile = {
+  /** Below the outermost folder. */
+  readonly path: string
+  readonly sizeBytes: number
+  readonly packed: Uint8Array
+  readonly packing: 'none' | 'deflate' | 'unknown'
+}
+
+export type ListedArchive =
+  | {
+      readonly kind: 'files'
+      readonly files: readonly ListedFile[]
+      /** Whether it begins with something else: other programs may read something else in it. */
+      readonly hasOtherBeginning: boolean
+    }
+  | { readonly kind: 'no archive' }
+  | { readonly kind: 'refused'; readonly sentence: string }
+
+/** The files of an archive, whatever their names. */
+export const listArchive = (archive: Uint8Array): ListedArchive => {
+  const view = viewOf(archive)
+  const end = findEnd(view)
+  if (end === null) return startsLikeArchive(view) ? { kind: 'refused', sentence: broken } : { kind: 'no archive' }
+  const entries = entriesOf(archive, view, end)
+  if (typeof entries === 'string') return { kind: 'refused', sentence: entries }
+  const files = entries.filter(({ path }) => !path.endsWith('/'))
+  const folder = onlyFolder(files.map(({ path }) => path))
+  return {
+    kind: 'files',
+    hasOtherBeginning: !startsLikeArchive(view),
+    files: files.map((entry) => {
+      const packing = entry.isEncrypted ? undefined : packings.get(entry.method)
+      return {
+        path: entry.path.startsWith(folder) ? entry.path.slice(folder.length) : entry.path,
+        sizeBytes: entry.unpackedBytes,
+        packed: packedOf(archive, view, entry),
+        packing: packing ?? 'unknown',
+      }
+    }),
+  }
+}
+
+const packings: ReadonlyMap<number, 'none' | 'deflate'> = new Map([
+  [0, 'none'],
+  [8, 'deflate'],
+])
 
 /** Why a file is an archive that nobody should unpack; null if it may be unpacked or is no archive. */
 export const archiveFault = (file: Uint8Array): string | null => {
@@ -129,6 +181,9 @@ const entriesOf = (archive: Uint8Array, view: DataView, end: number): readonly E
   const size = view.getUint32(end + 12, true)
   let at = view.getUint32(end + 16, true)
   if (at === 0xffffffff || count === 0xffff) return 'The archive has the format ZIP64. Pack fewer or smaller files.'
+  if (count > mostEntries || size > longestDirectoryBytes) {
+    return `The archive has too many files: at most ${mostEntries.toLocaleString('en')}, whose names and folders take 2 MiB together. Pack fewer.`
+  }
   if (at + size > end) return broken
   const entries: Entry[] = []
   let packed = 0
@@ -202,12 +257,15 @@ const otherPathIn = (extra: Uint8Array): string | null => {
 /** What macOS adds to archives. */
 const isAdded = (path: string): boolean => path.startsWith('__MACOSX/') || path.endsWith('.DS_Store')
 
-const outermost = (paths: readonly string[], name: string): string => {
-  if (paths.includes(name)) return name
+const outermost = (paths: readonly string[], name: string): string =>
+  paths.includes(name) ? name : onlyFolder(paths) + name
+
+/** The folder that has all files, with its slash; empty if there is none. */
+const onlyFolder = (paths: readonly string[]): string => {
   const [first = '', ...others] = new Set(
-    paths.filter((path) => !isAdded(path)).map((path) => path.split('/')[0] ?? ''),
+    paths.filter((path) => !isAdded(path)).map((path) => path.slice(0, path.indexOf('/') + 1)),
   )
-  return others.length === 0 ? `${first}/${name}` : name
+  return others.length === 0 ? first : ''
 }
 
 /** The content of a file; the rest of a sentence about it if it cannot be read. */
@@ -216,12 +274,18 @@ const unpack = (archive: Uint8Array, view: DataView, entry: Entry, limitBytes: n
   if (entry.isEncrypted) return 'is encrypted. Pack it without a password.'
   if (unpackedBytes > limitBytes) return `is larger than ${limitBytes / 1024} KiB.`
   if (offset + headerBytes.file > archive.length || view.getUint32(offset, true) !== signatures.file) return unreadable
-  const start = offset + headerBytes.file + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
-  const packed = archive.subarray(start, start + packedBytes)
+  const packed = packedOf(archive, view, entry)
+  const start = packed.byteOffset - archive.byteOffset
   if (method !== 0 && method !== 8) return 'is packed in an unusual way. Pack it with Deflate.'
   const place = { offset: start, packedBytes, isDeflated: method === 8 }
   const bytes = unpackedAgain(packed, place, unpackedBytes)
   return bytes?.length === unpackedBytes && crc32(bytes) === entry.crc ? { bytes, place } : unreadable
+}
+
+/** The packed bytes of a file, after the second header, which is there. */
+const packedOf = (archive: Uint8Array, view: DataView, { offset, packedBytes }: Entry): Uint8Array => {
+  const start = offset + headerBytes.file + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
+  return archive.subarray(start, start + packedBytes)
 }
 
 type Unpacked = { readonly bytes: Uint8Array; readonly place: ArchivedPlace }

@@ -9,6 +9,10 @@ export const isWellFormedText = (text: string): boolean => text.isWellFormed() &
  */
 export const visibleText = (text: string): string => text.replaceAll(unseen(), escaped)
 
+/** The same for the text of a file, whose tabs and line ends stay. */
+export const visibleFileText = (text: string): string =>
+  text.replaceAll('\r\n', '\n').split('\t').map(visibleText).join('\t')
+
 /** A value as indented JSON with such escapes; it parses to the same value. */
 export const visibleJson = (value: unknown): string => visibleText(JSON.stringify(value, null, 2) ?? '')
 

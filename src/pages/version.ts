@@ -17,11 +17,7 @@ export const artifactDownload = async (door: Door, call: Call, version: VersionR
   if (version.artifact === null) throw refuse('route_not_found')
   const { filename, sha256 } = version.artifact
   const damaged = () => door.log.error('artifact.damaged', { requestId: call.requestId, versionId: version.id })
-  const opened = await openArtifact(door.platform, Buffer.from(sha256, 'hex')).catch((error: unknown) => {
-    if (!(error instanceof ArtifactDamaged)) throw error
-    damaged()
-    throw refuse('internal_error', { message: damagedFile })
-  })
+  const opened = await unlessDamaged(door, call, version, openArtifact(door.platform, Buffer.from(sha256, 'hex')))
   const headers = headersOf(filename, sha256, opened.sizeBytes)
   if (isKnown(call, headers.etag)) return new Response(null, { status: 304, headers: { etag: headers.etag } })
   return new Response(
@@ -32,6 +28,19 @@ export const artifactDownload = async (door: Door, call: Call, version: VersionR
   )
 }
 
+/** What is read from the file of a version. @throws internal_error for a damaged one, which is logged */
+export const unlessDamaged = async <T>(
+  door: Door,
+  { requestId }: Call,
+  { id }: Pick<VersionRecord, 'id'>,
+  reading: Promise<T>,
+) =>
+  await reading.catch((error: unknown) => {
+    if (!(error instanceof ArtifactDamaged)) throw error
+    door.log.error('artifact.damaged', { requestId, versionId: id })
+    throw refuse('internal_error', { message: damagedFile })
+  })
+
 /** RFC 9110 section 13.1.2. */
 const isKnown = ({ request }: Call, etag: string): boolean =>
   (request.headers.get('if-none-match') ?? '')
@@ -39,8 +48,7 @@ const isKnown = ({ request }: Call, etag: string): boolean =>
     .map((tag) => tag.trim().replace(/^W\//, ''))
     .some((tag) => tag === etag || tag === '*')
 
-const damagedFile =
-  'The stored file differs from the uploaded one, so it cannot be downloaded. Please tell the operator.'
+const damagedFile = 'The stored file differs from the uploaded one, so it cannot be read. Please tell the operator.'
 
 /** An uploaded file must never act as a page of ours, however it is opened. */
 const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({

@@ -100,6 +100,7 @@ const versionOf = (id: string, { id: appId, scopes, createdAt }: App): Parameter
     updatedAt: createdAt,
     submittedAt: createdAt,
     reviewedAt: createdAt,
+    reviewedBy: null,
     activatedAt: createdAt,
   }
 }

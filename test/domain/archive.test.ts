@@ -57,6 +57,16 @@ test('an archive that unpacks to more than 512 MiB is refused before anything is
   })
 })
 
+const files = (count: number, path: string) =>
+  zipSync(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${path}${index}`, new Uint8Array()])))
+
+test('an archive with more files, or longer names, than can be read at once is refused', () => {
+  expect(read(files(10_000, 'f'))).toEqual({ kind: 'missing' })
+  const tooMany = { sentence: expect.stringContaining('The archive has too many files') }
+  expect(read(files(10_001, 'f'))).toMatchObject(tooMany)
+  expect(read(files(5_000, 'folder/'.repeat(60)))).toMatchObject(tooMany)
+})
+
 test('every cut and every changed byte of an archive gives an answer and no error', () => {
   const archive = zipSync({ 'app.json': manifest, 'index.js': strToU8('1') })
   for (let at = 0; at < archive.length; at += 1) {

@@ -3,6 +3,7 @@ import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
+import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { setOperator } from '../../src/operations/users/users.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
@@ -94,12 +95,9 @@ const afterIt = async (answer: Awaited<ReturnType<PlainBrowser['submit']>>) => {
 
 describe('after a decision', () => {
   test('the version behind it in the queue is shown, with what was decided; after the last one the first', async () => {
-    for (const { version, slug } of await world.platform.database.queries.versions.queue(
-      'review',
-      { since: -1, id: '' },
-      500,
-    )) {
-      await moveThrough(world.platform, { slug }, version, 'withdraw')
+    const { queries } = world.platform.database
+    for (const { version, slug } of await queries.versions.queue('review', { since: -1, id: '' }, 500)) {
+      await moveVersion(world.platform, trace, commandLine, { slug, version, step: 'withdraw', rejection: null })
     }
     const [one, two, three] = [await waiting(), await waiting(), await waiting()]
     const approved = await afterIt(await desk.submit(two.path, `${two.path}/approve`))

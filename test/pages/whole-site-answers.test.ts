@@ -57,8 +57,8 @@ const promised: Readonly<Record<string, string>> = {
 const withoutFrame = (text: string, framed: string | null): string =>
   framed === null ? text : text.replace(`<iframe class="app" title="The app" src="${framed}/`, '<iframe src="/')
 
-/** Parameters that are no filters: where a list goes on, what was done, and where a page leads back to. */
-const isNoFilter = /^(?:cursor|done|from|return_to|seen)$/
+/** Parameters that are no filters: where a list goes on, what was done, where a page leads back to, and a file in an archive. */
+const isNoFilter = /^(?:cursor|done|from|return_to|seen|path)$/
 
 describe('every page', () => {
   test('links to lists only with filters that those lists have, and there they are set', async () => {

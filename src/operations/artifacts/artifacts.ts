@@ -148,8 +148,9 @@ export const openArtifact = async (platform: Platform, sha256: Uint8Array) => {
 
 /** A whole stored file. @throws as `openArtifact` */
 export const readArtifact = async (platform: Platform, sha256: Uint8Array): Promise<Uint8Array> => {
-  const { pieces } = await openArtifact(platform, sha256)
-  return Buffer.concat(await Array.fromAsync(pieces))
+  const artifact = await platform.database.queries.artifacts.find(sha256)
+  if (artifact === null) throw refuse('version_not_found')
+  return Buffer.concat(await Array.fromAsync(verifiedPieces(platform, sha256, artifact.sizeBytes)))
 }
 
 /** One piece is in memory at a time. @throws ArtifactDamaged instead of the last piece if the file has changed */

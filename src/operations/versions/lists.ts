@@ -118,7 +118,7 @@ export const nextInQueue = async ({ database }: Platform, what: WaitingFor, afte
 }
 
 /** Which decisions an operator asks for. */
-export type DecidedSearch = Omit<DecidedQuestion, 'by'> & {
+type DecidedSearch = Omit<DecidedQuestion, 'by'> & {
   /** The address of the operator who decided; empty for any. */
   readonly by: string
 }
@@ -139,8 +139,6 @@ export const listDecided = async ({ database }: Platform, { by, ...search }: Dec
     positionOf,
   )
 }
-
-export type DecidedVersion = Awaited<ReturnType<typeof listDecided>>['data'][number]
 
 const positionOf = ({ since, id }: QueuePlace): string => `${since}.${id}`
 

@@ -15,6 +15,7 @@ import { requireOperator, type Visit } from '../visit.ts'
 import { type Notices, parameterOf } from '../query.ts'
 import { afterDecision, Decisions, rejection } from './decisions.tsx'
 import { AppLink, DeskPage, deskPaths, mixedScriptsFact, notAsShown, Owner, reviewPath } from './desk-page.tsx'
+import { reviewFilesPath, reviewFilesRoutes } from './review-files.tsx'
 import { ManifestChanges, ReviewedScopes } from './review-changes.tsx'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
 
@@ -49,6 +50,7 @@ const decisionForm = formOf({ seen: text })
 export const reviewRoutes = (door: Door) =>
   new Elysia()
     .use(rejection.routes(door))
+    .use(reviewFilesRoutes(door))
     .get(reviewPattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
     .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
       const { call } = await requireOperator(door, request)
@@ -148,7 +150,13 @@ const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly revie
       ),
       Decided: version.reviewedAt && <Time at={version.reviewedAt} />,
       'Live now': live === null ? 'Nothing' : live.version,
-      Artifact: <Artifact artifact={version.artifact} href={reviewPath(app.slug, version.version, 'artifact')} />,
+      Artifact: (
+        <Artifact
+          artifact={version.artifact}
+          href={reviewPath(app.slug, version.version, 'artifact')}
+          files={reviewFilesPath(app.slug, version.version)}
+        />
+      ),
       ...Object.fromEntries(
         Object.entries(linksOf(appFactsIn(version.manifest))).map(([words, href]) => [
           words,
@@ -160,7 +168,9 @@ const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly revie
   />
 )
 
-const Artifact = ({ artifact, href }: Pick<Review['version'], 'artifact'> & { readonly href: string }) =>
+type ArtifactProps = Pick<Review['version'], 'artifact'> & { readonly href: string; readonly files: string }
+
+const Artifact = ({ artifact, href, files }: ArtifactProps) =>
   artifact === null ? (
     <>None</>
   ) : (
@@ -169,6 +179,8 @@ const Artifact = ({ artifact, href }: Pick<Review['version'], 'artifact'> & { re
         <bdi>{visibleText(artifact.filename)}</bdi>
       </a>
       , {artifact.sizeBytes.toLocaleString('en')} bytes
+      <br />
+      <a href={files}>See the files in it, and what has changed</a>
       <br />
       <small>
         SHA-256 <code>{artifact.sha256}</code>

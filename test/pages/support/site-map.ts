@@ -296,6 +296,12 @@ export const siteMap: readonly Site[] = [
     paths: inReviews('1.1.0', '1.2.0', '1.3.0', '2.0.0', `2.1.0-${'long.'.repeat(8)}1`),
   },
   { pattern: '/desk/reviews/:slug/:version/manifest', who: 'operator', paths: inReviews('2.0.0/manifest') },
+  { pattern: '/desk/reviews/:slug/:version/files', who: 'operator', paths: inReviews('2.0.0/files') },
+  {
+    pattern: '/desk/reviews/:slug/:version/files/text',
+    who: 'operator',
+    paths: inReviews('2.0.0/files/text?path=index.js'),
+  },
   {
     pattern: '/desk/reviews/:slug/:version/artifact',
     who: 'operator',

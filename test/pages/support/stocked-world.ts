@@ -1,3 +1,4 @@
+import { strToU8, zipSync } from 'fflate'
 import { addScope, giveScope } from '../../../src/operations/scopes/scopes.ts'
 import { serviceRights } from '../../../src/domain/service-key.ts'
 import { createServiceKey, revokeServiceKey } from '../../../src/operations/service-keys/change-service-keys.ts'
@@ -197,11 +198,18 @@ const callerOf = async (platform: Platform, app: AppInWorld): Promise<AppCaller>
   return caller
 }
 
+/** Files of which, from one version to the next, one changes, one goes, one comes and one stays. */
+const archiveOf = (version: string): Uint8Array => {
+  const files = { 'index.js': version, [`only-${version}.txt`]: 'x', 'same.txt': 'The same.' }
+  const bytes = Object.entries(files).map(([path, text]) => [path, strToU8(text)] as const)
+  return zipSync(Object.fromEntries(bytes), { mtime: new Date(2026, 1, 1) })
+}
+
 /** A version in every status, and a rollback in both environments. */
 const stockVersions = async (platform: Platform, app: AppInWorld, { id }: Login): Promise<void> => {
   const caller = await callerOf(platform, app)
   for (const { version, steps } of versions) {
-    const artifact = { filename: 'bundle.zip', content: receivedArtifact(Buffer.from(version)), sha256: null }
+    const artifact = { filename: 'bundle.zip', content: receivedArtifact(archiveOf(version)), sha256: null }
     const upload = {
       version,
       notes: 'Notes',
