@@ -1,8 +1,7 @@
-import { isErrorCode, messageOf, type PlatformError } from '../domain/errors.ts'
+import type { PlatformError } from '../domain/errors.ts'
 import { type MemberRole, type OfferedRole, offeredRoles } from '../domain/member.ts'
 import type { ResourceKind } from '../domain/resource.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
-import type { AppEvent } from '../operations/audit/read-audit.ts'
 import type { AppOverview } from '../operations/apps/lists.ts'
 
 /** What people call each kind of resource. */
@@ -96,16 +95,3 @@ export const offerWords = {
 /** The role that an event names, if it names one. */
 export const roleInSentence = (role: unknown): string =>
   offeredRoles.flatMap((one) => (one === role ? [offerWords[one]] : [])).join() || 'a member'
-
-/** Why something was refused, as a sentence; null for what was done. */
-export const refusalWords = ({
-  action,
-  outcome,
-  reason,
-}: Pick<AppEvent, 'action' | 'outcome' | 'reason'>): string | null => {
-  if (outcome === 'done') return null
-  if (reason === 'version_not_eligible' && !action.startsWith('version.')) {
-    return action === 'user.use_link' ? 'The link was used, replaced or has expired.' : 'Its state does not allow this.'
-  }
-  return reason !== null && isErrorCode(reason) ? messageOf(reason) : (reason ?? 'No reason is recorded.')
-}

@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { auditActions } from '../../src/domain/audit-action.ts'
+import { errorCodes } from '../../src/domain/errors.ts'
+import { formCauses } from '../../src/domain/form-cause.ts'
 import { type AuditEvent } from '../../db/database.ts'
 import { type Named, type Names } from '../../src/operations/audit/names.ts'
 import { groupsWith } from '../../src/pages/audit-events.tsx'
 import { plainSentence } from '../../src/pages/audit-words.ts'
-import { refusalWords } from '../../src/pages/words.ts'
+import { refusalWords } from '../../src/pages/refusal-words.ts'
 import { agoInWords } from '../../src/pages/words.ts'
 
 const id = (prefix: string, digit: string) => `${prefix}_${digit.repeat(32)}`
@@ -61,15 +63,54 @@ test('what no longer exists, and an action of another release, are told as such'
   )
 })
 
-test('the reason of a refusal is a sentence', () => {
-  expect(refusalWords({ action: 'session.create', outcome: 'refused', reason: 'invalid_login' })).toBe(
-    'The email address or the password is wrong.',
+const why = (action: string, reason: string, detail: object | null = null) =>
+  refusalWords({ action, outcome: 'refused', reason, detail: detail === null ? null : JSON.stringify(detail) })
+
+test('the reason of a refusal is a sentence about what was refused', () => {
+  expect(why('session.create', 'invalid_login')).toBe('The email address or the password is wrong.')
+  expect(why('session.create', 'invalid_login', { factor: 'code' })).toContain('second factor')
+  expect(why('session.create', 'invalid_login', { way: 'oidc', reason: 'provider_error:access_denied' })).toBe(
+    'What the identity provider answered was not accepted: provider error:access denied.',
   )
-  expect(refusalWords({ action: 'session.create', outcome: 'refused', reason: 'unheard_of' })).toBe('unheard_of')
-  expect(refusalWords({ action: 'user.use_link', outcome: 'refused', reason: 'version_not_eligible' })).toContain(
-    'link',
-  )
+  expect(why('session.prove', 'invalid_login', { with: 'passkey', reason: 'passkey_unknown' })).toContain('passkey')
+  expect(why('session.create', 'unheard_of')).toBe('unheard_of')
+  expect(why('user.use_link', 'version_not_eligible')).toContain('link')
+  expect(why('member.use_invitation', 'right_missing')).toContain('another email address')
+  expect(why('install.approved', 'version_not_eligible')).toBe('Its state does not allow this.')
+  expect(why('version.submitted', 'version_not_eligible')).toBe('The status of the version does not allow this.')
   expect(refusalWords({ action: 'session.create', outcome: 'done', reason: null })).toBeNull()
+})
+
+/** Words of sentences, and the nouns of the events in which they may stand. */
+const foreign: readonly (readonly [word: RegExp, nouns: RegExp])[] = [
+  [/\b(this|the|such|earlier) version\b/i, /^(version|app)$/],
+  [/draft/i, /^version$/],
+  [/production of this app/i, /^(version|app)$/],
+  [/artifact/i, /^version$/],
+  [/email address or the password/i, /^(session|user)$/],
+  [/the password is right/i, /^session$/],
+  [/another user has this email/i, /^user$/],
+  [/owns apps/i, /^user$/],
+  [/website or store/i, /^resource$/],
+  [/live secrets/i, /^(credential|webhook)$/],
+  [/the token belongs/i, /^(token|bearer|app_token)$/],
+  [/service key/i, /^(service_key|command|user|sign_in|app|member)$/],
+  [/invitation/i, /^member$/],
+  [/\blink\b/i, /^user$/],
+]
+
+test('no sentence of a refusal speaks of another thing than the event, whatever it was refused with', () => {
+  const faults: string[] = []
+  for (const action of auditActions) {
+    const [noun = ''] = action.split('.')
+    for (const reason of [...errorCodes, ...Object.keys(formCauses)]) {
+      const sentence = why(action, reason) ?? ''
+      expect(sentence).toMatch(/^[A-Z].*\.$/)
+      for (const [word, nouns] of foreign)
+        if (word.test(sentence) && !nouns.test(noun)) faults.push(`${action} ${reason}: ${sentence}`)
+    }
+  }
+  expect(faults).toEqual([])
 })
 
 test('every event of the program has a sentence without IDs and a group in the filter, with any detail or none', () => {
