@@ -1,7 +1,7 @@
-import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, rmSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
-import { companionsOf } from './files.ts'
+import { canonicalPath, companionsOf, syncFolderOf } from './files.ts'
 import { closedPlace, mountPoints } from './system-fault.ts'
 
 /**
@@ -109,6 +109,32 @@ export const predecessorPath = (database: string, at: number): string =>
   predecessorPrefix(database) + new Date(at).toISOString().replaceAll(':', '-')
 
 const predecessorPrefix = (database: string): string => `${database}.before-`
+
+/**
+ * Removes the databases that restores have set aside beside this one, and returns their files. What a restore that goes on at this moment
+ * sets aside is still a file of the database itself, and stays.
+ */
+export const removePredecessors = (file: string): readonly { readonly path: string; readonly bytes: number }[] => {
+  assertExists(file)
+  const database = canonicalPath(file)
+  const own = new Set([database, `${database}-journal`, ...Object.values(companionsOf(database))].map(inodeOf))
+  const found = readdirSync(dirname(database))
+    .filter((name) => name.startsWith(basename(predecessorPrefix(database))) && endOfPredecessor.test(name))
+    .map((name) => join(dirname(database), name))
+    .filter((path) => lstatSync(path).isFile() && !own.has(inodeOf(path)))
+    .map((path) => ({ path, bytes: statSync(path).size }))
+  for (const { path } of found) rmSync(path)
+  if (found.length > 0) syncFolderOf(database)
+  return found
+}
+
+/** The time, and what SQLite or a companion adds to the name. */
+const endOfPredecessor = /\.before-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(?:-(?:wal|shm|journal))?$/
+
+const inodeOf = (path: string): string | null => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined ? null : `${found.dev} ${found.ino}`
+}
 
 /** A sentence about a file that has more names (hard links), or an empty list. */
 export const furtherNames = (file: string): readonly string[] => {

@@ -264,6 +264,16 @@ test('user invite and user reset-link print a link, which is refused for people 
   const reset = await desk.json(['user', 'reset-link', email], { env: { PUBLIC_URL: 'https://apps.example.com' } })
   expect(reset.link).toStartWith('https://apps.example.com/set-password?link=appl_')
   expect(reset.advice).toBeUndefined()
+  for (const words of [
+    ['invite', `plain-${email}`, '--name', 'Ada'],
+    ['reset-link', email],
+  ]) {
+    const lines = (await desk.run(['user', ...words])).stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toStartWith('PUBLIC_URL is not set')
+    expect(lines[1]).toMatch(/@example\.com\) sets a password\. It works once, until \d{4}-\d\d-\d\d \d\d:\d\d UTC:$/)
+    expect(lines[2]).toMatch(/^http:\/\/localhost:3000\/set-password\?link=appl_[0-9A-Za-z]{71}$/)
+  }
   expect(await refusedWith(['user', 'invite', email, '--name', 'Ada'], 1)).toContain('already exists')
   await refusedWith(['user', 'invite', `other-${email}`], 2)
   await refusedWith(['user', 'reset-link', 'nobody@example.com'], 1)

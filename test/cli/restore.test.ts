@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { emailsIn, newEmails, oldAndNew, oldEmails } from '../db/restore/support/old-and-new.ts'
@@ -235,6 +235,30 @@ test('a restore is refused while a server uses the database, and changes nothing
   const kept = new Database(keptAs, { readonly: true })
   expect(kept.query("SELECT status FROM users WHERE email = 'first@example.com'").values()).toEqual([['disabled']])
   kept.close()
+})
+
+test('purge --predecessors removes what restores have set aside, and nothing else, beside a server', async () => {
+  const { folder, file, backup } = await oldAndNew()
+  const desk = deskAt(file)
+  expect(await desk.json(['purge', '--predecessors'])).toEqual({ removed: [] })
+  const first = await desk.json(['restore', backup])
+  const { stdout } = await desk.run(['restore', backup])
+  expect(stdout).toContain('app-platform purge --predecessors')
+  const others = ['before-lunch', 'before-2026-01-02', 'before-2026-01-02T03-04-05.678Z.gz'].map(
+    (end) => `${file}.${end}`,
+  )
+  for (const path of others) writeFileSync(path, 'mine')
+  writeFileSync(`${first.keptAs}-wal`, '')
+  // As during a restore: the predecessor still has the name of the database as well.
+  linkSync(file, `${file}.before-2026-01-02T03-04-05.678Z`)
+  const { removed } = await desk.json(['purge', '--predecessors'])
+  const paths = removed.map(({ path }: { readonly path: string }) => path)
+  expect(paths).toHaveLength(3)
+  expect(paths).toContain(first.keptAs)
+  expect(paths).toContain(`${first.keptAs}-wal`)
+  const left = readdirSync(folder).filter((name) => name.includes('.before-'))
+  expect(left).toHaveLength(4)
+  expect(emailsIn(file)).toEqual(oldEmails)
 })
 
 test('a damaged backup is refused in one line', async () => {

@@ -1,12 +1,15 @@
 import type { Command } from 'commander'
 import { checkBackup, checkDatabase, migrateDatabase } from '../../../db/engine.ts'
+import { removePredecessors } from '../../../db/sqlite/place.ts'
+import { bytesInWords } from '../../domain/text.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {
   actAnywhere,
+  asOperator,
   type CommonFlags,
   databaseCommand,
+  databasePathOf,
   nameOfPlace,
-  operatorCommands,
   type OperatorSession,
   databaseOf,
 } from '../operator-command.ts'
@@ -69,7 +72,27 @@ const verdict = (name: string, problems: readonly string[], isOlder = false): An
 const pauseMs = 5
 
 export const addPurgeCommand = (program: Command): void => {
-  operatorCommands(program)('purge', 'Remove what has expired. A running server does this once a minute.', purge)
+  const command = databaseCommand(
+    program,
+    'purge',
+    'Remove what has expired. A running server does this once a minute.',
+  )
+  actAnywhere<[flags: PurgeFlags]>(command, {
+    here: async (flags, { predecessors }) =>
+      predecessors === true ? removedPredecessors(flags) : await asOperator(flags, purge),
+    served: async ({ session }, { predecessors }) => {
+      if (predecessors === true) throw new UsageError('Files are removed on the machine that has them, without --url.')
+      return await purge(session)
+    },
+  }).option('--predecessors', 'remove instead the databases that restore has set aside in this folder (.before-…)')
+}
+
+type PurgeFlags = { readonly predecessors?: boolean }
+
+const removedPredecessors = (flags: CommonFlags): Answer => {
+  const removed = removePredecessors(databasePathOf(flags))
+  const lines = removed.map(({ path, bytes }) => `Removed ${path} (${bytesInWords(bytes)}).`)
+  return { value: { removed }, text: lines.length === 0 ? 'There is none.' : lines.join('\n') }
 }
 
 const purge = async ([platform, trace]: OperatorSession) => {

@@ -93,7 +93,7 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
   ...(carriedOver === null ? [] : carriedText(carriedOver, kept)),
   ...(keptAs === null
     ? []
-    : [`Remove ${keptAs} and the files beside it once you miss nothing: it is a whole database.`]),
+    : ['Once you miss nothing, remove it with app-platform purge --predecessors: it is a whole database.']),
 ]
 
 /** One line for each kind of which something has ended. */

@@ -221,7 +221,10 @@ const linkAnswer = ([{ mailer, publicUrl }]: OperatorSession, { user, link, expi
     ...(mailer === null ? [] : [`The server also mails a link of its own to ${user.email}.`]),
     ...(readCommandConfig({}).publicUrl === null ? [`PUBLIC_URL is not set: the link leads to ${publicUrl}.`] : []),
   ]
-  return recordAnswer({ ...userRecord(user), link, expiresAt }, advice.length === 0 ? undefined : advice)
+  const { value } = recordAnswer({ ...userRecord(user), link, expiresAt }, advice.length === 0 ? undefined : advice)
+  const until = new Date(expiresAt).toISOString().replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC')
+  const told = `A link with which ${user.name} (${user.email}) sets a password. It works once, until ${until}:`
+  return { value, text: [...advice, told, link].join('\n') }
 }
 
 /** A user without the password hash. */
