@@ -240,7 +240,9 @@ const networksOf = (text: string): readonly IpNetwork[] | Broken => {
   const valid = networks.filter((network) => network !== null)
   return valid.length === networks.length
     ? valid
-    : new Broken('must be a comma-separated list of IP addresses and networks such as 10.0.0.0/8.')
+    : new Broken(
+        `must be a comma-separated list of IP addresses and networks such as 10.0.0.0/8. Entry ${networks.indexOf(null) + 1} is neither.`,
+      )
 }
 
 const addressAndPortOf = (text: string): { readonly host: string; readonly port: number } | Broken => {

@@ -29,7 +29,7 @@ export const sessionQueries = (db: DrizzleConnection) => {
           session: getTableColumns(sessions),
           user: {
             id: sessions.userId,
-            ...pick(users, 'name', 'email', 'isOperator', 'status'),
+            ...pick(users, 'name', 'email', 'isOperator', 'status', 'passwordHash'),
           },
         })
         .from(sessions)

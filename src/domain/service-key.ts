@@ -35,12 +35,14 @@ export const parseStoredRights = (text: string): readonly ServiceRight[] => text
 /** The most networks of one key. */
 export const maximumNetworks = 32
 
-/** The networks in one spelling each, without repeats; null if one is malformed. */
-export const readNetworks = (texts: readonly string[]): readonly string[] | null => {
+/** The networks in one spelling each, without repeats; and the place of the first that is malformed, from 1, or null. */
+export const readNetworks = (texts: readonly string[]) => {
   const networks = texts.map((text) => parseIpNetwork(text))
-  return networks.includes(null)
-    ? null
-    : [...new Set(networks.flatMap((each) => (each === null ? [] : [formatIpNetwork(each)])))]
+  const wrong = networks.indexOf(null)
+  return {
+    networks: [...new Set(networks.flatMap((each) => (each === null ? [] : [formatIpNetwork(each)])))],
+    wrong: wrong === -1 ? null : wrong + 1,
+  }
 }
 
 /** Whether a key works from the address (null: unknown). A key without networks works from everywhere. */

@@ -62,7 +62,7 @@ export const guideAreas = [
     privacy: privacy,
     troubleshooting: troubleshooting,
   }),
-  area('Join a builder', {
+  area('Connect your builder', {
     'sign-in': signIn,
     'management-api': managementApi,
     'your-api': yourApi,

@@ -9,7 +9,9 @@
 import type { Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
+import { noPassword } from '../domain/password.ts'
 import { parseStoredScope, type ScopeName } from '../domain/scope.ts'
+import { mayUsePassword } from '../domain/sign-in-rules.ts'
 import { parseSecret, parseToken } from '../domain/secret.ts'
 import {
   embeddedScopes,
@@ -117,7 +119,14 @@ export type SessionCaller = {
   readonly expiresAt: number
   /** When the person proved who they are at the sign-in; null if another service knew them from before. */
   readonly askedAt: number | null
-  readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly isOperator: boolean }
+  readonly user: {
+    readonly id: string
+    readonly name: string
+    readonly email: string
+    readonly isOperator: boolean
+    /** Whether they sign in here with a password. */
+    readonly hasPassword: boolean
+  }
 }
 
 /** Null for anything but a live session of an active user. `address`, if known, is where it is used from. */
@@ -144,7 +153,13 @@ export const authenticateSession = (
       createdAt: session.createdAt,
       expiresAt: session.expiresAt,
       askedAt: session.askedAt,
-      user: { id: user.id, name: user.name, email: user.email, isOperator: user.isOperator },
+      user: {
+        id: user.id,
+        name: user.name,
+        email: user.email,
+        isOperator: user.isOperator,
+        hasPassword: user.passwordHash !== noPassword && mayUsePassword(platform.signIn, user.isOperator),
+      },
     }
   })
 }

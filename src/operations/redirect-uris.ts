@@ -1,6 +1,7 @@
 import type { Client, Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../domain/registered-url.ts'
+import { accessTo } from './acting-as.ts'
 import { clientOfApp, findApp } from './apps/app-record.ts'
 import { badInput, decide, type Operation, refuseFault } from './decide.ts'
 import type { TimeOrder } from './page.ts'
@@ -70,6 +71,28 @@ type UriOrder = 'address' | TimeOrder
 export const listRedirectUris = async (platform: Platform, slug: string, order?: UriOrder): Promise<RedirectUris> => {
   const q = platform.database.queries
   return await redirectUrisOf(q, (await findApp(q, slug)).id, order)
+}
+
+/**
+ * The app of a client, and in which environment, for a member whose request named another redirect URI than is registered. Null for
+ * everybody else, as for a client that does not exist.
+ */
+export const clientForMember = async (
+  { database: { queries: q } }: Platform,
+  userId: string,
+  { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
+) => {
+  const found = await q.apps.byClient(clientId)
+  if (found === null || (await accessTo(q, found.app.slug, userId, 'member')) === null) return null
+  const { app, client } = found
+  const rows = await q.redirectUris.listByApp(app.id)
+  return {
+    slug: app.slug,
+    name: app.name,
+    environment: client.environment,
+    /** Whether the app has the URI in its other environment. */
+    registeredElsewhere: rows.some(({ environment, uri }) => environment !== client.environment && uri === redirectUri),
+  }
 }
 
 /** The redirect URIs of an app per environment. */

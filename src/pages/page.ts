@@ -30,6 +30,15 @@ const contentSecurityPolicy = ({ framed, uploads = false }: PageOptions): string
     "frame-ancestors 'none'",
   ].join('; ')
 
+/** The class of a summary that says a single fault of a field. */
+export const ofOneField = 'problem of-field'
+
+/** The summary is written before the fields. If a field says the same, the summary is taken out again. */
+const saidOnce = (html: string): string =>
+  html.includes(ofOneField) && html.includes('class="fault"')
+    ? html.replace(new RegExp(`<p class="${ofOneField}".*?</p>`, 's'), '')
+    : html
+
 /** A page as an answer. No cache stores it, as the shell says of every answer. */
 export const page = (content: VNode, options: PageOptions = {}): Response => answerWith(textOf(content), options)
 
@@ -50,7 +59,7 @@ export const sharedPage = () => {
   }
 }
 
-const textOf = (content: VNode): string => `<!doctype html>${renderToString(content)}`
+const textOf = (content: VNode): string => `<!doctype html>${saidOnce(renderToString(content))}`
 
 const answerWith = (body: string, options: PageOptions = {}): Response => {
   const init = {

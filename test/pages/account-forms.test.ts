@@ -242,7 +242,7 @@ describe('revoking', () => {
 
   test('ends a code that has not been exchanged yet', async () => {
     const code = await authorize(url, await signIn(url, user), world.app)
-    expect((await browser.get('/account/apps')).text).toContain('Never fetched a token')
+    expect((await browser.get('/account/apps')).text).toContain('Never used')
     await browser.submit('/account/apps', `/account/apps/${clientId()}/revoke`)
     expect(codeOf(await exchange(url, world.app, code))).toBe('invalid_grant')
   })

@@ -185,7 +185,7 @@ describe('connected apps', () => {
       'See your email address',
       'List your websites',
     ])
-    expect(await connected.textContent()).toMatch(/Development.*Last fetched a token.*2 devices or browsers/)
+    expect(await connected.textContent()).toMatch(/Development.*Last used.*2 devices or browsers/)
     expect(await connected.textContent()).not.toContain('Suspended')
 
     await connected.getByRole('link').first().click()

@@ -53,6 +53,24 @@ test('all errors of the form come at once, and what was typed stays', async () =
   expect(refused.text).toContain('value="nowhere"')
 })
 
+test('a single fault is said once, at its field, and names the entry of a list', async () => {
+  const sent = {
+    name: 'Builder',
+    rights: ['users:read'],
+    networks: '10.0.0.0/8, 10.0.0.1,10.0.0.0/33',
+    expiresInDays: '',
+  }
+  const { text } = await desk.submit(form, form, sent)
+  expect(text.split('Entry 3 of the networks is neither')).toHaveLength(2)
+  expect(text).toContain('id="networks-fault" class="fault" role="alert"')
+  const days = await desk.submit(form, form, { ...sent, networks: '', expiresInDays: 'never' })
+  expect(days.text.split('or nothing for a key that does not expire')).toHaveLength(2)
+  // Two or more are also listed above the form.
+  const two = await desk.submit(form, form, { ...sent, expiresInDays: 'never' })
+  expect(two.text).toContain('Correct these 2 things')
+  expect(two.text.split('Entry 3 of the networks is neither')).toHaveLength(3)
+})
+
 test.each(['0x10', '1e3', '+5', ' 5', '5.0', '٣', '', 'null'])(
   'the days of a key are whole and in digits: %p',
   async (days) => {

@@ -39,9 +39,12 @@ const expectUnanswered = (seen: Seen, unverified?: string): void => {
   expect(seen.text).toContain('This link does not work')
   expect(seen.text).not.toContain('<form')
   const links = [...seen.text.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, target = '']) => target)
-  expect(links.filter((target) => !/^\/(?:assets\/[a-z0-9.]+)?$|^#main$|^data:,$/.test(target))).toEqual([])
+  const known = /^\/(?:assets\/[a-z0-9.]+|console\/[a-z0-9-]+\/redirect-uris\?environment=[a-z]+)?$|^#main$|^data:,$/
+  expect(links.filter((target) => !known.test(target))).toEqual([])
   expect(seen.text).not.toContain('http-equiv')
-  if (unverified !== undefined && unverified.length > 3) expect(seen.text).not.toContain(unverified)
+  // The address that was sent is shown as text only, and only if it cannot pass for a sentence.
+  const isShown = unverified !== undefined && unverified.length > 3 && seen.text.includes(unverified)
+  if (isShown) expect(seen.text.replace(`<code class="whole">${unverified}</code>`, '')).not.toContain(unverified)
 }
 
 /** The app gets the error at its redirect URI, with the parameters of RFC 6749 section 4.1.2.1 and RFC 9207. */
@@ -98,6 +101,58 @@ describe('the client and the redirect URI', () => {
   test('the page tells a developer what to send instead', async () => {
     expect((await ask({ client_id: 'nobody' })).text).toContain('Send <code>client_id</code> exactly once')
     expect((await ask({ redirect_uri: '' })).text).toContain('Send <code>redirect_uri</code> exactly once')
+  })
+
+  test('a wrong client ID is named as such, by what is wrong with it', async () => {
+    const other = world.app.redirectUri // right, but nobody looked
+    expect((await ask({ client_id: null })).text).toContain('The client ID is missing')
+    for (const client_id of ['nobody', `${world.app.development.clientId} `, world.app.slug, 'apc_dev_']) {
+      expect((await ask({ client_id })).text).toContain('The client ID has not the form of one')
+    }
+    const unknown = await ask({ client_id: 'apc_dev_0000000000000000000000', redirect_uri: other })
+    expect(unknown.text).toContain('No app here has this client ID')
+    expect(unknown.text).not.toContain(other)
+  })
+
+  test('the redirect URI that was sent is shown, unless it could pass for a sentence of ours', async () => {
+    for (const redirect_uri of [
+      'http://localhost:3000/cb',
+      'https://evil.example/<b>',
+      'https://evil.example/?a=1&b=2',
+    ]) {
+      const shown = redirect_uri.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+      expect((await ask({ redirect_uri })).text).toContain(`<code class="whole">${shown}</code>`)
+    }
+    for (const redirect_uri of [
+      'Your account is locked',
+      'https://evil.example/Call us now',
+      'x'.repeat(600),
+      'https://é.example/',
+    ]) {
+      expect((await ask({ redirect_uri })).text).not.toContain('Your app sent this')
+    }
+  })
+
+  test('only a member of the app is led to its redirect URIs, and told which environment has this one', async () => {
+    const member = await addUser(world.platform)
+    const own = await addApp(world.platform, member)
+    const asked = async (redirect_uri: string, who: string | null) =>
+      (await look(url, askPath(own, { redirect_uri }), who)).text
+    const link = `/console/${own.slug}/redirect-uris?environment=development`
+    const seen = await asked('https://evil.example/', await signIn(url, member))
+    expect(seen).toContain(link)
+    expect(seen).toContain('The client ID is that of development.')
+    expect(await asked(own.liveRedirectUri, await signIn(url, member))).toContain(
+      'The URI is registered for production',
+    )
+    for (const who of [null, session]) {
+      for (const uri of ['https://evil.example/', own.liveRedirectUri]) {
+        const text = await asked(uri, who)
+        expect(text).not.toContain('/console')
+        expect(text).not.toContain('The client ID is that of')
+        expect(text).not.toContain('is registered for production')
+      }
+    }
   })
 
   test('a redirect URI that is missing, empty, repeated, too long or of another client is never answered', async () => {

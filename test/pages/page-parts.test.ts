@@ -1,3 +1,4 @@
+import { readAuthorizationParameters } from '../../src/domain/authorization-request.ts'
 import { PlatformError, refuse } from '../../src/domain/errors.ts'
 import { callOf } from '../../src/http/call.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
@@ -107,12 +108,16 @@ test('an error that a person can correct is shown with the form, and every other
   expect(await outcomeOf(Promise.resolve(1))).toEqual({ kind: 'done', value: 1 })
 })
 
-test('only two errors have the page for broken links; every other one is thrown', () => {
+test('only two errors have the page for broken links; every other one is thrown', async () => {
+  const door = doorOf(platform)
+  const parameters = readAuthorizationParameters('')
+  const unanswered = async (error: unknown) =>
+    await unansweredPage(door, callOf(requestWith()), error, { visit: null, parameters })
   for (const code of ['invalid_client', 'invalid_redirect_uri'] as const) {
-    expect(unansweredPage('Acme', callOf(requestWith()), refuse(code)).status).toBe(400)
+    expect((await unanswered(refuse(code))).status).toBe(400)
   }
   for (const error of [refuse('unavailable'), new PlatformError('invalid_request'), new TypeError('odd')]) {
-    expect(() => unansweredPage('Acme', callOf(requestWith()), error)).toThrow(error)
+    expect(await unanswered(error).catch((thrown: unknown) => thrown)).toBe(error)
   }
 })
 

@@ -263,3 +263,20 @@ test('a person whose builder never says that it asked them gets to every step wi
   expect(locationOf(back)).toStartWith('/account/factors/totp?')
   await expectAllWithApp(byBuilder, user, browser, locationOf(back))
 })
+
+describe('the pages of the account of somebody without a password', () => {
+  for (const [name, world, site] of [
+    ['the builder', byBuilder, 'the website builder'],
+    ['the identity provider', byProvider, 'Example ID'],
+  ] as const) {
+    test(`speak of ${name}, and lead to nothing about passwords`, async () => {
+      const browser = await browserOf(world, (await addStranger(world)).id, 0)
+      for (const page of ['', '/email', '/factors', '/factors/offer', '/factors/passkeys/new', '/sessions']) {
+        const { text } = await browser.get(`/account${page}`)
+        expect([page, text.match(/(?:href="\/account\/|your )password(?! manager)/i)?.[0]]).toEqual([page, undefined])
+      }
+      expect((await browser.get('/account')).text).toContain(`Your account at ${site} alone is enough to sign in.`)
+      expect((await browser.get('/account/factors')).text).toContain(`in addition to your account at ${site}`)
+    })
+  }
+})

@@ -53,25 +53,27 @@ export const createServiceKey: Operation<NewServiceKey, NewServiceKeyRecord> = a
 ) => {
   const { name, fault } = typedName(typed)
   const readable = readRights(rights)
-  const places = readNetworks(networks)
-  const areNetworks = places !== null && places.length <= maximumNetworks
+  const { networks: places, wrong } = readNetworks(networks)
   const isDays = expiresInDays === null || isWholeDays(expiresInDays)
   const operates = readable?.includes('operate') === true
   const refusal = refusalOfFaults({
     name: fault,
     rights: readable === null ? `Choose at least one right: ${keyRights.join(', ')}.` : null,
-    networks: !areNetworks
-      ? `The networks must be at most ${maximumNetworks} addresses or networks such as 10.0.0.0/8.`
-      : operates && !areNarrow(places)
-        ? 'A key with the right operate works from named networks only, each no wider than /8, such as 192.0.2.7 or 10.0.0.0/8.'
-        : null,
+    networks:
+      wrong !== null
+        ? `Entry ${wrong} of the networks is neither an address such as 192.0.2.7 nor a network such as 10.0.0.0/8.`
+        : places.length > maximumNetworks
+          ? `A key has at most ${maximumNetworks} networks.`
+          : operates && !areNarrow(places)
+            ? 'A key with the right operate works from named networks only, each no wider than /8, such as 192.0.2.7 or 10.0.0.0/8.'
+            : null,
     expiresInDays: !isDays
-      ? `A key expires after 1 to ${maximumKeyDays} days, or never.`
+      ? `Write a whole number from 1 to ${maximumKeyDays}, or nothing for a key that does not expire.`
       : operates && expiresInDays === null
         ? `A key with the right operate must expire: after 1 to ${maximumKeyDays} days.`
         : null,
   })
-  if (refusal !== null || readable === null || places === null) throw refusal ?? badInput('rights', 'No rights.')
+  if (refusal !== null || readable === null) throw refusal ?? badInput('rights', 'No rights.')
   const now = platform.clock.now()
   const expiresAt = expiresInDays === null ? null : now + expiresInDays * 86_400_000
   const minted = mintServiceKey(platform, now)

@@ -20,8 +20,8 @@ export type ProofGiven =
 
 /** What this person can prove it with. Operators need something of this server: a password, an authenticator app or a passkey. */
 export const meansOf = async (platform: Platform, { user }: SessionCaller) => {
-  const { hasPassword, factors, email } = await inspectUser(platform, user.id)
-  const password = hasPassword && mayUsePassword(platform.signIn, user.isOperator)
+  const { factors, email } = await inspectUser(platform, user.id)
+  const password = user.hasPassword
   const passkey = factors.passkeys.length > 0 && allowsPasskeys(platform)
   const code = factors.totp !== null
   return {

@@ -274,7 +274,7 @@ const urlFault = async (platform: Platform, url: string): Promise<string | null>
 const placeFaults = {
   address_refused:
     'This host has an address that webhooks do not call: it is private, reserved, or belongs to this machine.',
-  not_resolved: 'This host name has no address.',
+  not_resolved: 'We couldn’t find this host.',
   timed_out: 'This host name could not be looked up in time. Try it again.',
 } as const
 

@@ -1,6 +1,7 @@
 import type { Area } from '../change.tsx'
 import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
 import { afterSignIn } from '../second-step.tsx'
+import type { Visit } from '../visit.ts'
 
 /** The addresses of the account's pages and forms. */
 export const accountPaths = {
@@ -34,13 +35,46 @@ const tabs = [
   { path: accountPaths.installs, name: 'Installs', icon: 'box' },
 ] as const
 
-const accountNavigation = (current: string): AreaNavigation => ({ label: 'Account', links: tabs, current })
+/** Nobody is led to a page about something that they do not have. */
+const accountNavigation = ({ session }: Visit, current: string): AreaNavigation => ({
+  label: 'Account',
+  links: session.user.hasPassword ? tabs : tabs.filter(({ path }) => path !== accountPaths.password),
+  current,
+})
 
-export const accountArea: Area = { key: 'account', navigation: async () => accountNavigation('') }
+export const accountArea: Area = { key: 'account', navigation: async (visit) => accountNavigation(visit, '') }
+
+/** Where somebody without a password signs in: the website builder or the identity provider, by its name if it is the only one. */
+const otherSite = ({ door: { platform }, session }: Visit): string => {
+  const { ways, providerName } = platform.signIn
+  const others = ways.filter((way) => way === 'oidc' || (way === 'handover' && !session.user.isOperator))
+  if (others.length !== 1) return 'another site'
+  return others[0] === 'oidc' ? providerName : (platform.builder?.name ?? 'the website builder')
+}
+
+/** How this person signs in, in sentences. */
+export const signInWords = (visit: Visit) => {
+  const site = otherSite(visit)
+  return visit.session.user.hasPassword
+    ? {
+        first: 'your password',
+        alone: 'your password alone is',
+        stolen: 'somebody who learns your password still cannot sign in',
+        secure: <a href={accountPaths.password}>change your password</a>,
+        email: 'You sign in with it and receive emails there.',
+      }
+    : {
+        first: `your account at ${site}`,
+        alone: `your account at ${site} alone is`,
+        stolen: `somebody who gets into your account at ${site} still cannot sign in here`,
+        secure: <>secure your account at {site}</>,
+        email: 'You receive emails there.',
+      }
+}
 
 type AccountPageProps = FrameProps & { readonly tab: (typeof tabs)[number]['path'] }
 
 /** The frame of the account's pages. */
 export const AccountPage = ({ tab, ...frame }: AccountPageProps) => (
-  <Layout {...frame} belongsTo="Account" section="account" nav={accountNavigation(tab)} />
+  <Layout {...frame} belongsTo="Account" section="account" nav={accountNavigation(frame.visit, tab)} />
 )

@@ -7,13 +7,13 @@ import type { ParamsOf } from '../change.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
 import { Pager } from '../design/list-tools.tsx'
-import { Time } from '../design/values.tsx'
+import { LastUsed, Time } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
 import { StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath } from './account-page.tsx'
-import { ConnectedAppBadges, ConnectedAppFacts, lastFetched } from './connected-apps.tsx'
+import { ConnectedAppBadges, ConnectedAppFacts } from './connected-apps.tsx'
 import { authorizationEnd, findConnectedApp, revocation } from './steps.tsx'
 
 /** One connected app, and each authorization of it. */
@@ -74,7 +74,7 @@ const AuthorizationRow = ({ visit, catalogue, app, authorization }: Authorizatio
       </>
     }
     facts={[
-      lastFetched(authorization.lastFetchedAt),
+      <LastUsed at={authorization.lastFetchedAt} />,
       <>
         Ends <Time at={authorization.expiresAt} /> if unused
       </>,

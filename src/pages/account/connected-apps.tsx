@@ -9,7 +9,7 @@ import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
-import { Facts, Time } from '../design/values.tsx'
+import { Facts, LastUsed, Time } from '../design/values.tsx'
 import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
@@ -94,7 +94,7 @@ const ConnectedAppRow = ({ visit, catalogue, app, isInstalled }: ConnectedAppRow
       <>
         Published by <bdi>{app.publisher}</bdi>
       </>,
-      lastFetched(app.lastFetchedAt),
+      <LastUsed at={app.lastFetchedAt} />,
       devicesInWords(app),
       isInstalled ? <a href={accountPaths.installs}>Installed by you</a> : null,
     ]}
@@ -108,15 +108,6 @@ const ConnectedAppRow = ({ visit, catalogue, app, isInstalled }: ConnectedAppRow
     <ScopeList catalogue={catalogue} class="inline" scopes={app.scopes} />
   </Row>
 )
-
-export const lastFetched = (at: number | null) =>
-  at === null ? (
-    'Never fetched a token'
-  ) : (
-    <>
-      Last fetched a token <Time at={at} />
-    </>
-  )
 
 const devicesInWords = ({ authorizations }: ConnectedApp): string =>
   authorizations === 1 ? 'One device or browser' : `${authorizations} devices or browsers`

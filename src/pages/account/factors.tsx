@@ -16,7 +16,7 @@ import { secretPage, showOnce } from '../secret-page.ts'
 import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
-import { AccountPage, accountPaths } from './account-page.tsx'
+import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
 import { AddPasskeyRow, ofFactors, passkeyRemoval, PasskeyRow } from './passkeys.tsx'
 
 const notices = {
@@ -50,12 +50,12 @@ const totpRemoval = ofFactors('totp/remove', {
   link: ['Remove'],
   effect: 'weakens the sign-in',
   form: emptyForm,
-  ask: () => ({
+  ask: (visit) => ({
     title: 'Remove your authenticator app?',
     says: (
       <p>
-        Without a passkey, your password alone is then enough to sign in, and your recovery codes stop working. You stay
-        signed in where you are.
+        Without a passkey, {signInWords(visit).alone} then enough to sign in, and your recovery codes stop working. You
+        stay signed in where you are.
       </p>
     ),
     button: 'Remove it',
@@ -95,7 +95,7 @@ const showAll = async (visit: Visit): Promise<Response> => {
   return page(
     <AccountPage
       title="Second factors"
-      about="What you need in addition to your password to sign in."
+      about={`What you need in addition to ${signInWords(visit).first} to sign in.`}
       visit={visit}
       tab={accountPaths.factors}
       notices={{ ...notices, ...noticesOf(totpRemoval, passkeyRemoval) }}
@@ -105,7 +105,7 @@ const showAll = async (visit: Visit): Promise<Response> => {
         rows={[
           <TotpRow visit={visit} factors={factors} />,
           ...factors.passkeys.map((passkey) => <PasskeyRow visit={visit} passkey={passkey} />),
-          <AddPasskeyRow />,
+          <AddPasskeyRow visit={visit} />,
           ...(factors.totp === null && factors.passkeys.length === 0
             ? []
             : [<CodesRow visit={visit} factors={factors} />]),
@@ -222,8 +222,8 @@ const showOffer = async (visit: Visit): Promise<Response> => {
   return page(
     <Layout title="Protect your account with a second factor" visit={visit} section="account" width="narrow">
       <p>
-        With a second factor, somebody who learns your password still cannot sign in. You need a passkey, an
-        authenticator app on your phone, or a password manager that has either.
+        With a second factor, {signInWords(visit).stolen}. You need a passkey, an authenticator app on your phone, or a
+        password manager that has either.
       </p>
       {dueAt === null ? null : (
         <p>

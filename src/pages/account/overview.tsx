@@ -1,16 +1,16 @@
 import { Elysia } from 'elysia'
+import { isStrongSignIn } from '../../domain/second-factor.ts'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
-import type { Factors } from '../../operations/factors/factors.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
-import { inspectUser } from '../../operations/users/find-user.ts'
+import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { Avatar } from '../design/avatar.tsx'
 import { IconTile } from '../design/icon.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page } from '../page.ts'
-import { requireVisit } from '../visit.ts'
-import { AccountPage, accountPaths } from './account-page.tsx'
+import { requireVisit, type Visit } from '../visit.ts'
+import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
 
 /** More sessions than this are shown as "or more". */
 const countedSessions = 50
@@ -19,12 +19,13 @@ const countedSessions = 50
 export const accountOverviewRoutes = (door: Door) =>
   new Elysia().get(accountPaths.overview, async ({ request }) => {
     const visit = await requireVisit(door, request)
-    const [user, apps, sessions] = await Promise.all([
-      inspectUser(door.platform, visit.userId),
+    const [factors, apps, sessions] = await Promise.all([
+      factorsOf(door.platform, visit.userId),
       listConnectedApps(door.platform, visit.session),
       listSessions(door.platform, visit.session, { limit: countedSessions, cursor: null }),
     ])
     const others = sessions.data.filter(({ isCurrent }) => !isCurrent).length
+    const words = signInWords(visit)
     const hasMore = sessions.nextCursor !== null
     return page(
       <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
@@ -55,19 +56,16 @@ export const accountOverviewRoutes = (door: Door) =>
                 href: accountPaths.email,
                 name: 'Email address',
                 icon: 'mail',
-                fact: 'You sign in with it and receive emails there.',
+                fact: words.email,
               },
-              {
-                href: accountPaths.password,
-                name: 'Password',
-                icon: 'lock',
-                fact: user.hasPassword ? passwordSentence : noPasswordSentence,
-              },
+              ...(visit.session.user.hasPassword
+                ? [{ href: accountPaths.password, name: 'Password', icon: 'lock', fact: passwordSentence } as const]
+                : []),
               {
                 href: accountPaths.factors,
                 name: 'Second factors',
                 icon: 'shield',
-                fact: factorsSentence(user.factors),
+                fact: factorsSentence(visit, factors),
               },
             ] as const
           }
@@ -81,13 +79,21 @@ export const accountOverviewRoutes = (door: Door) =>
   })
 
 const installsSentence = 'The apps on your websites and stores, and the apps that you can install.'
-const noPasswordSentence = 'You have none here, because you sign in through another site.'
 const passwordSentence = 'Change it if somebody else may know it.'
 
-const factorsSentence = ({ totp, passkeys }: Factors): string => {
+const factorsSentence = (visit: Visit, { totp, passkeys }: Factors): string => {
+  const { alone } = signInWords(visit)
+  if (totp === null && passkeys.length === 0) return `${capitalized(alone)} enough to sign in.`
+  if (!asksForFactor(visit)) return 'The site that you sign in through asks for its own. Here you are not asked.'
   if (passkeys.length > 0) return `Signing in needs a passkey${totp === null ? '' : ' or your authenticator app'}.`
-  return totp === null ? 'Your password alone is enough to sign in.' : 'Signing in needs your authenticator app.'
+  return 'Signing in needs your authenticator app.'
 }
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Whether one of the ways in which this person can sign in is followed by a second factor. */
+const asksForFactor = ({ door: { platform }, session }: Visit): boolean =>
+  session.user.hasPassword || platform.signIn.ways.some((way) => !isStrongSignIn(platform.signIn, way, null))
 
 const appsSentence = (count: number): string => {
   if (count === 0) return 'No app can act for you.'

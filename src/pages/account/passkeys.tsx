@@ -17,7 +17,7 @@ import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../p
 import { showOnce } from '../secret-page.ts'
 import { StepButton, stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
+import { accountArea, AccountPage, accountPaths, signInWords } from './account-page.tsx'
 
 const passkeyForm = formOf({ name: text, passkey: secretText })
 
@@ -55,7 +55,8 @@ export const passkeyRemoval = ofFactors('passkeys/:id/remove', {
   link: ['Remove'],
   effect: 'weakens the sign-in',
   form: emptyForm,
-  ask: async ({ door, userId }, _, { id }) => {
+  ask: async (visit, _, { id }) => {
+    const { door, userId } = visit
     const { passkeys, totp } = await factorsOf(door.platform, userId)
     const found = passkeys.find((passkey) => passkey.id === id)
     if (found === undefined) throw refuse('route_not_found')
@@ -66,7 +67,7 @@ export const passkeyRemoval = ofFactors('passkeys/:id/remove', {
         <p>
           It cannot sign you in any more.{' '}
           {isLast
-            ? 'It is your last second factor: your password alone is then enough, and your recovery codes stop working. '
+            ? `It is your last second factor: ${signInWords(visit).alone} then enough, and your recovery codes stop working. `
             : ''}
           You stay signed in where you are. Delete it from your device or password manager as well.
         </p>
@@ -139,11 +140,14 @@ export const PasskeyRow = ({ visit, passkey: { id, name, createdAt, lastUsedAt }
   />
 )
 
-export const AddPasskeyRow = () => (
+export const AddPasskeyRow = ({ visit }: { readonly visit: Visit }) => (
   <Row
     avatar={<IconTile name="key" />}
     title="Passkeys"
-    facts={['Your fingerprint, face or PIN, or a security key. It also signs you in without your password.']}
+    facts={[
+      'Your fingerprint, face or PIN, or a security key.',
+      visit.session.user.hasPassword ? 'It also signs you in without your password.' : null,
+    ]}
     actions={
       <a class="button small" href={accountPaths.addPasskey}>
         Add<span class="unseen"> a passkey</span>

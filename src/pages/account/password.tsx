@@ -1,9 +1,7 @@
-import { mayUsePassword } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
-import { inspectUser } from '../../operations/users/find-user.ts'
 import { changePassword } from '../../operations/users/passwords.ts'
 import { formPage } from '../change.tsx'
 import { Field } from '../design/field.tsx'
@@ -42,10 +40,8 @@ export const passwordRoutes = (door: Door) =>
   })
 
 /** Passwords are never sent back: after a refusal the person types all three again. */
-const show = async (visit: Visit): Promise<Response> => {
-  const { platform } = visit.door
-  const user = await inspectUser(platform, visit.userId)
-  if (!user.hasPassword || !mayUsePassword(platform.signIn, user.isOperator)) return showNone(visit)
+const show = (visit: Visit): Response => {
+  if (!visit.session.user.hasPassword) return showNone(visit)
   return page(
     <AccountPage
       title="Change password"

@@ -10,7 +10,7 @@ import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths } from './account-page.tsx'
+import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
 import { everySessionEnd, otherSessionsEnd, sessionEnd } from './steps.tsx'
 
 /** The browsers in which this person is signed in. */
@@ -46,9 +46,7 @@ const show = async (visit: Visit): Promise<Response> => {
         empty={noMatch(sessions)}
       />
       <Pager of={sessions} />
-      <p class="muted">
-        End every session that you do not recognize, then <a href={accountPaths.password}>change your password</a>.
-      </p>
+      <p class="muted">End every session that you do not recognize, then {signInWords(visit).secure}.</p>
     </AccountPage>,
   )
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { PlatformError } from '../../domain/errors.ts'
 import { FormState } from '../kept-form.ts'
+import { ofOneField } from '../page.ts'
 import { refusalInWords } from '../words.ts'
 
 /** Why a form was refused: nothing, one error, or all errors of its fields in their order. */
@@ -19,7 +20,12 @@ const useFaults = (name: string, given: FormErrors) => {
   const { error } = useContext(FormState)
   const errors = listOf(given ?? error)
   const faults = errors.filter(({ facts }) => facts.param === name)
-  return { faults: faults.map(({ message }) => message), isFirst: faults[0] !== undefined && faults[0] === errors[0] }
+  return {
+    faults: faults.map(refusalInWords),
+    isFirst: faults[0] !== undefined && faults[0] === errors[0],
+    /** Screen readers announce it where it stands, because no summary says it. */
+    role: errors.length === 1 ? ('alert' as const) : undefined,
+  }
 }
 
 /** The IDs of the faults of a field. */
@@ -78,7 +84,7 @@ type LabelledControlProps = LabelledProps & { readonly control: (shared: Shared)
 
 /** A control with its label. Screen readers read its hint and its error with it (WCAG 1.3.1, 3.3.1). */
 export const Labelled = ({ label, name, id = name, hint, error, control }: LabelledControlProps) => {
-  const { faults, isFirst } = useFaults(name, error)
+  const { faults, isFirst, role } = useFaults(name, error)
   const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...faults.map((_, index) => faultId(id, index))]
   return (
     <div class="field">
@@ -92,7 +98,7 @@ export const Labelled = ({ label, name, id = name, hint, error, control }: Label
       })}
       {hint === undefined ? null : <small id={`${id}-hint`}>{hint}</small>}
       {faults.map((fault, index) => (
-        <small id={faultId(id, index)} class="fault">
+        <small id={faultId(id, index)} class="fault" role={role}>
           {fault}
         </small>
       ))}
@@ -144,13 +150,21 @@ export const SelectField = ({ options, value, ...labelled }: SelectFieldProps) =
   )
 }
 
-/** Why the form below was refused. Screen readers announce it. */
+/**
+ * Why the form below was refused. Screen readers announce it. A single fault of a field stands at the field alone (`page.ts`), and here
+ * only if no field of the page says it.
+ */
 export const Problem = ({ error }: { readonly error: FormErrors }) => {
   const [first, ...others] = listOf(error)
   if (first === undefined) return null
   if (others.length === 0) {
     return (
-      <p class="problem" role="alert" tabIndex={-1} autofocus={isAboutNoField(first) || undefined}>
+      <p
+        class={isAboutNoField(first) ? 'problem' : ofOneField}
+        role="alert"
+        tabIndex={-1}
+        autofocus={isAboutNoField(first) || undefined}
+      >
         {refusalInWords(first)}
         <RightAddress error={first} />
       </p>
@@ -194,6 +208,7 @@ export const ChoiceSet = ({ legend, name, error, children }: ChoiceSetProps) => 
   const {
     faults: [fault = null],
     isFirst,
+    role,
   } = useFaults(name, error)
   return (
     <fieldset
@@ -204,7 +219,7 @@ export const ChoiceSet = ({ legend, name, error, children }: ChoiceSetProps) => 
     >
       <legend>{legend}</legend>
       {fault === null ? null : (
-        <p id={`${name}-fault`} class="fault">
+        <p id={`${name}-fault`} class="fault" role={role}>
           {fault}
         </p>
       )}

@@ -183,7 +183,7 @@ const RejectionFields = ({ draft, seen, error }: RejectionFieldsProps) => (
         Optional: the place, such as <code>manifest.name</code>, and what is wrong there. Empty rows are ignored.
       </small>
       {isAboutItems(error) ? (
-        <p id="items-fault" class="fault">
+        <p id="items-fault" class="fault" role="alert">
           {error?.message}
         </p>
       ) : null}

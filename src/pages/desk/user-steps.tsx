@@ -100,8 +100,8 @@ const factorReset = ofUser('reset-factors', {
           request comes from them.
         </p>
         <p>
-          Their authenticator app, passkeys and recovery codes stop working, and their sessions end. They can sign in
-          with their password alone. If a second factor is required of them, they set up a new one then.
+          Their authenticator app, passkeys and recovery codes stop working, and their sessions end. Then they can sign
+          in without a second factor. If a second factor is required of them, they set up a new one then.
         </p>
       </>
     ),

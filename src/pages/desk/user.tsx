@@ -118,8 +118,14 @@ const show = async (visit: Visit, { id }: Id): Promise<Response> => {
       <h2>Access and rights</h2>
       {isOneself ? (
         <p class="muted">
-          This is you. Only another operator can disable you or remove your operator rights. To change your password, go
-          to <a href="/account/password">Account, Password</a>, which asks for the current one.
+          This is you. Only another operator can disable you or remove your operator rights.
+          {visit.session.user.hasPassword ? (
+            <>
+              {' '}
+              To change your password, go to <a href="/account/password">Account, Password</a>, which asks for the
+              current one.
+            </>
+          ) : null}
         </p>
       ) : (
         <>

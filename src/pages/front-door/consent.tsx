@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import {
+  type AuthorizationParameters,
   authorizationQueryOf,
   type AuthorizationRequest,
   readAuthorizationParameters,
@@ -25,17 +26,22 @@ import { goToApp, requestErrorPage, signInPath, switchAccountPath, unansweredPag
 /** The consent page: an app asks for access (RFC 6749 section 3.1). Showing it changes nothing. */
 export const consentRoutes = (door: Door) =>
   new Elysia().get(authorizationPath, async ({ request }) => {
+    const visit = await findVisit(door, request)
+    const parameters = readAuthorizationParameters(rawQueryOf(request))
     try {
-      return await ask(door, request)
+      return await ask(door, request, visit, parameters)
     } catch (error) {
-      return unansweredPage(door.platform.platformName, callOf(request), error)
+      return await unansweredPage(door, callOf(request), error, { visit, parameters })
     }
   })
 
-const ask = async (door: Door, request: Request): Promise<Response> => {
+const ask = async (
+  door: Door,
+  request: Request,
+  visit: Visit | null,
+  parameters: AuthorizationParameters,
+): Promise<Response> => {
   const { platform } = door
-  const visit = await findVisit(door, request)
-  const parameters = readAuthorizationParameters(rawQueryOf(request))
   const step = await prepareConsent(platform, visit?.session ?? null, parameters)
   if (step.kind === 'answer') return goToApp(door, request, step.redirectTo)
   if (step.kind === 'tell') return requestErrorPage(platform.platformName, callOf(request), step)
@@ -132,7 +138,7 @@ const AskedScopes = ({ consent: { catalogue, scopes, isKnown } }: { readonly con
       scopes={scopes.map(({ name }) => name)}
       agreed={scopes.filter(({ isNew }) => !isNew).map(({ name }) => name)}
     />
-    <p class="muted">It also learns an ID that stands for your account.</p>
+    <p class="muted">It also gets an ID for your account.</p>
   </>
 )
 

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import {
+  authorizationQueryOf,
   type AuthorizationRequest,
   authorizationRequestOf,
   readAuthorizationParameters,
@@ -67,7 +68,8 @@ const decide = async (door: Door, request: Request): Promise<Response> => {
   return await carryOut(visit, { request: asked, answer: fields.decision, ticket })
 }
 
-const carryOut = async ({ door, call, session }: Visit, decided: Decided): Promise<Response> => {
+const carryOut = async (visit: Visit, decided: Decided): Promise<Response> => {
+  const { door, call, session } = visit
   const { notes } = call
   notes.clientId = decided.request.clientId
   try {
@@ -79,11 +81,12 @@ const carryOut = async ({ door, call, session }: Visit, decided: Decided): Promi
     }
     return goToApp(door, call.request, redirectTo)
   } catch (error) {
-    return afterFailure(door.platform.platformName, call, decided.request, error)
+    return await afterFailure(visit, decided.request, error)
   }
 }
 
-const afterFailure = (platformName: string, call: Call, asked: AuthorizationRequest, error: unknown): Response => {
+const afterFailure = async (visit: Visit, asked: AuthorizationRequest, error: unknown): Promise<Response> => {
+  const { door, call, platformName } = visit
   if (!(error instanceof PlatformError)) throw error
   switch (error.code) {
     case 'idempotency_key_reused':
@@ -91,7 +94,10 @@ const afterFailure = (platformName: string, call: Call, asked: AuthorizationRequ
     case 'login_required':
       return seeOther(signInPath(asked, 'ended'))
     default:
-      return unansweredPage(platformName, call, error)
+      return await unansweredPage(door, call, error, {
+        visit,
+        parameters: readAuthorizationParameters(authorizationQueryOf(asked)),
+      })
   }
 }
 

@@ -1,15 +1,20 @@
 import {
   type AuthorizationError,
+  type AuthorizationParameters,
   authorizationQueryOf,
   type AuthorizationRequest,
 } from '../../domain/authorization-request.ts'
 import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
+import { environmentOfClientId } from '../../domain/identifier.ts'
 import { authorizationPath } from '../../http/paths.ts'
+import { clientForMember } from '../../operations/redirect-uris.ts'
+import { consoleAppPath } from '../app/app-area.tsx'
 import { Layout, RequestLine } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { leaveFor } from '../way-out.tsx'
 import type { Call } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
+import type { Visit } from '../visit.ts'
 
 /** Signs out, and returns to the same request. */
 export const switchAccountPath = '/oauth/authorize/switch-account'
@@ -80,21 +85,34 @@ const reasonOf = ({ error, description }: AuthorizationError): string => {
   }
 }
 
+type Unanswered = {
+  /** Null if nobody is signed in. */
+  readonly visit: Visit | null
+  readonly parameters: AuthorizationParameters
+}
+
 /**
  * The page for a request whose sender cannot be identified. Nobody is redirected or linked to the address that it named
- * (RFC 6749 section 4.1.2.1). Throws every other error.
+ * (RFC 6749 section 4.1.2.1). Only members of the app learn more about it than everybody can. Throws every other error.
  */
-export const unansweredPage = (platformName: string, call: Call, error: unknown): Response => {
+export const unansweredPage = async (door: Door, call: Call, error: unknown, asked: Unanswered): Promise<Response> => {
   if (!(error instanceof PlatformError)) throw error
   const explanation = explanationOf(error.code)
   if (explanation === null) throw error
   call.notes.errorCode = error.code
   return page(
-    <Layout title="This link does not work" visit={{ platformName }} width="narrow">
+    <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
       <p>{explanation}</p>
       <p>Nothing was shared, and you were not redirected. You can close this page.</p>
       <h2>If you develop this app</h2>
-      <p>{adviceOf(error.code)}</p>
+      {error.code === 'invalid_client' ? (
+        <p>
+          {clientFault(asked.parameters.text('client_id'))} Send <code>client_id</code> exactly once, with the client ID
+          that the developer console shows for your environment. The redirect address was not looked at.
+        </p>
+      ) : (
+        <AboutUri uri={asked.parameters.text('redirect_uri')} own={await ownClient(door, asked)} />
+      )}
       <RequestLine requestId={call.requestId} />
     </Layout>,
     { status: 400 },
@@ -106,21 +124,64 @@ const explanationOf = (code: ErrorCode): string | null => {
     case 'invalid_client':
       return 'The app that sent you here is unknown to this server.'
     case 'invalid_redirect_uri':
-      return 'The app that sent you here wants the answer at an address that is not registered for it.'
+      return 'The app that sent you here asked to send you back to an address it hasn’t registered.'
     default:
       return null
   }
 }
 
-const adviceOf = (code: ErrorCode) =>
-  code === 'invalid_client' ? (
-    <>
-      Send <code>client_id</code> exactly once, with the client ID that the developer console shows for your
-      environment.
-    </>
-  ) : (
-    <>
-      Send <code>redirect_uri</code> exactly once. It must be identical, character by character, to a URI that is
-      registered for this client ID. Development and production have separate URIs.
-    </>
-  )
+/** What is wrong with a client ID, by its form alone. */
+const clientFault = (clientId: string | null): string => {
+  if (clientId === null) return 'The client ID is missing, empty, or was sent more than once.'
+  return environmentOfClientId(clientId) === null
+    ? 'The client ID has not the form of one: it begins with apc_dev_ or apc_live_ and is copied as a whole, without spaces.'
+    : 'No app here has this client ID. Perhaps it belongs to another server.'
+}
+
+type OwnClient = Awaited<ReturnType<typeof clientForMember>>
+
+/** What a signed-in member of the app may know of its client; null for everybody else. */
+const ownClient = async ({ platform }: Door, { visit, parameters }: Unanswered): Promise<OwnClient> =>
+  visit === null
+    ? null
+    : await clientForMember(platform, visit.userId, {
+        clientId: parameters.text('client_id') ?? '',
+        redirectUri: parameters.text('redirect_uri') ?? '',
+      })
+
+const AboutUri = ({ uri, own }: { readonly uri: string | null; readonly own: OwnClient }) => (
+  <>
+    {uri === null ? (
+      <p>
+        The redirect URI is missing, empty, or was sent more than once. Send <code>redirect_uri</code> exactly once.
+      </p>
+    ) : isShowable(uri) ? (
+      <p>
+        Your app sent this <code>redirect_uri</code>: <code class="whole">{uri}</code>
+      </p>
+    ) : (
+      <p>
+        The <code>redirect_uri</code> that your app sent is too long, or has a space or a character that no URI has.
+      </p>
+    )}
+    <p>
+      It must be identical, character by character, to a URI that is registered for this client ID. Development and
+      production have separate URIs.
+    </p>
+    {own === null ? null : (
+      <p>
+        {own.registeredElsewhere
+          ? `The URI is registered for ${otherEnvironment[own.environment]}, but the client ID is that of ${own.environment}. `
+          : `The client ID is that of ${own.environment}. `}
+        <a href={`${consoleAppPath(own.slug, 'redirect-uris')}?environment=${own.environment}`}>
+          Redirect URIs of <bdi>{own.name}</bdi>
+        </a>
+      </p>
+    )}
+  </>
+)
+
+const otherEnvironment = { development: 'production', production: 'development' } as const
+
+/** Anybody can write a link with any text. Without spaces it cannot pass for a sentence of this server. */
+const isShowable = (uri: string): boolean => /^[\x21-\x7e]{1,500}$/.test(uri) && URL.canParse(uri)
