@@ -8,7 +8,6 @@ import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { clientForMember } from '../../operations/redirect-uris.ts'
-import { consoleAppPath } from '../app/app-area.tsx'
 import { Layout, RequestLine } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { leaveFor } from '../way-out.tsx'
@@ -173,7 +172,7 @@ const AboutUri = ({ uri, own }: { readonly uri: string | null; readonly own: Own
         {own.registeredElsewhere
           ? `The URI is registered for ${otherEnvironment[own.environment]}, but the client ID is that of ${own.environment}. `
           : `The client ID is that of ${own.environment}. `}
-        <a href={`${consoleAppPath(own.slug, 'redirect-uris')}?environment=${own.environment}`}>
+        <a href={`/console/${own.slug}/redirect-uris?environment=${own.environment}`}>
           Redirect URIs of <bdi>{own.name}</bdi>
         </a>
       </p>
