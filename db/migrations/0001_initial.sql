@@ -162,6 +162,19 @@ CREATE INDEX versions_approved ON versions (reviewed_at) WHERE status = 'approve
 CREATE INDEX versions_by_app_artifact ON versions (app_id, artifact_sha256, artifact_size_bytes, id)
   WHERE artifact_sha256 IS NOT NULL;
 
+CREATE TABLE review_messages (
+  id TEXT PRIMARY KEY NOT NULL,
+  app_id TEXT NOT NULL REFERENCES apps (id),
+  version_id TEXT NOT NULL REFERENCES versions (id),
+  author_id TEXT NOT NULL REFERENCES users (id),
+  side TEXT NOT NULL CHECK (side IN ('operators', 'members')),
+  text TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX review_messages_by_version ON review_messages (version_id);
+CREATE INDEX review_messages_by_author ON review_messages (author_id);
+CREATE INDEX review_messages_by_app ON review_messages (app_id);
+
 CREATE TABLE rollbacks (
   id TEXT PRIMARY KEY NOT NULL,
   app_id TEXT NOT NULL REFERENCES apps (id),

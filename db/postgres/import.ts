@@ -39,6 +39,7 @@ export const importedTables = [
   'artifacts',
   'artifact_chunks',
   'versions',
+  'review_messages',
   'rollbacks',
   'live_changes',
   'idempotency_keys',

@@ -25,6 +25,7 @@ import { grantQueries } from './grants.ts'
 import { keyQueries } from './rows.ts'
 import { nameQueries } from './names.ts'
 import { resourceQueries, stagedResourceQueries } from './resources.ts'
+import { reviewMessageQueries } from './reviews.ts'
 import { scopeQueries } from './scopes.ts'
 import { webhookAttemptQueries, webhookEventQueries, webhookEndpointQueries } from './webhooks.ts'
 
@@ -82,6 +83,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   recoveryCodes: recoveryCodeQueries(db),
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),
+  reviewMessages: reviewMessageQueries(db),
   rollbacks: rollbackQueries(db),
   scopes: scopeQueries(db),
   serverKeys: serverKeyQueries(db),

@@ -153,6 +153,7 @@ const told = {
   apps: rowsOf(tables.apps, 'ownerId', 'kept', ['id', 'name', 'slug', 'status', 'createdAt'], {
     only: isNull(tables.apps.deletedAt),
   }),
+  reviewMessages: rowsOf(tables.reviewMessages, 'authorId', 'removed', ['versionId', 'text', 'createdAt']),
   memberships: rowsOf(tables.appMembers, 'userId', 'removed', ['appId', 'role', 'createdAt', 'updatedAt', 'endedAt']),
   invitations: rowsOf(tables.appInvitations, 'email', 'removed', ['appId', 'role', ...times, 'endedAt'], {
     isByAddress: true,

@@ -14,7 +14,7 @@ import { ownScopeUses } from '../../src/domain/scope.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { userStatuses } from '../../src/domain/user.ts'
-import { versionStatuses } from '../../src/domain/version.ts'
+import { reviewSides, versionStatuses } from '../../src/domain/version.ts'
 import { bytes } from './webhooks.ts'
 
 export { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents, webhookSecrets } from './webhooks.ts'
@@ -495,6 +495,17 @@ export const artifactChunks = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.sha256, table.position] })],
 )
+
+/** What operators have asked about a version, and what its developers have answered. */
+export const reviewMessages = sqliteTable('review_messages', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  versionId: text('version_id').notNull(),
+  authorId: text('author_id').notNull(),
+  side: text({ enum: reviewSides }).notNull(),
+  text: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+})
 
 /** The ledger of rollbacks that happened; dry runs are not in it. */
 export const rollbacks = sqliteTable('rollbacks', {

@@ -32,6 +32,7 @@ export type RecordPrefix =
   | 'eml_'
   | 'mem_'
   | 'inv_'
+  | 'msg_'
 
 /** The largest number of 128 bits; a greater text of the same length is no UUID. */
 export const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)

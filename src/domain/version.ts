@@ -4,6 +4,19 @@ import { isWellFormedText } from './text.ts'
 export const versionStatuses = ['draft', 'submitted', 'approved', 'active', 'superseded', 'rejected'] as const
 export type VersionStatus = (typeof versionStatuses)[number]
 
+/** Who writes about a version under review: operators ask, members of the app answer. */
+export const reviewSides = ['operators', 'members'] as const
+export type ReviewSide = (typeof reviewSides)[number]
+
+/** How long a question or answer may be, in UTF-16 code units, and how many a version may have. */
+export const reviewMessageLimits = { text: 2_000, ofVersion: 50 } as const
+
+/** In which states of a version each side may write. What is decided stays as it is. */
+export const mayWriteAbout: Readonly<Record<ReviewSide, readonly VersionStatus[]>> = {
+  operators: ['submitted', 'approved'],
+  members: ['draft', 'submitted', 'approved'],
+}
+
 /** Each step with the only status it may start from and the one it leads to. */
 export const versionSteps = {
   submit: { from: 'draft', to: 'submitted' },

@@ -214,6 +214,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${who} ended ${count(number('sessions'), 'session')} of ${user}`,
   'user_tokens.issued': ({ app, where }) => tell`${app} got tokens to act for a user${where}`,
   'version.activated': ({ who, version, app }) => tell`${who} activated ${version} of ${app}`,
+  'version.answered': ({ who, version, app }) => tell`${who} answered a question about ${version} of ${app}`,
+  'version.asked': ({ who, version, app }) => tell`${who} asked a question about ${version} of ${app}`,
   'version.approved': ({ who, version, app }) => tell`${who} approved ${version} of ${app}`,
   'version.created': ({ who, version, app }) => tell`${who} uploaded ${version} of ${app}`,
   'version.rejected': ({ who, version, app }) => tell`${who} rejected ${version} of ${app}`,

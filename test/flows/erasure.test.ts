@@ -11,6 +11,7 @@ import { auditEvents } from '../support/audit-events.ts'
 import { claimsOf } from '../support/claims.ts'
 import { onSqlite } from '../support/engines.ts'
 import { operator, trace } from '../support/operator.ts'
+import { uploadVersion } from '../support/version.ts'
 import { authorize, exchange, signIn } from '../support/world.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { eventually } from '../db/engine/support/start-tiny.ts'
@@ -20,6 +21,7 @@ import { send } from './support/send.ts'
 const world = await worldOfFile()
 const { platform, app, server } = world
 const { url } = server
+await uploadVersion(platform, app, { version: '1.0.0' })
 const input = { name: 'Builder', rights: serviceRights, networks: [], expiresInDays: null }
 const { secret } = await createServiceKey(platform, trace, operator, input)
 const ask = async (method: string, path: string, body?: object) =>
@@ -89,6 +91,9 @@ const addPerson = async (externalId: string) => {
     const link = { userId: id, email, hash: hashSecret(email), expiresAt: far }
     await q.passwordLinks.insert({ id: `lnk_${externalId}`, ...link, ...ever })
     const waiting = { state: 'pending', attempts: 0, nextAttemptAt: far, fault: null, createdAt: 1 } as const
+    const versionId = (await q.versions.byName(app.id, '1.0.0'))?.id ?? ''
+    const message = { appId: app.id, versionId, authorId: id, side: 'members', createdAt: 1 } as const
+    await q.reviewMessages.insert({ id: `msg_${externalId}`, ...message, text: `${name} ${externalId} answers.` })
     await q.mails.insert({ id: `mail_${externalId}`, kind: 'reset', userId: null, address: email, ...waiting })
   })
   return { id, email, session, tokens }
@@ -105,6 +110,7 @@ describe('the export of a person', () => {
     for (const word of [mail, name, picture, place, subject, browser])
       expect(text).toContain(`${word}-exported`.replace(`${name}-`, `${name} `))
     expect(body.grants).toHaveLength(1)
+    expect(body.reviewMessages).toMatchObject([{ text: `${name} exported answers.` }])
     expect(body.resources).toMatchObject([{ name: `${place} of exported`, slug: `${place}-exported` }])
     expect(body.audit.map(({ action }: { action: string }) => action)).toContain('user.created')
     expect(text).not.toMatch(/\$2b\$|ap(?:us|ua|ur)_[0-9A-Za-z]{20}/)
@@ -216,6 +222,7 @@ const personal = [
   'resources.external_id',
   'resources.name',
   'resources.slug',
+  'review_messages.text',
   'sessions.agent',
   'users.email',
   'users.name',
@@ -238,6 +245,7 @@ const theirs = /\.(?:external_id|password_hash)$/
 const impersonal = new Set([
   'app_invitations.role',
   'app_members.role',
+  'review_messages.side',
   'mails.fault', // the name of a kind of fault
   'apps.name',
   'apps.publisher', // gone when the app goes to somebody else, which comes before an erasure

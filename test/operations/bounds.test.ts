@@ -55,6 +55,7 @@ const bounds: Readonly<Record<string, readonly [by: string, bound: string, stays
   versions: ['members, apps', 'QUOTA_VERSIONS, of manifestLimitBytes and versionLimits.notes', 'with its app'],
   artifacts: ['members, apps', 'QUOTA_ARTIFACT_BYTES', 'purge artifacts'],
   artifact_chunks: ['members, apps', 'QUOTA_ARTIFACT_BYTES', 'purge artifacts'],
+  review_messages: ['operators, members', 'reviewMessageLimits per version', 'with its app'],
   rollbacks: ['members, apps', 'RATE_LIMIT_DAILY', 'with its app'],
   live_changes: ['members, apps', 'RATE_LIMIT_DAILY', 'with its app'],
   webhook_endpoints: ['members', 'maximumEndpoints per environment', 'with its app'],

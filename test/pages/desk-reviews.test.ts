@@ -3,7 +3,8 @@ import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
-import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { moveVersion, removeDraft } from '../../src/operations/versions/move-version.ts'
+import { writeReviewMessage } from '../../src/operations/versions/review-messages.ts'
 import { setOperator } from '../../src/operations/users/users.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
@@ -368,5 +369,97 @@ describe('a decision', () => {
     const { status, headers } = await browser.post(`${path}/approve`, hidden)
     expect([status, headers.get('location')?.split('?')[0]]).toEqual([303, '/sign-in'])
     expect(await statusOf(app)).toBe('submitted')
+  })
+})
+
+const signedInDeveloper = async () => await signedInBrowser(url, world.user)
+const consolePath = (app: AppInWorld) => `/console/${app.slug}/versions/1.0.0`
+
+describe('questions about a version', () => {
+  test('are read and answered by members on the page of the version, and both are in the audit log', async () => {
+    const { app, path } = await waiting()
+    const developer = await signedInDeveloper()
+    expect((await developer.get(consolePath(app))).text).not.toContain('Questions and answers')
+    const question = 'Why <b>all</b> scopes?\nAnd \u202ewhy now?'
+    const asked = await desk.submit(path, `${path}/ask`, { text: question })
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, `${path}?done=asked`])
+    const { text: read } = await developer.get(consolePath(app))
+    expect(read).toContain('Why &lt;b>all&lt;/b> scopes?\nAnd \\u202ewhy now?')
+    expect(read).toContain('An operator')
+    expect(read).not.toContain('Olive Operator')
+    const form = await developer.formOn(consolePath(app), `${consolePath(app)}/answer`)
+    expect((await developer.post(`${consolePath(app)}/answer`, { ...form, text: 'For the shop.' })).status).toBe(303)
+    expect((await developer.post(`${consolePath(app)}/answer`, { ...form, text: 'For the shop.' })).status).toBe(409)
+    const { text: answered } = await desk.get(path)
+    expect([...answered.matchAll(/For the shop\./g)]).toHaveLength(1)
+    expect(answered).toContain('Olive Operator')
+    expect((await eventsOf(app)).slice(-2)).toEqual([
+      `version.asked operator ${world.operator.id}`,
+      `version.answered user ${world.user.id}`,
+    ])
+  })
+
+  test('exist for operators and members of the app only; who has not been asked cannot answer', async () => {
+    const { app, path } = await waiting()
+    const developer = await signedInDeveloper()
+    const answer = `${consolePath(app)}/answer`
+    const form = await developer.formOn(consolePath(app), `${consolePath(app)}/withdraw`)
+    expect((await developer.post(answer, { ...form, text: 'Hello?' })).status).toBe(403)
+    await desk.submit(path, `${path}/ask`, { text: 'Why?' })
+    const colleague = await signedInBrowser(url, world.colleague)
+    expect((await colleague.get(consolePath(app))).status).toBe(404)
+    expect((await colleague.post(answer, { text: 'x', ticket: 'x' })).status).toBe(403)
+    expect((await developer.post(`${path}/ask`, { text: 'x', ticket: 'x' })).status).toBe(404)
+    const toldOthers = { slug: app.slug, version: '1.0.0', side: 'members', text: 'Mine' } as const
+    const unasked = await waiting()
+    const outcome = writeReviewMessage(
+      world.platform,
+      trace,
+      { kind: 'user', id: world.user.id },
+      {
+        ...toldOthers,
+        slug: unasked.app.slug,
+      },
+    )
+    await expect(outcome).rejects.toMatchObject({ code: 'version_not_eligible' })
+  })
+
+  test('have limits, and end with the decision', async () => {
+    const { app, path } = await waiting()
+    for (const [text, sentence] of [
+      [' \n ', 'Write something.'],
+      ['x'.repeat(2_001), 'at most 2000 characters'],
+    ] as const) {
+      const refused = await desk.submit(path, `${path}/ask`, { text })
+      expect([refused.status, refused.text.includes(sentence)]).toEqual([400, true])
+    }
+    const ask = async () =>
+      await writeReviewMessage(
+        world.platform,
+        trace,
+        { kind: 'operator', id: world.operator.id },
+        {
+          slug: app.slug,
+          version: '1.0.0',
+          side: 'operators',
+          text: 'Why?',
+        },
+      )
+    for (let asked = 0; asked < 50; asked += 1) await ask()
+    await expect(ask()).rejects.toMatchObject({ code: 'invalid_request' })
+    await moveThrough(world.platform, app, '1.0.0', 'withdraw')
+    expect((await (await signedInDeveloper()).get(consolePath(app))).text).toContain(`${consolePath(app)}/answer`)
+    await moveThrough(world.platform, app, '1.0.0', 'submit', 'approve', 'activate')
+    expect((await desk.get(path)).text).not.toContain(`${path}/ask`)
+    expect((await (await signedInDeveloper()).get(consolePath(app))).text).not.toContain(`${consolePath(app)}/answer`)
+  })
+
+  test('go with the draft that they are about', async () => {
+    const { app, path } = await waiting()
+    await desk.submit(path, `${path}/ask`, { text: 'Why?' })
+    await moveThrough(world.platform, app, '1.0.0', 'withdraw')
+    const { id } = (await world.platform.database.queries.versions.byName(app.id, '1.0.0')) ?? { id: '' }
+    await removeDraft(world.platform, trace, commandLine, { slug: app.slug, id })
+    expect(await world.platform.database.queries.reviewMessages.ofVersion(id)).toEqual([])
   })
 })

@@ -202,6 +202,7 @@ export const personalData = model('PersonalData', 'Everything that is stored abo
   resources: rows('Websites and stores.'),
   installs: rows('Installs of apps.'),
   apps: rows('Apps that the person owns.'),
+  reviewMessages: rows('What the person asked or answered about versions under review.'),
   memberships: rows('Teams of apps that the person is or was in.'),
   invitations: rows('Invitations to such teams.'),
   audit: rows('Events that the person caused or that are about them, oldest first.'),

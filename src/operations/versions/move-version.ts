@@ -139,6 +139,7 @@ export const removeDraft: Operation<DraftRemoval, VersionRecord> = async (platfo
       const developmentVersionId = (await q.versions.newestBut(app.id, id))?.id ?? null
       await q.apps.change(app.id, { developmentVersionId }, now)
     }
+    await q.reviewMessages.removeOfVersion(id)
     if (!(await q.versions.removeDraft(id))) throw new Error('a draft changed within one transaction')
     if (draft.artifactSha256 !== null) await q.artifacts.removeUnused(draft.artifactSha256)
     const detail = { version, number }

@@ -7,12 +7,14 @@ import type { Door } from '../../http/door.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion, removeDraft } from '../../operations/versions/move-version.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
+import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review-messages.ts'
 import { changed } from '../change.tsx'
 import { Badge, VersionStatusBadge } from '../design/badge.tsx'
 import { Form } from '../design/form.tsx'
 import { Copyable, Facts, Time } from '../design/values.tsx'
 import { formOf, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
+import { messageForms, ReviewMessages } from '../review-messages.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { StepButton } from '../step.tsx'
@@ -34,6 +36,7 @@ const notices = {
   replaced: 'The draft has new content.',
   submitted: 'The version is submitted. An operator reviews it next.',
   withdrawn: 'The version is withdrawn and is a draft again.',
+  answered: 'The answer is sent.',
 } as const
 
 /** The state of the version when the developer decided. */
@@ -51,6 +54,23 @@ export const appVersionRoutes = (door: Door) =>
     })
     .use(move(door, 'submit', 'submitted'))
     .use(move(door, 'withdraw', 'withdrawn'))
+    .use(
+      changed(door, `${pattern}/answer`, {
+        by: 'user',
+        effect: 'asks somebody to decide',
+        form: messageForms.members,
+        show,
+        act: async ({ visit, fields: { text: answer }, ticket }, { slug, version }) => {
+          const message = { slug, version, side: 'members', text: answer } as const
+          await visit.as(mayInActiveApp(slug, 'release'), ticket).do(writeReviewMessage, message)
+          return seeOther(`${consoleAppPath(slug, 'versions', version)}?done=answered`)
+        },
+        again: (_, { slug, version }) => ({
+          href: consoleAppPath(slug, 'versions', version),
+          name: 'See the current state of the version',
+        }),
+      }),
+    )
 
 export const draftRemoval = stepsBelow('versions', 'Versions', { where: ['console'] })('delete', {
   link: ['Delete'],
@@ -128,6 +148,13 @@ const show = async (visit: Visit, { slug, version: name }: Named): Promise<Respo
     >
       <Rejection rejection={version.rejection} />
       <MoveForm at={at} version={version} liveId={live?.id ?? null} />
+      <ReviewMessages
+        visit={visit}
+        side="members"
+        status={version.status}
+        messages={await listReviewMessages(platform, version.id)}
+        action={at.may('release') ? at.path('versions', version.version, 'answer') : null}
+      />
       <h2>Details</h2>
       <Details version={version} />
       <h2>Notes</h2>

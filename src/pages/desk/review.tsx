@@ -3,13 +3,15 @@ import { appFactsIn, lackOfManifest } from '../../domain/manifest.ts'
 import { visibleJson, visibleText } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
+import { listReviewMessages, writeReviewMessage } from '../../operations/versions/review-messages.ts'
 import { readReview, type Review } from '../../operations/versions/lists.ts'
 import { linksOf, OutLink } from '../app-facts.tsx'
 import { changed } from '../change.tsx'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { formOf, outcomeOf, text } from '../form.ts'
-import { page } from '../page.ts'
+import { page, seeOther } from '../page.ts'
+import { messageForms, ReviewMessages } from '../review-messages.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { type Notices, parameterOf } from '../query.ts'
@@ -23,6 +25,7 @@ const notices = {
   approved: 'The version is approved. It is not live yet.',
   published: 'The version is approved and live.',
   activated: 'The version is live.',
+  asked: 'The question is sent. The answer appears here.',
   ...rejection.done,
 } as const
 
@@ -62,6 +65,24 @@ export const reviewRoutes = (door: Door) =>
       const review = await readReview(door.platform, params.slug, params.version)
       return page(<ManifestPage visit={visit} review={review} />)
     })
+    .use(
+      changed(door, `${reviewPattern}/ask`, {
+        by: 'operator',
+        effect: 'asks somebody to decide',
+        form: messageForms.operators,
+        show,
+        act: async ({ visit, fields: { text: asked }, ticket }, { slug, version }) => {
+          const message = { slug, version, side: 'operators', text: asked } as const
+          await visit.asOperator({ ticket }).do(writeReviewMessage, message)
+          return seeOther(`${reviewPath(slug, version)}?done=asked`)
+        },
+        again: (_, { slug, version }) => ({
+          section: 'desk',
+          href: reviewPath(slug, version),
+          name: 'See the questions about the version',
+        }),
+      }),
+    )
     .use(decision(door, 'approve', 'approved'))
     .use(decision(door, 'publish', 'published'))
     .use(decision(door, 'activate', 'activated'))
@@ -108,6 +129,13 @@ const show = async (visit: Visit, { slug, version }: Named): Promise<Response> =
       <Rejection review={review} />
       <ReviewedScopes catalogue={catalogue} review={review} />
       <ManifestChanges review={review} />
+      <ReviewMessages
+        visit={visit}
+        side="operators"
+        status={review.version.status}
+        messages={await listReviewMessages(platform, review.version.id)}
+        action={reviewPath(slug, version, 'ask')}
+      />
       <Decisions visit={visit} review={review} />
     </DeskPage>,
   )

@@ -116,6 +116,7 @@ const ofOthers = new Set([
   'stagedResources',
   'artifacts',
   'artifactChunks',
+  'reviewMessages',
   'rollbacks',
   'liveChanges',
   'idempotencyKeys',

@@ -20,6 +20,7 @@ import { type AppCaller, authenticateAppToken } from '../../../src/operations/au
 import { createUser } from '../../../src/operations/users/users.ts'
 import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
+import { writeReviewMessage } from '../../../src/operations/versions/review-messages.ts'
 import { moveVersion, rollBackVersion } from '../../../src/operations/versions/move-version.ts'
 import { attemptPathsOf, stockWebhooks } from './stock-webhooks.ts'
 import { addEmbeddedVersion } from '../../support/embedding.ts'
@@ -98,6 +99,13 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   await stockScope(platform, app.slug)
   await stockEndpoint(platform)
   await stockVersions(platform, app, people.operator)
+  const question = {
+    slug: app.slug,
+    version: '2.0.0',
+    side: 'operators',
+    text: `Why ${'site:read '.repeat(30)}?`,
+  } as const
+  await writeReviewMessage(platform, trace, { kind: 'operator', id: people.operator.id }, question)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
   await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
   const guest = await addUser(platform, 'Guest Example')
