@@ -42,7 +42,7 @@ const parameters = ['code', 'state', 'iss', 'error', 'error_description'] as con
 /**
  * Stands for the backends of the demo's apps: shows what an app receives after a person has decided. Only `dev` serves it.
  */
-export const demoCallbackRoutes = ({ platform: { platformName } }: Door) =>
+export const demoCallbackRoutes = ({ platform }: Door) =>
   new Elysia()
     .get(demoAppPath(':slug'), ({ params: { slug } }) => demoAppPage(slug))
     .get('/demo/callback/:slug/:environment', ({ request, params: { slug, environment } }) => {
@@ -54,7 +54,7 @@ export const demoCallbackRoutes = ({ platform: { platformName } }: Door) =>
       })
       const isAllowed = searchParams.has('code')
       return page(
-        <Layout title="What the app received" visit={{ platformName }} width="narrow">
+        <Layout title="What the app received" visit={platform} width="narrow">
           <p>
             This page stands for the backend of the demo’s app <code>{slug}</code>, in {environment}. A real app has an
             address of its own. The browser came back with this:

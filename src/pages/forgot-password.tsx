@@ -60,7 +60,7 @@ const showForm = (visitor: Visitor): Response =>
 
 const showNoMail = (door: Door): Response =>
   page(
-    <Layout title="Forgot your password?" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="Forgot your password?" visit={door.platform} width="narrow">
       <p>This server does not send email. Ask its operator for a link to set a new password.</p>
       <p>
         <a href="/sign-in">Back to sign-in</a>
@@ -70,7 +70,7 @@ const showNoMail = (door: Door): Response =>
 
 const showAsked = (door: Door): Response =>
   page(
-    <Layout title="Check your email" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="Check your email" visit={door.platform} width="narrow">
       <p>
         If an account with a password has this address, an email with a link is on its way. The link works once, for 24
         hours.

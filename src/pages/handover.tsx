@@ -112,7 +112,7 @@ export const kindOf = ({ code, facts }: PlatformError): string => String(facts.d
 
 /** After a sign-out, or when a sign-in failed: nobody is sent back to the builder without asking. */
 export const notSignedIn = (
-  { platform: { platformName } }: Door,
+  { platform }: Door,
   title: string,
   sentence: string,
   cookies: readonly string[] = [],
@@ -121,7 +121,7 @@ export const notSignedIn = (
   words = 'Sign in',
 ): Response =>
   page(
-    <Layout title={title} visit={{ platformName }} width="narrow">
+    <Layout title={title} visit={platform} width="narrow">
       <p>{sentence}</p>
       <p>
         <a class="button primary" href={again}>

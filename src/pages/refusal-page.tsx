@@ -1,9 +1,8 @@
 import type { Call } from '../http/call.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
-import type { Platform } from '../operations/platform.ts'
 import { RightAddress } from './design/field.tsx'
-import { Layout, RequestLine } from './design/shell.tsx'
+import { Layout, type PlatformFrame, RequestLine } from './design/shell.tsx'
 import { isReading, logCodeOf, page, requestedPage, seeOther, SendTo, type SentForm } from './page.ts'
 import { proveAddress, provePath } from './proof.ts'
 import { refusalInWords } from './words.ts'
@@ -27,7 +26,7 @@ const queryOf = (url: string): string => (url.includes('?') ? url.slice(url.inde
  * address of a page; for programs that stays another address.
  */
 export const refusalPage =
-  ({ platformName, builder }: Pick<Platform, 'platformName' | 'builder'>): RefusalPage =>
+  (frame: PlatformFrame): RefusalPage =>
   (error, call, withoutSlash = null) => {
     if (withoutSlash !== null && isPageAddress(withoutSlash)) {
       return seeOther(withoutSlash + queryOf(call.request.url))
@@ -40,7 +39,7 @@ export const refusalPage =
     }
     if (error.code === 'method_not_allowed' && isReading(call.request)) return seeOther(parentOf(call.path))
     return page(
-      <Layout title={titleOf(error.status)} visit={{ platformName, builder }} width="narrow">
+      <Layout title={titleOf(error.status)} visit={frame} width="narrow">
         <p>
           {error.status === 404
             ? `There is nothing at this address, or you have no access to it.${isReading(call.request) ? '' : ' Nothing was changed.'}`

@@ -70,7 +70,7 @@ const showForm = async (visitor: Visitor, sent: Values): Promise<Response> => {
 
 const showDead = (door: Door, error: PlatformError): Response =>
   page(
-    <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="This link does not work" visit={door.platform} width="narrow">
       <p>
         The link was used, is older than 24 hours, or was replaced by a newer one, or the password has changed since.
         Nothing has changed.{' '}
@@ -90,7 +90,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
 
 const showDone = (door: Door): Response =>
   page(
-    <Layout title="Your password is set" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="Your password is set" visit={door.platform} width="narrow">
       <p>Sign in with it now. The link no longer works.</p>
       <p>
         <a class="button primary" href="/sign-in">

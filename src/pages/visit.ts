@@ -1,6 +1,7 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { formTicket, ownerTag, readFormTicket, type ReadTicket } from '../domain/form-ticket.ts'
 import { type RowKey, rowKey } from '../domain/identifier.ts'
+import { pick } from '../domain/pick.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
@@ -183,6 +184,7 @@ export type Visitor = {
   /** The form of this request, on the page that shows it again. */
   readonly refused?: RefusedForm
   readonly platformName: string
+  readonly builder: Platform['builder']
 }
 
 const visitorSeconds = 3600
@@ -199,7 +201,7 @@ export const visitorOf = (door: Door, request: Request): Visitor => {
     secret,
     tickets,
     cookies: [setCookie(door, 'visit', secret, visitorSeconds)],
-    platformName: door.platform.platformName,
+    ...pick(door.platform, 'platformName', 'builder'),
   }
 }
 

@@ -36,7 +36,7 @@ const mayFollowForm = (door: Door, request: Request): boolean => {
 /** The page that goes on by itself, with and without JavaScript. The address may hold a code, so it is in the link alone. */
 export const departurePage = (door: Door, to: string, { title, says, cookies, waits = false }: Departure): Response => {
   const response = page(
-    <Layout title={title} visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title={title} visit={door.platform} width="narrow">
       {says}
       <p>
         <a class="button primary" href={to} rel="noreferrer">

@@ -44,7 +44,7 @@ const stylesheet = async (headers: Readonly<Record<string, string>>) =>
   await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
 /** The page after a decision that was not carried out. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
-  await lostDecisionPage('Acme', callOf(requestWith()), { error: refuse(code), startAgain }).text()
+  await lostDecisionPage(platform, callOf(requestWith()), { error: refuse(code), startAgain }).text()
 /** The sign-in page on the way to this path. */
 const signInPage = async (returnTo: string) =>
   await signInRoutes(doorOf(platform)).handle(requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`))
@@ -146,7 +146,7 @@ test('a page with a refusal has Retry-After if the time is known', () => {
     [{ retryAfterSeconds: 0 }, '1'],
     [{}, null],
   ] as const) {
-    const shown = lostDecisionPage('Acme', callOf(requestWith()), {
+    const shown = lostDecisionPage(platform, callOf(requestWith()), {
       error: refuse('rate_limited', facts),
       startAgain: null,
     })

@@ -58,11 +58,12 @@ test('no app can have the name of the platform', async () => {
   expect((await user.get('/console')).text).toContain('<bdi>App Platform</bdi>')
 })
 
-test('pages of signed-in people, dead ends and the directory lead back to the builder', async () => {
+test('pages of signed-in people, of visitors and dead ends lead back to the builder', async () => {
   const user = await signedInBrowser(world.server.url, world.user)
   const visitor = plainBrowser(world.server.url)
   const pages = ['/', '/installs', '/console', '/nowhere', '/apps'].map(async (path) => await user.get(path))
-  for (const { text } of [...(await Promise.all(pages)), await visitor.get('/nowhere'), await visitor.get('/apps')]) {
+  const open = ['/nowhere', '/apps', '/sign-in', '/forgot-password', '/set-password', '/guides', '/oauth/authorize?a=b']
+  for (const { text } of await Promise.all([...pages, ...open.map(async (path) => await visitor.get(path))])) {
     expect(text).toContain('href="https://builder.example/home?a=1&amp;b=2"')
     expect(text).toContain('Back to <bdi>Sites &lt;&amp;></bdi>')
   }

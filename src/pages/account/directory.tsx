@@ -3,7 +3,6 @@ import { iconPath } from '../../domain/app-icon.ts'
 import { refuse } from '../../domain/errors.ts'
 import { installLivePath, isInstallLive, listedAppPath } from '../../domain/install.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
-import { pick } from '../../domain/pick.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { listDirectory, type ListedApp, readIconOfLive, readListedApp } from '../../operations/directory/directory.ts'
@@ -43,8 +42,7 @@ export const directoryRoutes = (door: Door) => {
 /** What a page of the directory knows of its reader. Only the platform's name if nobody is signed in. */
 const readerOf = async (door: Door, request: Request) => {
   const visit = await findVisit(door, request)
-  if (visit === null)
-    return { frame: pick(door.platform, 'platformName', 'builder'), as: 'everybody', opens: [] } as const
+  if (visit === null) return { frame: door.platform, as: 'everybody', opens: [] } as const
   return { frame: visit, as: 'signed in', opens: await listOpenInstalls(door.platform, visit.userId) } as const
 }
 

@@ -114,7 +114,7 @@ const showConfirmation = async (visitor: Visitor, sent: Values) => {
 
 const showDead = (door: Door, error: PlatformError): Response =>
   page(
-    <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="This link does not work" visit={door.platform} width="narrow">
       <p>
         The link was used, is older than 24 hours, or was replaced by a newer one, or another account has the address.
         Nothing has changed. Sign in and request a new link under Account.
@@ -128,7 +128,7 @@ const showDead = (door: Door, error: PlatformError): Response =>
 
 const showDone = (door: Door): Response =>
   page(
-    <Layout title="Your address is changed" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="Your address is changed" visit={door.platform} width="narrow">
       <p>From now on, sign in with the new address. We have notified the old one.</p>
       <p>
         <a class="button primary" href={accountPaths.overview}>

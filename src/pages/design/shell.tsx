@@ -10,12 +10,14 @@ import { Count } from './list-tools.tsx'
 
 type Section = 'home' | 'account' | 'console' | 'desk'
 
-type Builder = Visit['door']['platform']['builder']
-type Visitor = Pick<Visit, 'platformName' | 'refused'> & { readonly builder?: Builder }
+/** What every page says of the platform and its builder: `door.platform` is enough. */
+export type PlatformFrame = Pick<Visit['door']['platform'], 'platformName' | 'builder'>
+type Builder = PlatformFrame['builder']
+/** Somebody who is not signed in, or a page that must not depend on it. */
+type Visitor = PlatformFrame & Pick<Visit, 'refused'>
 
 type LayoutProps = {
   readonly title: string
-  /** Only the name of the platform when nobody is signed in, or when the page must not depend on it. */
   readonly visit: Visit | Visitor
   readonly section?: Section
   /** The area or the app that the page belongs to, for the title of the window. */
@@ -106,7 +108,7 @@ export const Layout = (props: LayoutProps) => {
           Skip to the content
         </a>
         <header class="site">
-          <BackToBuilder builder={isSignedIn ? visit.door.platform.builder : (visit.builder ?? null)} />
+          <BackToBuilder builder={isSignedIn ? visit.door.platform.builder : visit.builder} />
           <a class="brand" href="/">
             <Mark />
             <bdi>{visit.platformName}</bdi>

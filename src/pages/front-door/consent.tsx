@@ -44,7 +44,7 @@ const ask = async (
   const { platform } = door
   const step = await prepareConsent(platform, visit?.session ?? null, parameters)
   if (step.kind === 'answer') return goToApp(door, request, step.redirectTo)
-  if (step.kind === 'tell') return requestErrorPage(platform.platformName, callOf(request), step)
+  if (step.kind === 'tell') return requestErrorPage(platform, callOf(request), step)
   if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))
   return page(<ConsentPage {...step} visit={visit} lifetimes={platform.lifetimes} />)
 }
@@ -67,7 +67,7 @@ type ConsentPageProps = {
  * in the heading, so that it cannot be mistaken for text of this server.
  */
 export const ConsentPage = ({ request, consent, visit, lifetimes }: ConsentPageProps) => (
-  <Layout title="Allow this app?" visit={{ platformName: visit.platformName }} width="narrow">
+  <Layout title="Allow this app?" visit={{ platformName: visit.platformName, builder: null }} width="narrow">
     <Asker consent={consent} />
     <SignedInAs request={request} visit={visit} />
     <h2>It asks to</h2>

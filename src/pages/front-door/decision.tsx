@@ -17,7 +17,7 @@ import { type Decided, decideConsent } from '../../operations/oauth/authorize.ts
 import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { fieldsOf, formOf, originFault, readValues, receiveFromUser, refuseForm, text, ticketKey } from '../form.ts'
 import { RightAddress } from '../design/field.tsx'
-import { Layout, RequestLine } from '../design/shell.tsx'
+import { Layout, type PlatformFrame, RequestLine } from '../design/shell.tsx'
 import { page, seeOther } from '../page.ts'
 import { findVisit, refuseVisit, type Visit } from '../visit.ts'
 import { askPath, goToApp, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
@@ -44,14 +44,13 @@ export const decisionRoutes = (door: Door) =>
 
 const decide = async (door: Door, request: Request): Promise<Response> => {
   const call = callOf(request)
-  const { platformName } = door.platform
   const values = await readValues(call, decisionForm)
   const fields = fieldsOf(decisionForm, values)
   const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
   const foreign = originFault(door, request)
   if (foreign !== null) {
     const error = await refuseForm(door, call, presentedToken(cookieValues(door, request, 'session')) ?? '', foreign)
-    return lostDecisionPage(platformName, call, { error, startAgain: null })
+    return lostDecisionPage(door.platform, call, { error, startAgain: null })
   }
   const visit = await findVisit(door, request)
   if (visit === null) {
@@ -63,7 +62,7 @@ const decide = async (door: Door, request: Request): Promise<Response> => {
   const ticket = ticketKey(door, call, visit.tickets, decisionForm, values, consentLifetimeSeconds)
   if (ticket instanceof PlatformError) {
     const error = await refuseForm(door, call, visit.sessionToken, ticket)
-    return lostDecisionPage(platformName, call, { error, startAgain: askPath(asked) })
+    return lostDecisionPage(door.platform, call, { error, startAgain: askPath(asked) })
   }
   return await carryOut(visit, { request: asked, answer: fields.decision, ticket })
 }
@@ -86,11 +85,11 @@ const carryOut = async (visit: Visit, decided: Decided): Promise<Response> => {
 }
 
 const afterFailure = async (visit: Visit, asked: AuthorizationRequest, error: unknown): Promise<Response> => {
-  const { door, call, platformName } = visit
+  const { door, call } = visit
   if (!(error instanceof PlatformError)) throw error
   switch (error.code) {
     case 'idempotency_key_reused':
-      return lostDecisionPage(platformName, call, { error, startAgain: askPath(asked) })
+      return lostDecisionPage(door.platform, call, { error, startAgain: askPath(asked) })
     case 'login_required':
       return seeOther(signInPath(asked, 'ended'))
     default:
@@ -108,14 +107,10 @@ type LostDecision = {
 }
 
 /** The page for a decision that was not carried out: it was sent before, or its form is no longer valid. */
-export const lostDecisionPage = (platformName: string, call: Call, { error, startAgain }: LostDecision): Response => {
+export const lostDecisionPage = (frame: PlatformFrame, call: Call, { error, startAgain }: LostDecision): Response => {
   const wasDecided = error.code === 'idempotency_key_reused'
   return page(
-    <Layout
-      title={wasDecided ? 'You have already decided' : 'Nothing was decided'}
-      visit={{ platformName }}
-      width="narrow"
-    >
+    <Layout title={wasDecided ? 'You have already decided' : 'Nothing was decided'} visit={frame} width="narrow">
       {wasDecided ? (
         <>
           <p>This form was sent before. Your first decision counts, and nothing more was done.</p>

@@ -8,7 +8,7 @@ import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { clientForMember } from '../../operations/redirect-uris.ts'
-import { Layout, RequestLine } from '../design/shell.tsx'
+import { Layout, type PlatformFrame, RequestLine } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { leaveFor } from '../way-out.tsx'
 import type { Call } from '../../http/call.ts'
@@ -48,11 +48,11 @@ type RequestError = {
  * An error that the app could be told, shown to the person instead, because nobody is signed in or this person does not know
  * the app yet. Only a click leads to the app, and the link names its host (RFC 9700 section 4.11.2).
  */
-export const requestErrorPage = (platformName: string, call: Call, { error, redirectTo }: RequestError): Response => {
+export const requestErrorPage = (frame: PlatformFrame, call: Call, { error, redirectTo }: RequestError): Response => {
   call.notes.errorCode = error.error
   const { host } = new URL(redirectTo)
   return page(
-    <Layout title="This app’s request failed" visit={{ platformName }} width="narrow">
+    <Layout title="This app’s request failed" visit={frame} width="narrow">
       <p>An app sent you here to ask for access to your account. {reasonOf(error)}</p>
       <p>
         Nothing was shared. You can close this page, or go to <strong class="whole">{host}</strong>, the address that
@@ -100,7 +100,7 @@ export const unansweredPage = async (door: Door, call: Call, error: unknown, ask
   if (explanation === null) throw error
   call.notes.errorCode = error.code
   return page(
-    <Layout title="This link does not work" visit={{ platformName: door.platform.platformName }} width="narrow">
+    <Layout title="This link does not work" visit={door.platform} width="narrow">
       <p>{explanation}</p>
       <p>Nothing was shared, and you were not redirected. You can close this page.</p>
       <h2>If you develop this app</h2>

@@ -61,8 +61,7 @@ export const guideRoutes = (door: Door) => {
     bodies.set(topic, body)
     return body
   }
-  const reader = async (request: Request) =>
-    (await findVisit(door, request)) ?? { platformName: door.platform.platformName }
+  const reader = async (request: Request) => (await findVisit(door, request)) ?? door.platform
   return new Elysia()
     .get(
       path,
