@@ -58,15 +58,32 @@ const readerOf = <T extends TSchema>(
  * The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). Short queries that
  * follow the schema are remembered: a proxy that guards an API asks with the same one every time.
  */
-export const queryOf = <T extends TObject>(schema: T): RequestPart<Static<T>> => {
+export const queryOf = <T extends TObject>(schema: T): RequestPart<Static<T>> => readQueryBy(schema, () => {})
+
+/** The parameters of this schema, and nothing else: for calls where a parameter that is not read would make the answer a wrong one. */
+export const onlyQueryOf = <T extends TObject>(schema: T): RequestPart<Static<T>> =>
+  readQueryBy(schema, requireKnownNames)
+
+const readQueryBy = <T extends TObject>(schema: T, requireNames: typeof requireKnownNames): RequestPart<Static<T>> => {
   const names = Object.keys(schema.properties)
   const check = checkOf(schema)
   const receive = remembered(
     rememberedQueries,
-    (text: string): Static<T> => Object.freeze(check(readQuery(text, names))),
+    (text: string): Static<T> => {
+      requireNames(new URLSearchParams(text).keys(), names)
+      return Object.freeze(check(readQuery(text, names)))
+    },
     (_, text) => text.length <= longestRemembered,
   )
   return { schema, receive: (_, { request }) => receive(queryTextOf(request.url)) }
+}
+
+/** @throws invalid_request for a parameter that is not one of these */
+export const requireKnownNames = (sent: Iterable<string>, names: readonly string[]): void => {
+  if ([...sent].every((name) => names.includes(name))) return
+  const known = names.length === 0 ? 'This call takes no query.' : `The query of this call has: ${names.join(', ')}.`
+  const message = `There is no such query parameter. ${known}`
+  throw refuse('invalid_request', { message, details: { allowed: names } })
 }
 
 const rememberedQueries = 64

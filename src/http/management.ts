@@ -5,7 +5,7 @@
  */
 import { KindGuard, type Static, type TSchema } from '@sinclair/typebox'
 import { apiVersionRefusal } from '../domain/api-version.ts'
-import { type ErrorCode, refuse } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 import type { ServiceRight } from '../domain/service-key.ts'
 import type { Actor } from '../operations/audit/event.ts'
 import { actingWithKey } from '../operations/acting-as.ts'
@@ -15,7 +15,14 @@ import type { Call } from './call.ts'
 import type { Details, PathParameter } from './contract/details.ts'
 import type { Door } from './door.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
-import { type BodyReader, endpoint, type Endpoint, type Guard, type RequestPart } from './endpoint.ts'
+import {
+  type BodyReader,
+  endpoint,
+  type Endpoint,
+  type Guard,
+  requireKnownNames,
+  type RequestPart,
+} from './endpoint.ts'
 import { pathParametersOf } from './paths.ts'
 import { requireRight, requireServiceKey } from './service-key.ts'
 
@@ -72,17 +79,10 @@ const serviceKey: Guard<ServiceCaller> = {
 const nothingElse = <T>(query: RequestPart<T> | undefined): RequestPart<T> => {
   const schema = query?.schema ?? null
   const names = schema !== null && KindGuard.IsObject(schema) ? Object.keys(schema.properties) : []
-  const known = names.length === 0 ? 'This call takes no query.' : `The query of this call has: ${names.join(', ')}.`
   return {
     schema,
     receive: (door, call) => {
-      const sent = new URL(call.request.url).searchParams.keys()
-      if (!sent.every((name) => names.includes(name))) {
-        throw refuse('invalid_request', {
-          message: `There is no such query parameter. ${known}`,
-          details: { allowed: names },
-        })
-      }
+      requireKnownNames(new URL(call.request.url).searchParams.keys(), names)
       return query === undefined ? (null as T) : query.receive(door, call) // what an entry leaves out is null for its `run`
     },
   }

@@ -1,4 +1,4 @@
-import { type ErrorCode, statusOf } from '../domain/errors.ts'
+import { type ErrorCode, type PlatformError, statusOf } from '../domain/errors.ts'
 import { bearerChallengeOf, type RefusalPage, retryAfterOf } from './envelope.ts'
 import { checkPath, formPaths, userInfoPath } from './paths.ts'
 
@@ -21,9 +21,15 @@ export const standardRefusal: RefusalPage = (error, call) => {
   const challenge = errorOf === bearerErrorOf ? bearerChallengeOf(error, call) : status === 401 ? basicChallenge : null
   if (challenge !== null) headers['www-authenticate'] = challenge
   if (status === 429 || status === 503) headers['retry-after'] = retryAfterOf(error)
-  const description = descriptions[error.code] ?? error.message
+  const description = descriptions[error.code] ?? described(error, errorOf)
   return new Response(JSON.stringify({ error: name, error_description: description }), { status, headers })
 }
+
+/** These bodies have no field for the name of a parameter. Messages of forms have it. */
+const described = ({ code, message, facts }: PlatformError, errorOf: typeof clientErrorOf): string =>
+  errorOf === bearerErrorOf && code === 'invalid_request' && facts.param !== undefined
+    ? `${facts.param}: ${message}`
+    : message
 
 /**
  * The errors of RFC 6749 section 5.2, and those of section 4.1.2.1 for cases that it leaves open. Section 5.2 prescribes 400 for

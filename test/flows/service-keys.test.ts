@@ -268,12 +268,23 @@ describe('GET /oauth/check', () => {
     ]) {
       expect((await fetch(`${url}/oauth/check?${passing}`, { headers: { authorization } })).status).toBe(401)
     }
-    expect(await status(`${passing}&access_token=${granted.accessToken}`)).toBe(403)
+    for (const more of [
+      'access_token=x',
+      'Resource=site:other',
+      'resource[]=site:other',
+      'resources=',
+      'enviroment',
+      '=',
+    ]) {
+      const refused = await check(granted.accessToken, `${passing}&${more}`)
+      expect([more, refused.status, await refused.text()]).toEqual([more, 400, expect.stringContaining('resource')])
+    }
   })
 
   test('needs a scope to be asked for, and refuses callers that are no app', async () => {
     const { accessToken } = await grantTokens(world)
-    expect((await check(accessToken, '')).status).toBe(400)
+    const without = await check(accessToken, '')
+    expect([without.status, await without.text()]).toEqual([400, expect.stringContaining('scope: ')])
     expect((await check(accessToken, 'scope=nothing')).status).toBe(400)
     expect((await check(null)).status).toBe(401)
     expect((await check(await signIn(url, user))).status).toBe(403)

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { changeAppScopes, setAppStatus } from '../../src/operations/apps/apps.ts'
-import { tellBuilder } from '../../src/operations/webhooks/builder-events.ts'
+import { bodyNow, tellBuilder } from '../../src/operations/webhooks/builder-events.ts'
 import {
   addEndpoint,
   listBuilderEndpoints,
@@ -49,7 +49,7 @@ const waiting = async (endpointId: string) => {
   for (;;) {
     const next = await database.queries.webhookEvents.nextDue(endpointId, clock.now())
     if (next === null) return bodies
-    bodies.push(JSON.parse(next.event.body))
+    bodies.push(JSON.parse(await bodyNow(database.queries, next.event.body)))
     const before = { position: next.event.position, endpointId, state: 'pending', attempts: 0 } as const
     const after = { ...before, state: 'delivered', attempts: 1, nextAttemptAt: null } as const
     await database.transaction(async (q) => await q.webhookEvents.moveDelivery(before, after))
@@ -129,6 +129,35 @@ test('events are delivered, signed and recorded as those of apps are, and its se
   const rotated = await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 1 })
   expect(rotated.secret).not.toBe(secret)
   expect((await readEndpoint(platform, null, id)).oldSecretEndsAt).toBeNumber()
+  await remove(id)
+})
+
+test('what waits, is sent again or is shown after the erasure of a person has only their ID', async () => {
+  const { platform } = world
+  const { queries: q } = platform.database
+  const { id } = await add()
+  const user = await addUser(platform)
+  await linkUser(platform, trace, operator, { email: user.email, externalId: 'told-2' })
+  const app = await addApp(platform, world.owner)
+  await installApp(platform, app, user)
+  await tellBuilder(platform)
+  const body = (await q.webhookEvents.nextDue(id, platform.clock.now()))?.event.body ?? ''
+  expect(JSON.parse(await bodyNow(q, body)).data).toMatchObject({ userId: user.id, userExternalId: 'told-2' })
+  await eraseUser(platform, trace, operator, { externalId: 'told-2' })
+  expect(body).not.toContain('told-2')
+  const told = await waiting(id)
+  const aboutThem = told.filter(({ data }) => data.userId === user.id)
+  expect(aboutThem.map(({ type }) => type)).toEqual([
+    'user.created',
+    'install.created',
+    'install.approved',
+    'install.deactivated',
+    'user.erased',
+  ])
+  for (const { data } of aboutThem) {
+    expect(data.userExternalId).toBeNull()
+    expect(data.resourceId ?? null).toBeNull()
+  }
   await remove(id)
 })
 

@@ -8,7 +8,7 @@ import type { UserCaller } from '../../operations/authenticate.ts'
 import { checkAccess } from '../../operations/oauth/introspect.ts'
 import { type BearerCaller, requireBearer, takeShareOf } from '../bearer.ts'
 import { object, oneOf, recordId, scope, text, model } from '../contract/fields.ts'
-import { endpoint, type Guard, ignoredBody, queryOf } from '../endpoint.ts'
+import { endpoint, type Guard, ignoredBody, onlyQueryOf } from '../endpoint.ts'
 import { checkPath, userInfoPath } from '../paths.ts'
 
 /** A live token of an app, or of a user who granted it to an app. */
@@ -33,6 +33,8 @@ const checkQuery = object('What the call needs.', {
 })
 
 /**
+ * A guard whose `resource` is misspelt must not pass, so a parameter that there is not is refused.
+ *
  * For `auth_request` of nginx, `forward_auth` of Caddy and ForwardAuth of Traefik. Says who calls in headers that are always
  * there, so that a caller's own headers of these names never reach the API behind.
  */
@@ -40,7 +42,7 @@ export const checkToken = endpoint({
   method: 'GET',
   path: checkPath,
   caller: tokenOfApp,
-  query: queryOf(checkQuery),
+  query: onlyQueryOf(checkQuery),
   answers: { 204: Type.Void() },
   valueHeaders: ['x-app-id', 'x-user-external-id', 'x-scope'],
   errors: ['invalid_scope', 'insufficient_scope', 'scope_not_available', 'install_required'],

@@ -3,6 +3,7 @@ import { builderEventsToldBy, parseStoredKinds, type ToldFacts } from '../../dom
 import { putDeliveries } from '../audit/event.ts'
 import { readAudit, type ReadEvent } from '../audit/read-audit.ts'
 import type { Platform } from '../platform.ts'
+import { storedJson } from '../stored-json.ts'
 
 /** Events of the audit that one transaction tells. */
 const toldAtOnce = 200
@@ -44,17 +45,33 @@ const eventsOf = async (q: Queries, { detail, ...row }: ReadEvent) => {
 /** Whom and what a row is about, by the builder's own IDs, as far as they are still known. */
 const factsAbout = async (q: Queries, { target }: Pick<ReadEvent, 'target'>): Promise<ToldFacts | undefined> => {
   const id = target ?? ''
-  if (id.startsWith('usr_')) return await ofUser(q, id)
+  if (id.startsWith('usr_')) return ofUser(id)
   if (id.startsWith('grt_')) {
     const grant = await q.grants.byId(id)
-    return grant === null ? undefined : await ofUser(q, grant.userId)
+    return grant === null ? undefined : ofUser(grant.userId)
   }
   const found = id.startsWith('ins_') ? await q.installs.find(id) : null
   if (found === null) return undefined
-  return { ...(await ofUser(q, found.install.userId)), kind: found.kind, resourceId: found.resourceExternalId }
+  return { ...ofUser(found.install.userId), kind: found.kind, resourceId: found.resourceExternalId }
 }
 
-const ofUser = async (q: Queries, userId: string): Promise<ToldFacts> => ({
-  userId,
-  userExternalId: (await q.users.byId(userId))?.externalId ?? null,
-})
+/** `bodyNow` fills in the builder's own ID. */
+const ofUser = (userId: string): ToldFacts => ({ userId, userExternalId: null })
+
+const withoutPerson = '"userExternalId":null' // inside a text of JSON, the quotes would be escaped
+
+/**
+ * The body of a stored event as it is to be sent or shown now. The builder's own ID of a person is not stored in events, which are kept
+ * for 30 days and may be sent again: so none names a person after the erasure, nor what was theirs. Events of apps stay as they are.
+ */
+export const bodyNow = async (q: Queries, body: string): Promise<string> => {
+  if (!body.includes(withoutPerson)) return body
+  const { data, ...event } = storedJson<{ readonly data: { readonly userId: string; readonly resourceId?: unknown } }>(
+    body,
+  )
+  const user = await q.users.byId(data.userId)
+  if (user?.erasedAt === null) {
+    return JSON.stringify({ ...event, data: { ...data, userExternalId: user.externalId } })
+  }
+  return data.resourceId === undefined ? body : JSON.stringify({ ...event, data: { ...data, resourceId: null } })
+}

@@ -16,6 +16,7 @@ import { decide, badInput, type Operation } from '../decide.ts'
 import { newestFirst, type PageRequest, beyondEveryId } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
+import { bodyNow } from './builder-events.ts'
 import { findEndpoint, signEvent } from './endpoints.ts'
 import { type ApiVersion, apiVersions } from '../../domain/api-version.ts'
 
@@ -83,9 +84,11 @@ const attemptDelivery = async (
   delivery: DeliveryAttempt,
   signal?: AbortSignal,
 ): Promise<Attempt> => {
-  const { endpoint, event } = delivery
+  const { endpoint } = delivery
   const startedAt = platform.clock.now()
-  const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
+  const { queries: q } = platform.database
+  const secrets = await q.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
+  const event = { ...delivery.event, body: await bodyNow(q, delivery.event.body) }
   const { url } = endpoint
   const message = { url, body: event.body, ...(signal === undefined ? {} : { signal }) }
   const headers = secrets.length === 0 ? null : signEvent(event, secrets, platform.clock.wall())
@@ -211,12 +214,13 @@ export const readAttempt = async (platform: Platform, endpointId: string, id: st
   const row = await q.webhookAttempts.find(endpointId, id)
   if (row === null) throw refuse('route_not_found')
   const { url, sentHeaders, answerHeaders } = row
+  const event = await q.webhookEvents.find(row.eventId)
   return {
     ...attemptRecord(row),
     url,
     sentHeaders: headersOf(sentHeaders),
     answerHeaders: headersOf(answerHeaders),
-    body: (await q.webhookEvents.find(row.eventId))?.body ?? null,
+    body: event === null ? null : await bodyNow(q, event.body),
   }
 }
 
