@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { connect, Connection } from './sqlite/connection.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { bytesOf, canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
+import { assertLeavesReserve } from './sqlite/room.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
 import { withPlace } from './sqlite/system-fault.ts'
 import { startThread } from './sqlite/thread.ts'
@@ -28,11 +29,15 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
     if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
     using connection = connect(path)
     assertNotMoved(connection, path)
+    if (isOnDiskOf(path, to)) assertLeavesReserve(path, bytesOf(path) + bytesOf(companionsOf(path).wal))
     backUp(connection, to, { replace })
   } catch (error) {
     throw withPlace(path, error)
   }
 }
+
+const isOnDiskOf = (file: string, to: string): boolean =>
+  statSync(dirname(file)).dev === statSync(dirname(canonicalPath(to)), { throwIfNoEntry: false })?.dev
 
 /**
  * Copies what is committed now into one file, which is complete and durable under its name, or not there at all. The copy is

@@ -11,6 +11,7 @@ import { createQueries, type Queries } from './queries/index.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 import { checkInThread } from './sqlite/backups.ts'
 import { canonicalPath } from './sqlite/files.ts'
+import { reservedBytes } from './sqlite/room.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */
 type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
@@ -28,7 +29,7 @@ export const openDatabase = async (
   },
 ): Promise<Database> =>
   place.kind === 'sqlite'
-    ? await openSqlite({ ...options, file: place.path, createQueries, migrations })
+    ? await openSqlite({ reserveBytes: reservedBytes, ...options, file: place.path, createQueries, migrations })
     : await (
         await postgres()
       ).openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Awaitable } from '../src/domain/awaitable.ts'
-import { refuse } from '../src/domain/errors.ts'
+import { PlatformError, refuse } from '../src/domain/errors.ts'
 import {
   DatabaseUnusable,
   type Store,
@@ -144,7 +144,7 @@ class SqliteStore<Q> implements Store<Q> {
     // If the -shm or the lock lost its name, other processes would write under locks of their own.
     const { wal, shm, lock: serverLock } = companionsOf(file)
     this.#guard = new FileGuard({ data: [file, wal], locks: role === 'server' ? [shm, serverLock] : [shm] })
-    this.#room = new Room({ file, reserveBytes })
+    this.#room = new Room({ file, reserveBytes, isKeeper: role === 'server' })
     this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
     this.#commits = new Commits<Q>({
       writer: this.#writer,
@@ -160,7 +160,19 @@ class SqliteStore<Q> implements Store<Q> {
     this.#timer.unref()
   }
 
-  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
+  transaction<T>(work: (queries: Q) => Awaitable<T>, options?: TransactionOptions<T>): Promise<T> {
+    const done = this.#begun(work, options)
+    return this.options.role === 'server' ? done : done.catch((error: unknown) => this.#explain(error))
+  }
+
+  /** To an operator the sentence is told that a server has in its health. */
+  #explain(error: unknown): never {
+    const { reason } = this.#room
+    const isFull = reason !== null && error instanceof PlatformError && error.code === 'unavailable'
+    throw isFull ? new DatabaseUnusable('full', reason, { cause: error }) : error
+  }
+
+  #begun<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
     if (endsAccess !== undefined) {
       return this.#commits.transaction(this.#ending(work, endsAccess), { endsAccess: true, isLong })
     }

@@ -154,7 +154,6 @@ export const startPlatformServer = async (
     migrate: true,
     backupFolder: config.backups?.directory ?? null,
     isPatient: config.longestWaitMs === null,
-    reserveBytes: 2 * 1024 * 1024,
     onSync: metrics.synced,
     onUncleanEnd: () => {
       startedUncleanly = true

@@ -2,8 +2,33 @@ import { randomFillSync } from 'node:crypto'
 import { lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { lacksRoom, sqliteCode } from './fault.ts'
-import { companionsOf } from './files.ts'
+import { companionsOf, freeBytesBeside } from './files.ts'
 import { lacksInodes, noRoomSentence } from './system-fault.ts'
+
+/** What servers reserve for ending access, and what commands leave to them. */
+export const reservedBytes = 2 * 1024 * 1024
+
+/** What a small change needs: a disk with room for the reserve and nothing else is full. */
+const changeBytes = 256 * 1024
+
+/**
+ * Whether the reserve and so many bytes fit, the one rule for everything that is no server. A server on a full disk makes the reserve
+ * and gives it up twice a second, so the free space is read before and after it.
+ */
+const leavesReserve = (file: string, reserveBytes: number, bytes = 0): boolean => {
+  const before = freeBytesBeside(file)
+  const kept = bytesKept(companionsOf(file).reserve) ?? 0
+  const after = freeBytesBeside(file)
+  return before === null || after === null || Math.min(before, after) + kept >= reserveBytes + bytes + changeBytes
+}
+
+/** @throws DatabaseUnusable ('full') if so many further bytes on the disk of the database would take the room for ending access */
+export const assertLeavesReserve = (file: string, bytes: number): void => {
+  if (!leavesReserve(file, reservedBytes, bytes)) throw new DatabaseUnusable('full', reservedSentence(file))
+}
+
+const reservedSentence = (file: string): string =>
+  `${noRoomSentence(file)} Until then access can be ended, as long as that fits, and nothing else is written.`
 
 /**
  * Whether the disk has room for the database. A reserve is kept in a file of its own, which is removed when the disk is full,
@@ -14,8 +39,15 @@ export class Room {
   #isFull = false
 
   constructor(
-    /** `reserveBytes` is the size of the reserve for ending access; no reserve by default. */
-    private readonly options: { readonly file: string; readonly reserveBytes: number | undefined },
+    /**
+     * `reserveBytes` is the size of the reserve for ending access; no reserve by default. `isKeeper`: it is kept here, as by a server;
+     * others leave it to them.
+     */
+    private readonly options: {
+      readonly file: string
+      readonly reserveBytes: number | undefined
+      readonly isKeeper: boolean
+    },
   ) {
     this.#reserve = companionsOf(options.file).reserve
     if (!this.#keepReserve()) this.ranOut()
@@ -23,22 +55,20 @@ export class Room {
 
   /** Why only transactions that end access are accepted; null if there is room. */
   get reason(): string | null {
-    return this.#isFull
-      ? `${noRoomSentence(this.options.file)} Until then access can be ended, as long as that fits, and nothing else is written.`
-      : null
+    return this.#isFull ? reservedSentence(this.options.file) : null
   }
 
   /**
-   * Called when something did not fit. True if there is room now for ending access. A process without a reserve of its own
-   * uses that of another one only for ending access.
+   * Called when something did not fit. True if there is room now for ending access. A process that keeps no reserve uses that of
+   * another one only for ending access.
    */
   ranOut(endsAccess = false): boolean {
     this.#isFull = true
-    return (endsAccess || this.options.reserveBytes !== undefined) && giveUpReserve(this.options.file)
+    return (endsAccess || this.options.isKeeper) && giveUpReserve(this.options.file)
   }
 
   /**
-   * Checks whether the reserve is still there, which other processes may use, and on a full disk whether there is room again:
+   * Checks whether the reserve is still there, which other processes may use, or fits, and on a full disk whether there is room again:
    * the reserve and then a write must fit.
    */
   async look(write: () => Promise<unknown>): Promise<void> {
@@ -53,8 +83,10 @@ export class Room {
 
   /** False if there is no room for it. If it cannot be kept for another reason, there is no reserve. */
   #keepReserve(): boolean {
-    const { file, reserveBytes } = this.options
-    if (reserveBytes === undefined || bytesKept(this.#reserve) === reserveBytes) return true
+    const { file, reserveBytes, isKeeper } = this.options
+    if (reserveBytes === undefined) return true
+    if (!isKeeper) return leavesReserve(file, reserveBytes)
+    if (bytesKept(this.#reserve) === reserveBytes) return true
     try {
       // Created anew: a link would lead to another file, and writing to a pipe would block.
       rmSync(this.#reserve, { force: true })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServiceKey } from '../../src/operations/service-keys/change-service-keys.ts'
 import { linkUser } from '../../src/operations/users/users.ts'
 import { type Answer, call } from '../support/call.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { eventually } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'
 import { runProgram } from '../support/run-program.ts'
@@ -161,6 +162,55 @@ describe('a full disk', () => {
         )
         expect(ended).toHaveLength(1)
         await endWorld({ ...world, server: still })
+      })
+    },
+  )
+
+  test.skipIf(!maySmallDisk)(
+    'keeps commands from using what is left for ending access, and each of them says what is full and what to do',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const { server, user, app } = world
+        const { database } = server
+        const ballast = join(folder, 'ballast')
+        fillUp(ballast)
+        await eventually(
+          async () => await issue(world),
+          ({ status }) => status === 503,
+        )
+        const other = temporaryFolder()
+        const on = async (...words: readonly string[]) => await runProgram([...words, '--database', database])
+        const before = await auditEvents(world.platform)
+        for (const words of [
+          ['user', 'invite', 'new@example.com', '--name', 'New'],
+          ['app', 'create', '--owner', user.email, '--name', 'More', '--slug', 'more', '--scopes', 'profile:read'],
+          ['credential', 'create', app.slug, '--environment', 'development'],
+          ['backup', join(folder, 'copy.db')],
+        ]) {
+          const { code, stdout, stderr } = await on(...words)
+          expect([words[0], code, stdout]).toEqual([words[0], 1, ''])
+          expect(stderr).toMatch(
+            /^error: [^\n]+ is full, as df -h \S+ shows: make room\.[^\n]+access can be ended[^\n]+\n$/,
+          )
+        }
+        expect(existsSync(join(folder, 'copy.db'))).toBe(false)
+        expect(await auditEvents(world.platform)).toEqual(before)
+        expect(await on('backup', join(other, 'copy.db'))).toMatchObject({ code: 0 }) // on another disk
+        for (const words of [
+          ['app', 'suspend', app.slug],
+          ['user', 'disable', user.email, '--apps', 'keep'],
+        ]) {
+          expect(await on(...words)).toMatchObject({ code: 0, stderr: '' })
+        }
+        rmSync(ballast)
+        await eventually(
+          async () => await ready(world),
+          ({ status }) => status === 200,
+        )
+        expect(await on('user', 'invite', 'new@example.com', '--name', 'New')).toMatchObject({ code: 0 })
+        expect(await on('backup', join(folder, 'copy.db'))).toMatchObject({ code: 0 })
+        await endWorld(world)
       })
     },
   )

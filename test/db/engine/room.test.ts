@@ -54,7 +54,7 @@ test('a process without a reserve uses that of another one only for ending acces
   using folder = temporaryFolder()
   const { file } = folder
   writeFileSync(`${file}.reserve`, 'room')
-  const room = new Room({ file, reserveBytes: undefined })
+  const room = new Room({ file, reserveBytes: undefined, isKeeper: false })
   expect(room.ranOut(false)).toBe(false)
   expect(readFileSync(`${file}.reserve`, 'utf8')).toBe('room')
   expect([room.ranOut(true), room.ranOut(true)]).toEqual([true, false])
