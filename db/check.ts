@@ -8,7 +8,7 @@ import { readAcknowledged } from './sqlite/acknowledged.ts'
 import { Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
-import { furtherNames, isThere, lostSentence, misplacedCompanions } from './sqlite/place.ts'
+import { furtherNames, isThere, lostSentence, misplacedCompanions, modeFaults } from './sqlite/place.ts'
 import { foreignWalSentence, missingSentence, movedFault } from './sqlite/servable.ts'
 import { closedPlace, isDamage, unreadable } from './sqlite/system-fault.ts'
 
@@ -30,18 +30,24 @@ export const checkFile = (
   if (misplaced.length > 0) return misplaced
   const closed = kind === 'database' ? closedPlace(file) : null // a backup may be where nobody writes
   if (closed !== null) return [closed]
+  const tooStrict = kind === 'database' ? modeFaults(file) : []
+  if (tooStrict.length > 0) return tooStrict
   try {
     using connection = new Connection(file, { readonly: true })
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations, kind)
-    if (faults.length > 0) return [...new Set(faults)]
+    if (faults.length > 0) return faults
     return isFromEarlier(file, migrations) ? [] : rowFaults(connection) // which know the tables of today
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error
-    return [unreadable(file, error).message]
+    return [isDamage(error) ? damagedSentence(file, kind) : unreadable(file, error).message]
   }
 }
+
+/** What to do about damage; what exactly SQLite finds may follow. */
+const damagedSentence = (file: string, kind: Kind): string =>
+  `${file} is damaged: ${kind === 'backup' ? 'use another backup' : 'restore a backup with app-platform restore FILE'}.`
 
 /** What is wrong with an open database, its files and its schema, in plain sentences. Reads every page. */
 export const findFaults = (
@@ -50,16 +56,18 @@ export const findFaults = (
   migrations: readonly Migration[],
   kind: Kind = 'database',
 ): readonly string[] => {
+  const readable = readerOf(file, kind)
   const mixed = readable(() => [foreignWalSentence(file, connection)].filter((sentence) => sentence !== null))
   if (mixed.length > 0) return mixed
   const ofFiles = [...exposures([file, ...Object.values(companionsOf(file))]), ...furtherNames(file)]
-  return [
+  const faults = [
     ...ofFiles.map((sentence) => `${sentence}.`),
     ...folderFaults(dirname(file)),
-    ...contentFaults(connection),
+    ...contentFaults(connection, file, kind),
     ...(kind === 'backup' ? [] : readable(() => missingFaults(connection, file))),
     ...schemaFaults(file, migrations, kind),
   ]
+  return [...new Set(faults)]
 }
 
 /**
@@ -67,35 +75,48 @@ export const findFaults = (
  * file. An older schema is accepted, because the command migrates it.
  * @throws DatabaseUnusable as `inspectSchema` does, and 'damaged' with the first faults
  */
-export const assertSound = (file: string, migrations: readonly Migration[]): void => {
+export const assertSound = (file: string, migrations: readonly Migration[], kind: Kind): void => {
   const state = inspectSchema(file, migrations)
   using connection = connectForLooking(file)
   connection.run('PRAGMA busy_timeout = 1000')
-  const faults = [...contentFaults(connection), ...(state === 'current' ? readable(() => rowFaults(connection)) : [])]
-  if (faults.length === 0) return
+  const found = [
+    ...contentFaults(connection, file, kind),
+    ...(state === 'current' ? readerOf(file, kind)(() => rowFaults(connection)) : []),
+  ]
+  if (found.length === 0) return
+  const damaged = damagedSentence(file, kind)
+  const faults = found.filter((sentence) => sentence !== damaged)
   const further = faults.length > 3 ? ` ${faults.length - 3} more: app-platform check tells all.` : ''
-  throw new DatabaseUnusable('damaged', `${file} is damaged. ${faults.slice(0, 3).join(' ')}${further}`)
+  throw new DatabaseUnusable('damaged', `${[damaged, ...faults.slice(0, 3)].join(' ')}${further}`)
 }
 
-const contentFaults = (connection: Connection): readonly string[] => [
-  ...readable(() => pageFaults(connection)),
-  ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
-]
+const contentFaults = (connection: Connection, file: string, kind: Kind): readonly string[] => {
+  const readable = readerOf(file, kind)
+  return [
+    ...readable(() => {
+      const faults = pageFaults(connection)
+      return faults.length === 0 ? [] : [damagedSentence(file, kind), ...faults]
+    }),
+    ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
+  ]
+}
 
 const rowFaults = (connection: Connection): readonly string[] => [
   ...damagedKeys(connection),
   ...damagedArtifacts(connection),
 ]
 
-/** Some damage keeps SQLite from finishing its own check. @throws the error if it says nothing about the content */
-const readable = (look: () => readonly string[]): readonly string[] => {
-  try {
-    return look()
-  } catch (error) {
-    if (!isDamage(error)) throw error
-    return [`The file is damaged: ${error instanceof Error ? error.message : String(error)}.`]
+/** Some damage keeps SQLite from finishing its own check. The reader throws an error that says nothing about the content. */
+const readerOf =
+  (file: string, kind: Kind) =>
+  (look: () => readonly string[]): readonly string[] => {
+    try {
+      return look()
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      return [damagedSentence(file, kind)]
+    }
   }
-}
 
 const writableByOthers = 0o022
 
@@ -108,7 +129,7 @@ const pageFaults = (connection: Connection): readonly string[] => {
   const verdicts = connection
     .rows<{ integrity_check: string }>('PRAGMA integrity_check')
     .map((row) => row.integrity_check)
-  return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `The file is damaged: ${verdict}.`)
+  return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `SQLite finds: ${verdict.replace(/\.$/, '')}.`)
 }
 
 const missingFaults = (connection: Connection, file: string): readonly string[] => {
@@ -125,6 +146,7 @@ const schemaFaults = (file: string, migrations: readonly Migration[], kind: Kind
       ? []
       : [`The schema of ${file} is behind this program: run migrate.`]
   } catch (error) {
+    if (error instanceof DatabaseUnusable && isDamage(error.cause)) return [damagedSentence(file, kind)]
     if (error instanceof DatabaseUnusable) return [error.message]
     throw error
   }

@@ -95,7 +95,7 @@ const movedBefore = (database: string, migrations: readonly Migration[], toPostg
   const movedAt = markOf(database, 'moved')
   const isSameWay = movedAt !== null && wentIntoPostgres(database) === toPostgres
   if (!isSameWay) assertServable(database)
-  assertSound(database, migrations)
+  assertSound(database, migrations, 'database')
   return movedAt
 }
 
@@ -152,7 +152,7 @@ export const restoreMoved = async ({
   const found = statSync(sealed, { throwIfNoEntry: false })
   if (found === undefined) throw new DatabaseUnusable('missing', `There is no file at ${sealed}.`)
   if (found.size === 0 || inspectSchema(sealed, migrations) === 'empty') throw notSealed(sealed)
-  assertSound(sealed, migrations)
+  assertSound(sealed, migrations, 'backup')
   const database = canonicalPath(file)
   using _ = lockAgainstServers(database)
   assertNothingThere(database)

@@ -94,7 +94,7 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
   }
   if (found.size === 0 || inspectSchema(backup, migrations) === 'empty')
     throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
-  assertSound(backup, migrations)
+  assertSound(backup, migrations, 'backup')
   using connection = connectForLooking(backup)
   assertNotMoved(connection, backup)
 }

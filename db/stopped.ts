@@ -80,7 +80,7 @@ export const recoverSqlite = async (options: StoppedOptions) => {
     using connection = connectForLooking(database)
     assertOwnWal(database, connection)
     assertNotMoved(connection, database)
-    assertSound(database, options.migrations)
+    assertSound(database, options.migrations, 'database')
   }
   return await changeStopped(options, assertRecoverable, async ({ database, ...exclusive }) => {
     const at = Math.max(options.now, await trustedTime(exclusive.queries, database))

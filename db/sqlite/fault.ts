@@ -41,15 +41,27 @@ export const faultKind = (error: unknown): FaultKind => {
   return stateUnknown.some((prefix) => code.startsWith(prefix)) ? 'state_unknown' : 'statement'
 }
 
-/** SQLite does not tell why it could not open a file, so this tries to open one. */
-const lacksDescriptors = (): boolean => {
+/** SQLite does not tell why it could not open a file, so this tries to open some. */
+const lacksDescriptors = (wanted = 1): boolean => {
+  const opened: number[] = []
   try {
-    closeSync(openSync('/dev/null', 'r'))
+    for (let more = wanted; more > 0; more -= 1) opened.push(openSync('/dev/null', 'r'))
     return false
   } catch (error) {
     return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor)
   }
 }
+
+/** As many files as a command has open at a time. When SQLite has failed to open one of them, it has closed the others. */
+const filesOfCommand = 12
+
+/** Whether a file of a database could not be opened because this process may open too few. */
+export const lackedDescriptors = (error: unknown): boolean =>
+  sqliteCode(error)?.startsWith('SQLITE_CANTOPEN') === true && lacksDescriptors(filesOfCommand)
+
+export const noDescriptors = 'No more files may be open: raise the limit with LimitNOFILE= in the unit, or ulimit -n.'
 
 /** Whether a file could not be opened or created because the disk is full. Then nothing was written to it. */
 export const lacksRoom = (error: unknown): boolean => {
@@ -72,6 +84,7 @@ export const patiently = async <T>(work: () => T): Promise<T> => {
       return work()
     } catch (error) {
       if (faultKind(error) !== 'busy') throw error
+      if (lackedDescriptors(error)) throw new DatabaseUnusable('out_of_reach', noDescriptors, { cause: error })
       if (performance.now() > giveUpAt) {
         throw new DatabaseUnusable('busy', 'Another process kept the database locked for a minute.', { cause: error })
       }

@@ -3,7 +3,7 @@ import { connect, Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { companionsOf, createPrivately } from './files.ts'
 import { assertNotMoved } from './servable.ts'
-import { withPlace } from './system-fault.ts'
+import { placeFault, withPlace } from './system-fault.ts'
 
 /**
  * One server per file: an exclusive lock on an empty SQLite database beside it, which the kernel releases however the
@@ -20,6 +20,8 @@ export const takeServerLock = (file: string): Connection => {
   } catch (error) {
     connection.close()
     if (faultKind(error) === 'state_unknown') {
+      const place = placeFault(file)
+      if (place !== null) throw new DatabaseUnusable('out_of_reach', place, { cause: error })
       const sentence = `${lock} is not the lock of a server: remove it with rm ${lock}.`
       throw new DatabaseUnusable('foreign', sentence, { cause: error })
     }

@@ -18,15 +18,20 @@ export const assertPlace = (file: string): void => {
 export const assertReplaceable = (file: string): void => {
   assertOneName(file)
   assertNotMountedAlone(file)
+  for (const { path, found } of filesAt(file)) assertFile(path, found)
+  const closed = closedPlace(file)
+  if (closed !== null) throw new DatabaseUnusable('out_of_reach', closed)
+  const [tooStrict] = modeFaults(file)
+  if (tooStrict !== undefined) throw new DatabaseUnusable('not_private', tooStrict)
+}
+
+/** The database and those of its companions that are there. */
+const filesAt = (file: string): readonly { readonly path: string; readonly found: Stats }[] => {
   const { wal, shm, lock, acknowledged } = companionsOf(file)
-  const files = [file, wal, shm, lock, acknowledged].flatMap((path) => {
+  return [file, wal, shm, lock, acknowledged].flatMap((path) => {
     const found = lstatSync(path, { throwIfNoEntry: false })
     return found === undefined ? [] : [{ path, found }]
   })
-  for (const { path, found } of files) assertFile(path, found)
-  const closed = closedPlace(file)
-  if (closed !== null) throw new DatabaseUnusable('out_of_reach', closed)
-  for (const { path, found } of files) assertUsable(path, found)
 }
 
 /** @throws DatabaseUnusable ('missing') if there is no file, for a command that never creates one */
@@ -77,12 +82,13 @@ const assertFile = (path: string, found: Stats): void => {
   if (!found.isFile()) throw new DatabaseUnusable('foreign', notAFile(path))
 }
 
-const assertUsable = (path: string, found: Stats): void => {
-  if ((process.geteuid?.() ?? 0) === 0) return // root may use every file
-  if ((found.mode & readAndWrite) !== readAndWrite) {
-    throw new DatabaseUnusable('not_private', `Its owner may not read and write ${path}: run chmod 600 ${path}.`)
-  }
-}
+/** Sentences about files of the database that their own owner may not read and write. Root may use every file. */
+export const modeFaults = (file: string): readonly string[] =>
+  (process.geteuid?.() ?? 0) === 0
+    ? []
+    : filesAt(file)
+        .filter(({ found }) => (found.mode & readAndWrite) !== readAndWrite)
+        .map(({ path }) => `Its owner may not read and write ${path}: run chmod 600 ${path}.`)
 
 /**
  * A file that is a mount of its own, as with `docker run -v app.db:/data/app.db`, has its WAL and its lock outside of the

@@ -5,7 +5,7 @@
 import { closeSync, lstatSync, openSync, readFileSync, rmSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
-import { faultKind, lacksRoom, sqliteCode } from './fault.ts'
+import { faultKind, lackedDescriptors, lacksRoom, noDescriptors, sqliteCode } from './fault.ts'
 import { companionsOf } from './files.ts'
 
 /** The name of a user of this machine, or `uid:1000` for one without a name: of containers and directory services the file lacks some. */
@@ -49,7 +49,7 @@ export const systemSentence = (code: unknown, path: string): string | null => {
     return `The user ${actingUser()} has used up the quota on the disk of ${path}: make room, or raise it.`
   if (code === 'EIO') return `The disk of ${path} failed: dmesg tells more. Copy what can be read to another disk.`
   if (code === 'EMFILE' || code === 'ENFILE') {
-    return `No more files may be open (${path}): raise the limit with LimitNOFILE= in the unit, or ulimit -n.`
+    return noDescriptors // the one at which it failed is not at fault
   }
   return code === 'EACCES' || code === 'EPERM' ? forbiddenSentence(path) : null
 }
@@ -175,6 +175,7 @@ export const isDamage = (error: unknown): boolean => sqliteCode(error)?.startsWi
 /** Why a file could not be read, by SQLite's error: its place, the disk, or the file itself. */
 export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
   const options = { cause: error }
+  if (lackedDescriptors(error)) return new DatabaseUnusable('out_of_reach', noDescriptors, options)
   const place = placeFault(file)
   if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
   const restore = 'restore a backup with app-platform restore FILE'
@@ -195,5 +196,5 @@ export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
 export const withPlace = (file: string, error: unknown): unknown => {
   if (error instanceof DatabaseUnusable) return error
   if (lacksRoom(error)) return new DatabaseUnusable('full', noRoomSentence(file), { cause: error })
-  return faultKind(error) === 'state_unknown' ? unreadable(file, error) : error
+  return faultKind(error) === 'state_unknown' || lackedDescriptors(error) ? unreadable(file, error) : error
 }

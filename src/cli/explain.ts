@@ -1,5 +1,6 @@
 import type { CommanderError } from 'commander'
 import { DatabaseUnusable } from '../../db/database.ts'
+import { lackedDescriptors, noDescriptors } from '../../db/sqlite/fault.ts'
 import { systemSentence } from '../../db/sqlite/system-fault.ts'
 import { AppPlatformError } from '../client/app-platform-error.ts'
 import { ConfigError } from '../config.ts'
@@ -96,7 +97,7 @@ const systemFaults: ReadonlyMap<unknown, string> = new Map(
     SQLITE_IOERR_SHMSIZE: 'The disk is full: make room.',
     EDQUOT: 'The quota on the disk is used up: make room, or raise it.',
     EIO: 'The disk failed: dmesg tells more.',
-    EMFILE: 'No more files may be open: raise the limit with LimitNOFILE= in the unit, or ulimit -n.',
+    EMFILE: noDescriptors,
     ENFILE: 'No more files may be open on this machine: raise the limit with sysctl fs.file-max.',
     SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
     SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
@@ -109,6 +110,7 @@ const systemFaults: ReadonlyMap<unknown, string> = new Map(
 
 const systemFaultIn = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (lackedDescriptors(error)) return noDescriptors
   // For an unknown host name, Bun reports the code of an earlier failure.
   const isListening = 'syscall' in error && error.syscall === 'listen'
   if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return systemFaults.get('EADDRNOTAVAIL')

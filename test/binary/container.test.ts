@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { realpathSync } from 'node:fs'
 import { freePort } from '../clients/support/free-port.ts'
 import { run } from '../cli/support/run.ts'
 import { needs, programAt } from '../support/needs.ts'
@@ -26,7 +27,8 @@ test('the printed container serves: another user, a read-only file system, one f
   const settings = /^ENV (.+)$/m.exec(printed.stdout)?.[1] ?? ''
   const [, uid = ''] = /^USER (\d+):/m.exec(printed.stdout) ?? []
   const folder = /^VOLUME \["(.+)"\]$/m.exec(printed.stdout)?.[1] ?? ''
-  const asUser = `env -i PATH=/usr/local/bin ${settings} ${programAt('setpriv')} --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set -all`
+  const setpriv = realpathSync(programAt('setpriv')) // a link in /tmp would be gone below
+  const asUser = `env -i PATH=/usr/local/bin ${settings} ${setpriv} --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set -all`
   const { ended } = inNamespaces(`
     mount -t tmpfs tmpfs /usr/local/bin && cp ${await builtProgram()} /usr/local/bin/app-platform
     mount -t tmpfs tmpfs /var/lib && install -d -m 0700 -o ${uid} -g ${uid} ${folder}
@@ -34,7 +36,7 @@ test('the printed container serves: another user, a read-only file system, one f
     ! touch /etc/written 2>/dev/null
     ${asUser} app-platform health && exit 3
     ${asUser} app-platform serve & server=$!
-    until ${asUser} app-platform health 2>/dev/null; do sleep 0.1; done
+    until ${asUser} app-platform health 2>/dev/null; do kill -0 $server; sleep 0.1; done
     stat -c '%U %a %n' ${folder}/app-platform.db
     kill -TERM $server && wait $server`)
   const [stdout, , exitCode] = await ended

@@ -103,6 +103,12 @@ describe('a server does not start, and says what to do,', () => {
   })
 })
 
+const damaged = (folder: string): string =>
+  `${folder}/app.db is damaged: restore a backup with app-platform restore FILE.`
+
+/** What a restore may replace. */
+const replaceable = new Set(['a file that is no database', 'a file that ends too early', 'pages of zeros', 'a database of another program']) // prettier-ignore
+
 /** What makes the folder "$1", which has a copy of the database in "$2", unusable, and what every command says of it. */
 const faultsOfPlaces: Readonly<Record<string, readonly [shell: string, sentence: (folder: string) => string]>> = {
   'a read-only file system': [
@@ -125,6 +131,23 @@ const faultsOfPlaces: Readonly<Record<string, readonly [shell: string, sentence:
     'mount -t tmpfs -o size=4m,mode=700 none "$1" && cp -a "$2"/. "$1" && ! dd if=/dev/zero of="$1/ballast" bs=4096 2>/dev/null',
     (folder) => `The disk of ${folder}/app.db is full, as df -h ${folder} shows: make room.`,
   ],
+  'a disk without free inodes': [
+    'mount -t tmpfs -o size=64m,mode=700,nr_inodes=$(($(ls "$2" | wc -l) + 2)) none "$1" && cp -a "$2"/. "$1"',
+    (folder) => `The disk of ${folder}/app.db has room but too few free inodes, as df -i ${folder} shows`,
+  ],
+  'a file that its owner may not write': [
+    'cp -a "$2"/. "$1" && chown -R 65534:65534 "$1" && chmod 400 "$1/app.db"',
+    (folder) => `Its owner may not read and write ${folder}/app.db: run chmod 600 ${folder}/app.db.`,
+  ],
+  'a file that ends too early': ['cp -a "$2"/. "$1" && truncate -s 20000 "$1/app.db"', damaged],
+  'pages of zeros': [
+    'cp -a "$2"/. "$1" && dd if=/dev/zero of="$1/app.db" bs=4096 seek=2 count=60 conv=notrunc 2>/dev/null',
+    damaged,
+  ],
+  'a database of another program': [
+    'cp "$2/other" "$1/app.db"',
+    (folder) => `${folder}/app.db is not a database of this program.`,
+  ],
   'a file that is no database': [
     'cp -a "$2"/. "$1" && rm "$1"/* && head -c 65536 /dev/zero | tr "\\0" x > "$1/app.db" && chmod 600 "$1/app.db"',
     (folder) => `${folder}/app.db cannot be read as an SQLite database: correct the path, or restore a backup`,
@@ -139,6 +162,9 @@ describe('every command tells a fault by its cause, in one sentence with a remed
     renameSync(join(seed, 'app-platform.db'), whole)
     const backup = join(backups, 'copy.db')
     expect((await runProgram(['backup', backup, '--database', whole])).code).toBe(0)
+    using other = new Database(join(seed, 'other'))
+    other.run('CREATE TABLE t (a)')
+    chmodSync(join(seed, 'other'), 0o600)
     chmodSync(backups, 0o755)
     chmodSync(backup, 0o644)
     const open = temporaryFolder()
@@ -151,7 +177,7 @@ describe('every command tells a fault by its cause, in one sentence with a remed
       ['backup', join(open, 'new.db')],
       ['serve', '--port', '0'],
       ['recover', '--accept-loss'],
-      ...(fault === 'a file that is no database' ? [] : [['restore', backup]]), // it replaces that one
+      ...(replaceable.has(fault) ? [] : [['restore', backup]]),
     ]
     for (const command of commands) {
       const folder = temporaryFolder()
@@ -164,7 +190,24 @@ describe('every command tells a fault by its cause, in one sentence with a remed
         lines: 1,
       })
       expect(told[0]).toContain(sentenceOf(folder))
-      expect(told[0]).not.toContain('damaged')
+      if (sentenceOf !== damaged) expect(told[0]).not.toContain('damaged')
+    }
+  })
+
+  test('a limit of open files that is just too low', async () => {
+    const file = await made()
+    for (const command of [['check'], ['user', 'list'], ['recover', '--accept-loss']]) {
+      for (let limit = 16; ; limit -= 1) {
+        const under = ['sh', '-c', `ulimit -n ${limit} && exec "$@"`, 'sh']
+        const { code, stderr } = await runProgram([...command, '--database', file], under)
+        if (code === 0) continue
+        expect({ command, code, stderr }).toEqual({
+          command,
+          code: 1,
+          stderr: 'error: No more files may be open: raise the limit with LimitNOFILE= in the unit, or ulimit -n.\n',
+        })
+        break
+      }
     }
   })
 
