@@ -45,6 +45,8 @@ type PostgresOptions<Q> = {
   readonly isPatient?: boolean
   /** Where the server puts dumps; null or left out: it makes none. */
   readonly backupFolder?: string | null
+  /** Called with the names of the migrations that this opening has applied, if it applied any. */
+  readonly onMigrated?: (applied: readonly string[]) => void
   /** Called once if an earlier server of this machine did not end properly: a few seconds after the start, if it was killed just before. */
   readonly onUncleanEnd?: () => void
   /** Called once, when writes have stopped for good. */
@@ -67,7 +69,8 @@ const longestStatementMs = 15_000
  */
 export const openPostgres = async <Q>(options: PostgresOptions<Q>): Promise<Store<Q>> => {
   const primary = new Primary(parseAddress(options.url))
-  const { databaseBytes, databaseTime, measuredAt } = await prepare(primary, options)
+  const { applied, databaseBytes, databaseTime, measuredAt } = await prepare(primary, options)
+  if (applied.length > 0) options.onMigrated?.(applied)
   const time = () => Math.floor(databaseTime + performance.now() - measuredAt)
   const ended = Promise.withResolvers<string>()
   const missing = () => ended.resolve(changesLostSentence)

@@ -59,6 +59,8 @@ export type SqliteOptions<Q> = {
   readonly onSync?: (milliseconds: number) => void
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
+  /** Called with the names of the migrations that this opening has applied, if it applied any. */
+  readonly onMigrated?: (applied: readonly string[]) => void
   /** Of a server: the last one on this database has not closed it. */
   readonly onUncleanEnd?: () => void
 }
@@ -91,8 +93,10 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
   try {
     createPrivately(file)
     await patiently(() => assertServable(file))
-    if (options.migrate) await migrate(file, options.migrations)
-    else if (inspectSchema(file, options.migrations) !== 'current') {
+    if (options.migrate) {
+      const applied = await migrate(file, options.migrations)
+      if (applied.length > 0) options.onMigrated?.(applied)
+    } else if (inspectSchema(file, options.migrations) !== 'current') {
       throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)
     }
     await patiently(() => useWal(file))

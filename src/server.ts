@@ -155,6 +155,8 @@ export const startPlatformServer = async (
     backupFolder: config.backups?.directory ?? null,
     isPatient: config.longestWaitMs === null,
     onSync: metrics.synced,
+    onMigrated: (applied) =>
+      log.info('database.migrated', { reason: `The schema was brought up to date: applied ${applied.join(', ')}.` }),
     onUncleanEnd: () => {
       startedUncleanly = true
       log.warn('server.recovers', { reason: uncleanSentence })

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { onSqlite } from '../support/engines.ts'
-import { databaseOf } from '../support/postgres.ts'
+import { databaseOf, onPostgres } from '../support/postgres.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, failureIn, openDesk, run } from './support/run.ts'
 
 test('a server that gets SIGTERM right after it prints its address exits 0', async () => {
@@ -12,6 +13,16 @@ test('a server that gets SIGTERM right after it prints its address exits 0', asy
     const server = await startServer({ database: file })
     expect(await server.stop()).toBe(0)
   }
+})
+
+test('a server that makes or changes the tables logs it once', async () => {
+  const file = await databaseOf(join(temporaryFolder(), 'new.db'))
+  const told = async (): Promise<number> => {
+    const server = await startServer({ database: file, ownProcess: true })
+    expect(await server.stop()).toBe(0)
+    return server.log().match(/"event":"database\.migrated","reason":"[^"]+ applied initial\."/g)?.length ?? 0
+  }
+  expect([await told(), await told()]).toEqual([onPostgres ? 0 : 1, 0]) // on PostgreSQL the database of a test has its tables
 })
 
 onSqlite('one server')(
@@ -91,7 +102,7 @@ onSqlite('place of the file')(
     const [, line = ''] = /^ {2}(PUBLIC_URL=.*)$/m.exec(printed) ?? []
     expect(line).toContain(`user invite you@example.com --name "Your Name" --operator --database ${Bun.$.escape(file)}`)
     const shell = Bun.spawnSync(['sh', '-c', line.replaceAll(file, desk.file)], { cwd: join(import.meta.dir, '../..') })
-    const [, link = ''] = /^link +(\S+)$/m.exec(shell.stdout.toString()) ?? []
+    const [, link = ''] = /^(http:\S+)$/m.exec(shell.stdout.toString()) ?? []
     expect(link).toStartWith('http://localhost:1/')
     expect((await fetch(link.replace(/^http:..[^/]+/, server.url))).status).toBe(200)
     await server.stop()
