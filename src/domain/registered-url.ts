@@ -17,6 +17,10 @@ const beforeHost: readonly Rule[] = [
   ['has at most 2048 characters.', (url) => url.length > maximumLength],
   [(url) => `has a host in ASCII: ${asciiHostOf(url) ?? ''}.`, (url) => asciiHostOf(url) !== null],
   ['has only the characters that RFC 3986 allows; others are percent-encoded.', (url) => !uriCharacters.test(url)],
+  [
+    'starts with https://, on localhost too: the guide “Your first app” shows how to get a certificate for it.',
+    (url) => /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?#]|$)/.test(url),
+  ],
   ['starts with https://.', (url) => !url.startsWith('https://')], // spec section 5, point 4
   ['has no fragment (#).', (url) => url.includes('#')], // RFC 6749 section 3.1.2
   ['has no user name or password before the host.', (url) => authorityOf(url).includes('@')],

@@ -1,4 +1,10 @@
-import type { AppActivity, DailyCounts, Attention, LatestEvents } from '../operations/counts/counts.ts'
+import {
+  type AppActivity,
+  type Attention,
+  type DailyCounts,
+  type LatestEvents,
+  mostOfEachKind,
+} from '../operations/counts/counts.ts'
 import type { Named } from '../operations/audit/names.ts'
 import { AuditEvents } from './audit-events.tsx'
 import { Avatar } from './design/avatar.tsx'
@@ -62,7 +68,7 @@ export const ActivityTiles = ({ activity, activeInstalls, installsHref, webhooks
         <p class="muted">
           The numbers are a few minutes old. An access token and its refresh token count as one. An active user is a
           person for whom an app got or refreshed a token that day, or who opened the app in a frame. Each person counts
-          once a day for each app and environment.
+          once a day for each app and environment. Pings of webhooks are not counted.
         </p>
       </Details>
     </>
@@ -79,7 +85,7 @@ const Success = ({ calls, failures }: { readonly calls: number; readonly failure
 )
 
 const callsInWords = (calls: number, failures: number): string => {
-  if (calls === 0) return 'No calls yet'
+  if (calls === 0) return 'No events sent yet'
   return failures === 0 ? `All ${number(calls)} calls accepted` : `${number(failures)} of ${number(calls)} calls failed`
 }
 
@@ -105,6 +111,50 @@ const attentionPath = (item: Attention): string => {
       return appPath(item.slug, `versions/${encodeURIComponent(item.version)}`)
     case 'secret_ending':
       return appPath(item.slug, 'credentials')
+    default:
+      return item satisfies never
+  }
+}
+
+/** What several items of one kind have in common: the filter of the list of apps, and the sentence about all of them. */
+const attentionGroups = {
+  suspended: (count) => `${count} apps are suspended by an operator`,
+  secret: (count) => `${count} live apps have no production secret`,
+  uri: (count) => `${count} live apps have no production redirect URI`,
+  webhook: (count) => `${count} webhooks are failing`,
+  disabled: (count) => `${count} webhooks were disabled because they failed`,
+  rejected: (count) => `${count} versions were rejected`,
+  unconfirmed: (count) => `${count} secrets are suspended until an operator confirms them`,
+  ending: (count) => `${count} rotated secrets expire soon`,
+} as const satisfies Readonly<Record<string, (count: string) => string>>
+
+type AttentionGroup = keyof typeof attentionGroups
+
+/** The words of the filter. */
+export const attentionFilter = [
+  ['suspended', 'Suspended by an operator'],
+  ['secret', 'Live without a production secret'],
+  ['uri', 'Live without a production redirect URI'],
+  ['webhook', 'With a failing webhook'],
+  ['disabled', 'With a webhook that was disabled'],
+  ['rejected', 'With a rejected version'],
+  ['unconfirmed', 'With a suspended secret'],
+  ['ending', 'With a secret that expires soon'],
+] as const satisfies readonly (readonly [AttentionGroup, string])[]
+
+/** Which of them an item belongs to. */
+export const groupOf = (item: Attention): AttentionGroup => {
+  switch (item.kind) {
+    case 'app_suspended':
+      return 'suspended'
+    case 'cannot_be_authorized':
+      return item.lacks === 'secret' ? 'secret' : 'uri'
+    case 'webhook_failing':
+      return item.status === 'disabled' ? 'disabled' : 'webhook'
+    case 'version_rejected':
+      return 'rejected'
+    case 'secret_ending':
+      return item.endsAt === null ? 'unconfirmed' : 'ending'
     default:
       return item satisfies never
   }
@@ -177,9 +227,22 @@ type AttentionListProps = {
 /** More than these are folded, so that the numbers below stay in sight. */
 const shownItems = 4
 
-/** What the owner should look at. Nothing if there is nothing. */
-export const AttentionList = ({ items, namesApps }: AttentionListProps) => {
-  const row = (item: Attention) => <AttentionRow item={item} namesApp={namesApps} />
+/** What the owner should look at, and nothing if there is nothing. A sentence about several apps is said once, with how many they are. */
+export const AttentionList = ({ items: all, namesApps }: AttentionListProps) => {
+  const items = namesApps ? [...Map.groupBy(all, groupOf).values()] : all.map((item) => [item])
+  const row = (group: readonly Attention[]) =>
+    group.map((item) =>
+      group.length === 1 ? (
+        <AttentionRow item={item} namesApp={namesApps} />
+      ) : item === group[0] ? (
+        <Row
+          href={`/console?${new URLSearchParams({ needs: groupOf(item) }).toString()}`}
+          title={attentionGroups[groupOf(item)](
+            group.length < mostOfEachKind ? String(group.length) : `${mostOfEachKind} or more`,
+          )}
+        />
+      ) : null,
+    )
   const more = items.slice(shownItems)
   return items.length === 0 ? null : (
     <section aria-labelledby="attention" class="attention">

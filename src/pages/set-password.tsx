@@ -3,16 +3,17 @@ import { noPassword } from '../domain/password.ts'
 import { passwordLinkPath } from '../domain/password-link.ts'
 import { parseSecret } from '../domain/secret.ts'
 import type { Door } from '../http/door.ts'
-import { inLineForHashing } from '../http/sign-in-limit.ts'
+import { inLineForHashing, signInHere } from '../http/sign-in-limit.ts'
 import { openPasswordLink, usePasswordLink } from '../operations/users/passwords.ts'
 import { changedByVisitor, type VisitorSubmission } from './change.tsx'
 import { Form } from './design/form.tsx'
 import { Layout } from './design/shell.tsx'
-import { answerForm, formOf, secretText, textOf } from './form.ts'
+import { answerForm, formOf, outcomeOf, secretText, textOf } from './form.ts'
 import type { Values } from './kept-form.ts'
 import { forgotPasswordPath, mailsLinks } from './forgot-password.tsx'
 import { NewPasswordFields } from './new-password.tsx'
 import { page, seeOther } from './page.ts'
+import { goOn } from './second-step.tsx'
 import { choiceParameter, parametersOf } from './query.ts'
 import { type Visitor, visitorOf } from './visit.ts'
 import { Elysia } from 'elysia'
@@ -31,13 +32,17 @@ export const setPasswordRoutes = (door: Door) =>
 const setPassword = async ({ visitor: { door, call }, fields }: VisitorSubmission<typeof setPasswordForm>) => {
   const { link, password, repeated } = fields
   const place = { account: `link ${parseSecret('passwordLink', link)?.key ?? ''}`, knownAs: async () => null }
-  await inLineForHashing(
+  const { email } = await inLineForHashing(
     door,
     call,
     place,
     async (platform) => await usePasswordLink(platform, call, { link, password, repeated }),
   )
-  return seeOther(`${passwordLinkPath}?done=set`)
+  // The same as on the sign-in page: a second factor is still asked for. If it is refused, the password is set all the same.
+  const entry = await outcomeOf(signInHere(door, call, { email, password }))
+  return entry.kind === 'done'
+    ? await goOn(door, call.request, entry.value, '/')
+    : seeOther(`${passwordLinkPath}?done=set`)
 }
 
 /** The address of the page has the secret, so no other page may learn it. */
@@ -49,7 +54,7 @@ const showForm = async (visitor: Visitor, sent: Values): Promise<Response> => {
       page(
         <Layout title="Set your password" visit={visitor} width="narrow">
           <p>
-            You then sign in with <bdi>{user.email}</bdi> and this password.
+            You are then signed in. From then on you sign in with <bdi>{user.email}</bdi> and this password.
             {user.passwordHash === noPassword ? '' : ' All your earlier sessions end.'}
           </p>
           <Form action={passwordLinkPath} visit={visitor} bound={[link]}>

@@ -37,7 +37,7 @@ export const setUpSteps = (slug: string, overview: AppOverview): readonly SetUpS
   {
     done: overview.developmentHead !== null,
     name: 'Upload a version',
-    href: appPath(slug, 'versions'),
+    href: appPath(slug, 'versions/new'),
     why: 'Users and operators see what is in it.',
   },
   {

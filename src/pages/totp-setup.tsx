@@ -69,6 +69,9 @@ export const TotpFields = ({ whom, email, sent }: TotpFieldsProps) => {
         <p>
           <Copyable id="totp-key" value={totpKeyText(key)} what="the key" />
         </p>
+        <p>
+          <a href={totpAddress(key, platform.platformName, email)}>Open the authenticator app on this device</a>
+        </p>
         <p class="muted">Time-based, six digits, every 30 seconds (TOTP with SHA-1).</p>
       </Details>
       <input type="hidden" name="key" value={sealKey(whom, key)} />

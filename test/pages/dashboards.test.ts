@@ -76,7 +76,7 @@ describe('the numbers', () => {
   test('webhook success is the share of accepted calls, never 100 % after a failure, and days without calls have none', async () => {
     const owner = await addUser(world.platform)
     const app = await liveApp(owner)
-    expect(await pageFor(owner)).toContain('No calls yet')
+    expect(await pageFor(owner)).toContain('No events sent yet')
     await add(app.id, 'webhook_successes', 9_999, 2)
     await add(app.id, 'webhook_failures', 1, 2)
     const html = await pageFor(owner)
@@ -152,6 +152,29 @@ describe('what needs attention', () => {
     expect(await attentionOn(await addUser(platform))).toBe('')
     await uploadVersion(platform, rejected, '1.0.1')
     expect(await attentionOn(owner)).not.toContain('was rejected')
+  })
+
+  test('one sentence stands for several apps, with their true number, and leads to the list of these apps', async () => {
+    const { platform } = world
+    const owner = await addUser(platform)
+    const apps: AppInWorld[] = []
+    for (let made = 0; made < 7; made += 1) apps.push(await liveApp(owner))
+    const lacking = apps.slice(1)
+    await platform.database.transaction(async (q) => {
+      for (const app of lacking) {
+        for (const { id } of await q.credentials.listByClient(app.production.clientId)) {
+          await q.credentials.endAt([{ id }], 1)
+        }
+      }
+    })
+    const found = await attentionOn(owner)
+    expect(found).toContain('6 live apps have no production secret')
+    expect(found).not.toContain('more</summary>')
+    expect(found).toContain('href="/console?needs=secret"')
+    const list = await pageFor(owner, '/console?needs=secret')
+    const shown = apps.map(({ slug }) => list.includes(`href="/console/${slug}"`))
+    expect(shown).toEqual([false, true, true, true, true, true, true])
+    expect(await pageFor(owner, '/console?needs=rejected')).not.toContain(`href="/console/${apps[1]?.slug}"`)
   })
 
   test('an app that is live without a production secret cannot be authorized', async () => {

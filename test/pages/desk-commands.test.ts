@@ -245,7 +245,7 @@ onFile('a backup is made on the desk, listed and checked, and cannot be download
   expect((await desk.submit(form, form, { keep: '3' })).headers.get('location')).toBe(form)
   const finished = async (): Promise<string> => {
     const { text } = await desk.get(form)
-    return text.includes('Reload the page') ? await finished() : text
+    return text.includes('follows it by itself') ? await finished() : text
   }
   const made = await finished()
   expect(await latest()).toEqual(done('database.backed_up'))
@@ -271,7 +271,7 @@ test.skipIf(onPostgres)(
     const names = () => database.backups?.list().map(({ name }) => name) ?? []
     const form = '/desk/backups'
     const ended = async () => {
-      while ((await desk.get(form)).text.includes('Reload the page')) await Bun.sleep(10)
+      while ((await desk.get(form)).text.includes('follows it by itself')) await Bun.sleep(10)
     }
     await desk.submit(form, form, { keep: '30' })
     await ended()

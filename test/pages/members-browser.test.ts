@@ -87,7 +87,6 @@ test('a team in the browser', async () => {
     (found) => found !== undefined,
   )
   await developer.goto(`/invitation?link=${linkIn(mail ?? { text: '' })}`)
-  await signInByForm(developer, guest)
   await press(developer, 'Join')
 
   // What a developer sees and may do, and what not.

@@ -125,19 +125,20 @@ export type Attention =
   | ({ readonly kind: 'version_rejected' } & Row<'rejectedVersions'>)
   | ({ readonly kind: 'secret_ending' } & Row<'endingSecrets'>)
 
-const shownOfEachKind = 5
+/** More than these of a kind are not counted. */
+export const mostOfEachKind = 100
 const shownEvents = 5
 
-/** What needs the owner's attention, the gravest first; of each kind the first ones. */
+/** What needs the owner's attention, the gravest first; of each kind the first hundred. */
 export const listAttention = async ({ database, clock }: Platform, of: CountsOf): Promise<readonly Attention[]> => {
   const q = database.queries.dashboards
   const now = clock.now()
   const [suspended, unreachable, failing, rejected, ending] = await Promise.all([
-    q.suspendedApps(of, shownOfEachKind),
-    q.unreachableApps(of, now, shownOfEachKind),
-    q.failingEndpoints(of, shownOfEachKind),
-    q.rejectedVersions(of, shownOfEachKind),
-    q.endingSecrets(of, now, shownOfEachKind),
+    q.suspendedApps(of, mostOfEachKind),
+    q.unreachableApps(of, now, mostOfEachKind),
+    q.failingEndpoints(of, mostOfEachKind),
+    q.rejectedVersions(of, mostOfEachKind),
+    q.endingSecrets(of, now, mostOfEachKind),
   ])
   return [
     ...suspended.map((row) => Object.assign(row, { kind: 'app_suspended' as const })),

@@ -273,7 +273,7 @@ const urlFault = async (platform: Platform, url: string): Promise<string | null>
 /** Never says what the address answers, so that nobody can use this check to explore a private network. */
 const placeFaults = {
   address_refused:
-    'This host has an address that webhooks do not call: it is private, reserved, or belongs to this machine.',
+    'This host has an address that webhooks do not call: it is private, reserved, or belongs to this machine. For localhost use a tunnel, or the demo of “app-platform dev”.',
   not_resolved: 'We couldn’t find this host.',
   timed_out: 'This host name could not be looked up in time. Try it again.',
 } as const

@@ -202,6 +202,18 @@ const showCodes = (visit: Visit): Response => {
               keep your passwords, or print them. Only their hashes are stored, so they cannot be shown again.
             </p>
             <CodeBlock id="recovery-codes" label="Your recovery codes" code={codes} />
+            <p class="beside">
+              <a
+                class="button"
+                download="recovery-codes.txt"
+                href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${codes}\n`)}`}
+              >
+                Download them
+              </a>
+              <button type="button" data-print hidden>
+                Print this page
+              </button>
+            </p>
           </>
         )}
         <p>

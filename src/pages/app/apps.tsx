@@ -2,7 +2,9 @@ import { soughtPart } from '../../domain/entered-name.ts'
 import type { Door } from '../../http/door.ts'
 import { mayCreateApps, refusalNow } from '../../operations/acting-as.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
+import { listAttention } from '../../operations/counts/counts.ts'
 import { pageInMemory } from '../../operations/page.ts'
+import { attentionFilter, groupOf } from '../dashboard.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { AppStatusBadge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
@@ -26,6 +28,7 @@ const ownApps = list('own-apps', consolePath, {
     ['active', 'Active'],
     ['suspended', 'Suspended'],
   ]),
+  needs: choice('Needs attention', attentionFilter),
   sort: order([['name', 'Name'], ...timeOrders]),
 })
 
@@ -35,11 +38,14 @@ export const ownAppsRoutes = (door: Door) => listRoutes(door, ownApps, { by: 'us
 const show = async (visit: Visit): Promise<Response> => {
   const { platform } = visit.door
   const asked = ownApps.read(visit)
-  const { q, status, sort } = asked.values
+  const { q, status, needs, sort } = asked.values
   const part = soughtPart(q).toLowerCase()
   const all = await listOwnApps(platform, visit.userId)
+  const attention = needs === null ? [] : await listAttention(platform, { memberId: visit.userId })
+  const needing = new Set(attention.filter((item) => groupOf(item) === needs).map(({ appId }) => appId))
   const found = all
     .filter((app) => hasPart(app, part) && (status === null || app.status === status))
+    .filter(({ id }) => needs === null || needing.has(id))
     .toSorted(comparisons[sort])
   const mayCreate = (await refusalNow(platform, visit.userId, mayCreateApps(platform))) === null
   const apps = await asked.rows(async (window) => pageInMemory(found, window, ({ slug }) => slug))

@@ -96,7 +96,7 @@ const Sent = ({ attempt: { url, sentHeaders, body, error } }: { readonly attempt
       {body === null ? (
         <p class="muted">The body is no longer stored.</p>
       ) : (
-        <CodeBlock id="request-body" label="Body of the request" code={body} />
+        <CodeBlock id="request-body" label="Body of the request" code={inLines(body)} />
       )}
     </>
   )
@@ -112,13 +112,24 @@ const Answered = ({ attempt: { status, answerHeaders, answer } }: { readonly att
       {answer === '' ? (
         <p class="muted">The body was empty.</p>
       ) : (
-        <CodeBlock id="answer-body" label="Body of the response" code={visibleText(answer)} />
+        <CodeBlock id="answer-body" label="Body of the response" code={visibleText(inLines(answer))} />
       )}
       <p class="muted">
-        Only the first kilobyte of the body and the headers without cookies are stored. Long headers are shortened.
+        JSON is shown in lines, whatever its spaces were. Only the first kilobyte of the body and the headers without
+        cookies are stored. Long headers are shortened.
       </p>
     </>
   )
+}
+
+/** JSON with line breaks; any other text as it is. */
+const inLines = (text: string): string => {
+  if (!/^\s*[[{]/.test(text)) return text
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text // cut off, or no JSON
+  }
 }
 
 const headText = (first: string, headers: Readonly<Record<string, string>>): string =>

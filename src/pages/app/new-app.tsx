@@ -39,7 +39,7 @@ export const newAppRoutes = (door: Door) =>
               <Field
                 label="Name"
                 name="name"
-                hint="Users see this name when the app asks for their consent. You can change it later."
+                hint="Users see this name when the app asks for their consent. You can change it until the first version is approved."
                 input={{ required: true, maxLength: 200 }}
               />
               <Field label="Publisher" name="publisher" hint={publisherHint} input={{ maxLength: 200 }} />

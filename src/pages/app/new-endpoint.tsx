@@ -129,6 +129,9 @@ const ask = (at: AppVisit, values: EndpointValues): Response => {
             spellcheck: false,
           }}
         />
+        <p class="muted">
+          <a href="/docs/guides/first-app#on-your-own-machine">Webhooks on your own machine</a>
+        </p>
         <ChoiceSet legend="Events" name="kinds">
           <Choice
             type="checkbox"

@@ -145,6 +145,7 @@ const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
               <Row
                 key={uri}
                 title={<code>{uri}</code>}
+                facts={isOfDemo(uri) ? ['Made by the demo, which may use http. A URI that you register may not.'] : []}
                 actions={
                   at.may('settings') ? (
                     <StepButton
@@ -191,15 +192,28 @@ const AddUri = ({ at: { visit, path }, environment }: AtApp & { readonly environ
       name="uri"
       input={{ placeholder: 'https://app.example/callback', required: true, spellcheck: false }}
     />
+    <p class="muted">
+      For your own machine register https://localhost:8443/callback: <LocalhostGuide />.
+    </p>
     <button type="submit">Register</button>
   </Form>
+)
+
+/** The server's own demo has addresses of its own, which nobody could register. */
+const isOfDemo = (uri: string): boolean => uri.startsWith('http://')
+
+const LocalhostGuide = () => (
+  <a href="/docs/guides/first-app#on-your-own-machine">how to get a certificate for localhost</a>
 )
 
 const Rules = () => (
   <section aria-labelledby="uri-rules">
     <h2 id="uri-rules">Rules for redirect URIs</h2>
     <ul>
-      <li>HTTPS, in development too, so that the code cannot be read in transit.</li>
+      <li>
+        HTTPS, in development too, so that the code cannot be read in transit. On your own machine too:{' '}
+        <LocalhostGuide />.
+      </li>
       <li>No fragment (#), no wildcard (*), and no user name or password before the host.</li>
       <li>
         Written as browsers write it: the host in lower case, no default port, no <code>..</code> in the path.

@@ -32,6 +32,11 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
+for (const button of document.querySelectorAll('[data-print]')) {
+  button.hidden = false
+  button.addEventListener('click', () => window.print())
+}
+
 // A choice of a whole group and the choices in it change together.
 for (const group of document.querySelectorAll('input[name=groups]')) {
   const members = [...group.form.querySelectorAll('input[name=kinds]')].filter(

@@ -31,14 +31,14 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** Letters, digits and emoji. Marks that turn the direction of text are none of these. */
 const visible = /[\p{L}\p{N}\p{Extended_Pictographic}\p{RI}]/u
 
-/** The first character of the first word and of the last one. Emoji stand alone. */
+/** The first character of the first word and of the last one that is no number, such as a version. Emoji stand alone. */
 export const initialsOf = (name: string): string => {
   const words = name
     .slice(0, 400)
     .split(/[\s_.@-]+/u)
     .flatMap((word) => firstVisible(word))
   const [first = '?', ...others] = words
-  const last = others.at(-1) ?? ''
+  const last = others.findLast((one) => !/\p{N}/u.test(one)) ?? ''
   return (/[\p{Extended_Pictographic}\p{RI}]/u.test(first + last) ? first : first + last).toUpperCase()
 }
 

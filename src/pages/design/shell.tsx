@@ -38,6 +38,8 @@ type LayoutProps = {
   readonly about?: ComponentChildren
   /** The sentences about what a form may just have done. */
   readonly notices?: Notices
+  /** For work that goes on: the page is loaded again every few seconds, also without script. */
+  readonly reloads?: boolean
   /** `narrow` for a page with a single decision. */
   readonly width?: 'narrow' | 'wide'
   readonly children: ComponentChildren
@@ -46,7 +48,7 @@ type LayoutProps = {
 /** What the frame of an area leaves to its pages. */
 export type FrameProps = Pick<
   LayoutProps,
-  'title' | 'notices' | 'children' | 'crumbs' | 'avatarId' | 'icon' | 'badges' | 'actions' | 'about'
+  'title' | 'notices' | 'children' | 'crumbs' | 'avatarId' | 'icon' | 'badges' | 'actions' | 'about' | 'reloads'
 > & {
   readonly visit: Visit
 }
@@ -89,6 +91,7 @@ export const Layout = (props: LayoutProps) => {
     section,
     notices,
     width = 'wide',
+    reloads = false,
     children,
   } = props
   const isSignedIn = 'session' in visit
@@ -98,6 +101,7 @@ export const Layout = (props: LayoutProps) => {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        {reloads ? <meta http-equiv="refresh" content="5" /> : null}
         <title>{[...new Set([title, belongsTo ?? title, visit.platformName])].join(' · ')}</title>
         <link rel="icon" type="image/svg+xml" href={favicon.path} />
         <link rel="stylesheet" href={siteStylesheet.path} />

@@ -71,7 +71,12 @@ const begun = (door: Door, { finished }: BegunWork): Response => {
 const show = async (visit: Visit): Promise<Response> => {
   const state = await readBackups(visit.door.platform)
   return page(
-    <DeskPage title="Backups" visit={visit} tab={deskPaths.backups}>
+    <DeskPage
+      title="Backups"
+      visit={visit}
+      tab={deskPaths.backups}
+      reloads={state !== null && state.work !== null && visit.refused === undefined}
+    >
       {state === null ? <OfPostgres /> : <OfFile visit={visit} state={state} />}
     </DeskPage>,
   )
@@ -198,7 +203,7 @@ const Work = ({
     return (
       <p class="notice">
         {work.kind === 'backup' ? `A backup is being made: ${progress}.` : `The backup ${work.name} is being checked.`}{' '}
-        It started {agoInWords(work.startedAt, now)}. <a href={deskPaths.backups}>Reload the page</a>
+        It started {agoInWords(work.startedAt, now)}. This page follows it by itself.
       </p>
     )
   }
