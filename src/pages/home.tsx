@@ -64,6 +64,9 @@ const waitingForOperators = async ({ door, waiting }: Visit) => {
           <Row href={href} title={title} badge={<Count of={count} most={countedWaiting - 1} />} />
         )}
       />
+      <p>
+        <a href="/desk/users/new">Invite a user</a> · <a href="/desk/backups">Backups</a>
+      </p>
     </section>
   )
 }
@@ -98,7 +101,7 @@ const withApps = async (
         {steps === null ? <ActivityTiles activity={activity} activeInstalls={activeInstalls} /> : null}
         <RowList rows={newest.slice(0, shownRows)} label="Newest apps" row={(app) => <AppRow app={app} />} />
         <p>
-          <a href="/console">All apps</a>
+          <a href="/console">All apps</a> · <a href="/console/new">Create an app</a>
         </p>
       </section>
       <section aria-labelledby="events">

@@ -13,7 +13,8 @@ import { OutcomeBadge } from '../endpoint-words.tsx'
 
 type EndpointProps = AtApp & { readonly endpoint: EndpointDetail }
 
-type EndpointButtonProps = EndpointProps & {
+type EndpointButtonProps = AtApp & {
+  readonly endpoint: Pick<EndpointDetail, 'id'>
   readonly step: 'ping' | 'resend-failed' | 'enable'
   readonly button: string
   /** The class of the button. */

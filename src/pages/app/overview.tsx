@@ -12,6 +12,7 @@ import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { choiceParameter } from '../query.ts'
 import { appFor, AppPage, type AppVisit, type AtApp, ClientId, type AppPlace } from './app-area.tsx'
+import { AddUri } from './redirect-uris.tsx'
 import { appChanged, appChanges, NameForm, PublisherForm, RollbackRule } from './settings.tsx'
 
 const notices = {
@@ -42,6 +43,9 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       about={<code>{app.slug}</code>}
     >
       {isNewApp(overview, steps) ? <SetUp steps={steps} /> : await dashboardOf(at, overview)}
+      {isNewApp(overview, steps) && overview.redirectUris.development.length === 0 && at.may('settings') ? (
+        <AddUri at={at} environment="development" />
+      ) : null}
       <h2>Identity</h2>
       <Facts
         of={{

@@ -179,7 +179,7 @@ const noUri = 'None yet. Users cannot return to this app, so they cannot give it
 /** A whole URI can be too long for a cursor. */
 const positionOf = (uri: string): string => Bun.hash(uri).toString(36)
 
-const AddUri = ({ at: { visit, path }, environment }: AtApp & { readonly environment: Environment }) => (
+export const AddUri = ({ at: { visit, path }, environment }: AtApp & { readonly environment: Environment }) => (
   <Form
     action={path('redirect-uris')}
     visit={visit}

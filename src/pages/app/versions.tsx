@@ -60,9 +60,14 @@ const showVersions = async (visit: Visit, { slug }: AtSlug): Promise<Response> =
       actions={
         <>
           {isEmpty ? null : (
-            <a class="button" href={at.path('rollbacks')}>
-              Rollbacks
-            </a>
+            <>
+              <a class="button" href={at.path('rollbacks')}>
+                Rollbacks
+              </a>
+              <a class="button" href={at.path('rollbacks', 'new')}>
+                Roll back
+              </a>
+            </>
           )}
           <a class="button primary" href={at.path('versions', 'new')}>
             Upload a version

@@ -1,6 +1,7 @@
 import { environments } from '../../domain/app.ts'
 import { maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
+import { EndpointButton } from './endpoint-parts.tsx'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
 import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
 import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
@@ -104,5 +105,10 @@ export const EndpointSecretPage = ({ at, endpoint, secret }: EndpointSecretPageP
         libraries do that in one line.
       </p>
     </ShownOnce>
+    {secret !== null && at.may('resendEvents') ? (
+      <EndpointButton at={at} endpoint={endpoint} step="ping" button="Send a ping">
+        Once your backend has the secret: a ping is sent once, now.
+      </EndpointButton>
+    ) : null}
   </AppPage>
 )

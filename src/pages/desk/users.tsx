@@ -40,19 +40,35 @@ const show = async (visit: Visit): Promise<Response> => {
       }
     >
       <FilterBar of={asked} />
-      <RowList label="Users" rows={users.rows} row={(user) => <UserRow user={user} />} empty={noMatch(users)} />
+      <RowList
+        label="Users"
+        rows={users.rows}
+        row={(user) => <UserRow user={user} isOneself={user.id === visit.userId} />}
+        empty={noMatch(users)}
+      />
       <Pager of={users} total={await countUsers(platform, question)} />
     </DeskPage>,
   )
 }
 
-const UserRow = ({ user }: { readonly user: UserSummary }) => (
+const UserRow = ({ user, isOneself }: { readonly user: UserSummary; readonly isOneself: boolean }) => (
   <Row
     href={userPath(user.id)}
     avatar={<Avatar id={user.id} name={user.name} />}
     title={<bdi>{user.name}</bdi>}
     facts={[<bdi>{user.email}</bdi>]}
     badge={<UserBadges user={user} />}
+    actions={
+      isOneself || user.status !== 'active' ? undefined : (
+        <a class="button small" href={userPath(user.id, 'disable')}>
+          Disable
+          <span class="unseen">
+            {' '}
+            {user.name}, {user.email}
+          </span>
+        </a>
+      )
+    }
     time={['Created', user.createdAt]}
   />
 )

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { uploadVersion } from '../operations/support/owner.ts'
+import { addApp, addUser, type AppInWorld, endWorld } from '../support/world.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { hiddenFields, leadsTo, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+
+// How many links and buttons somebody presses for a frequent job. Typing is not counted, and neither are redirects. A link must be on
+// the page, and so must the form.
+
+let world: OperatorWorld
+let owner: PlainBrowser
+let operator: PlainBrowser
+let app: AppInWorld
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  owner = await signedInBrowser(world.server.url, world.user)
+  operator = await signedInBrowser(world.server.url, world.operator)
+  app = await addApp(world.platform, world.user)
+})
+afterAll(async () => await endWorld(world))
+
+/** Counts what is pressed from this page on. */
+const from = async (browser: PlainBrowser, start: string) => {
+  let seen: Seen = await browser.get(start)
+  let clicks = 0
+  const arrive = async (answer: Seen): Promise<void> => {
+    for (seen = answer; leadsTo(seen) !== null;) seen = await browser.follow(seen)
+  }
+  return {
+    follow: async (href: string) => {
+      expect(seen.text).toContain(`href="${href.replaceAll('&', '&amp;')}"`)
+      clicks += 1
+      await arrive(await browser.get(href))
+      expect([href, seen.status]).toEqual([href, 200])
+    },
+    send: async (action: string, fields: Parameters<PlainBrowser['post']>[1] = {}) => {
+      const hidden = hiddenFields(seen.text, action)
+      clicks += 1
+      await arrive(await browser.post(action, { ...hidden, ...fields }))
+      expect([action, seen.status]).toEqual([action, 200])
+    },
+    text: () => seen.text,
+    clicks: () => clicks,
+  }
+}
+
+test('an app is created with two clicks from Home, its first secret with two more, and a redirect URI with one', async () => {
+  const create = await from(owner, '/')
+  await create.follow('/console/new')
+  await create.send('/console/new', { name: 'Few Clicks', slug: 'few-clicks', publisher: '', scopes: ['profile:read'] })
+  expect(create.clicks()).toBe(2)
+  const at = '/console/few-clicks'
+  const uri = await from(owner, at)
+  await uri.send(`${at}/redirect-uris`, { uri: 'https://few-clicks.example/callback' })
+  expect(uri.text()).toContain('The redirect URI is registered')
+  expect(uri.clicks()).toBe(1)
+  const secret = await from(owner, at)
+  await secret.follow(`${at}/credentials`)
+  await secret.send(`${at}/credentials`, { label: '' })
+  expect(secret.text()).toContain('id="secret"')
+  expect(secret.clicks()).toBe(2)
+})
+
+test('the form of a first version is one click from the list of steps', async () => {
+  const upload = await from(owner, '/console/few-clicks')
+  await upload.follow('/console/few-clicks/versions/new')
+  expect(upload.text()).toContain('type="file"')
+  expect(upload.clicks() + 1).toBe(2)
+})
+
+test('a secret is rotated with three clicks from the app', async () => {
+  const rotate = await from(owner, `/console/${app.slug}`)
+  await rotate.follow(`/console/${app.slug}/credentials`)
+  await rotate.follow(`/console/${app.slug}/credentials/rotate?environment=production`)
+  await rotate.send(`/console/${app.slug}/credentials/rotate`, { graceHours: '24' })
+  expect(rotate.text()).toContain('id="secret"')
+  expect(rotate.clicks()).toBe(3)
+})
+
+test('production is rolled back with three clicks from the app', async () => {
+  await uploadVersion(world.platform, app, '1.0.0', ['submit', 'approve', 'activate'])
+  await uploadVersion(world.platform, app, '1.1.0', ['submit', 'approve', 'activate'])
+  const back = await from(owner, `/console/${app.slug}`)
+  await back.follow(`/console/${app.slug}/versions`)
+  await back.follow(`/console/${app.slug}/rollbacks/new`)
+  await back.send(`/console/${app.slug}/rollbacks`, { reason: '' })
+  expect(back.text()).toContain('Production is rolled back')
+  expect(back.clicks()).toBe(3)
+})
+
+test('a user is disabled with four clicks from Home, invited with two, and a backup takes two', async () => {
+  const user = await addUser(world.platform)
+  const disable = await from(operator, '/')
+  await disable.follow('/desk')
+  await disable.follow('/desk/users')
+  await disable.follow(`/desk/users/${user.id}/disable`)
+  await disable.send(`/desk/users/${user.id}/disable`)
+  expect(disable.text()).toContain('The user is disabled')
+  expect(disable.clicks()).toBe(4)
+  const invite = await from(operator, '/')
+  await invite.follow('/desk/users/new')
+  await invite.send('/desk/users/new', { email: 'few@clicks.example', name: 'Fay Few' })
+  expect(invite.clicks()).toBe(2) // and one for the proof, ten minutes after the sign-in
+  const backup = await from(operator, '/')
+  await backup.follow('/desk/backups')
+  await backup.send('/desk/backups', { keep: '30' })
+  expect(backup.clicks()).toBe(2)
+})
