@@ -20,6 +20,7 @@ import {
   keepTimeJob,
   purgeJob,
   sendMailsJob,
+  tellWaitingWorkJob,
   shareLimitsJob,
   tellAllRefusals,
   tellBuilderJob,
@@ -294,7 +295,7 @@ export const startPlatformServer = async (
     tellRefusalsJob(platform),
     watchConditions,
     ...(dailyBackups === null ? [] : [dailyBackupJob(platform, dailyBackups, log)]),
-    ...(mailer === null ? [] : [sendMailsJob(platform, mailer, log, metrics.mailLost)]),
+    ...(mailer === null ? [] : [sendMailsJob(platform, mailer, log, metrics.mailLost), tellWaitingWorkJob(platform)]),
     ...(cluster === null ? [] : [shareLimitsJob(async () => await limiter.share(cluster.mergeLimits))]),
   ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause, ...outageIn(database, cause) })

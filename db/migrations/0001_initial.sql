@@ -530,6 +530,12 @@ CREATE TABLE mails (
 CREATE INDEX mails_due ON mails (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 CREATE INDEX mails_by_user ON mails (user_id) WHERE user_id IS NOT NULL;
 
+CREATE TABLE muted_mails (
+  user_id TEXT NOT NULL REFERENCES users (id),
+  topic TEXT NOT NULL,
+  PRIMARY KEY (user_id, topic)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE passkeys (
   id TEXT PRIMARY KEY NOT NULL,
   user_id TEXT NOT NULL REFERENCES users (id),

@@ -19,6 +19,7 @@ export const importedTables = [
   'recovery_codes',
   'password_links',
   'mails',
+  'muted_mails',
   'scopes',
   'apps',
   'app_members',

@@ -19,7 +19,7 @@ import {
 } from './users.ts'
 import { embeddingQueries, sessionQueries } from './sessions.ts'
 import { expiringQueries, personalQueries } from './lists.ts'
-import { mailQueries } from './mails.ts'
+import { mailQueries, mutedMailQueries } from './mails.ts'
 import { formTicketQueries, idempotencyQueries, healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
 import { grantQueries } from './grants.ts'
 import { keyQueries } from './rows.ts'
@@ -75,6 +75,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   keys: keyQueries(db),
   liveChanges: liveChangeQueries(db),
   mails: mailQueries(db),
+  mutedMails: mutedMailQueries(db),
   names: nameQueries(db),
   appMembers: appMemberQueries(db),
   appInvitations: appInvitationQueries(db),

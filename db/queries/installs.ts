@@ -253,8 +253,9 @@ export const installQueries = (db: DrizzleConnection) => {
         )
         .orderBy(asc(installs.id))
         .limit(limit),
-    /** How many installs of existing apps wait for an operator, counted up to a limit. */
-    countPending: async (most: number) => await countUpTo(most, eq(installs.approval, sql`'pending'`)),
+    /** How many installs of existing apps wait for an operator, counted up to a limit; those after an ID, or all. */
+    countPending: async (most: number, after = '') =>
+      await countUpTo(most, and(eq(installs.approval, sql`'pending'`), gt(installs.id, after))),
     /** How many installs of an app there are in each state. */
     countsOfApp: async (appId: string) =>
       await db

@@ -130,6 +130,7 @@ const told = {
   passkeys: rowsOf(tables.passkeys, 'userId', 'removed', ['name', 'createdAt', 'lastUsedAt', 'endedAt']),
   passwordLinks: rowsOf(tables.passwordLinks, 'userId', 'removed', ['email', ...times, 'endedAt']),
   mails: rowsOf(tables.mails, 'userId', 'removed', ['kind', 'state', 'createdAt']),
+  mutedMails: rowsOf(tables.mutedMails, 'userId', 'removed', ['topic']),
   recoveryCodes: rowsOf(tables.recoveryCodes, 'userId', 'removed', ['createdAt', 'endedAt']),
   grants: rowsOf(tables.grants, 'userId', 'kept', ['id', 'appId', 'clientId', 'scopes', ...times, 'revokedAt']),
   resources: rowsOf(

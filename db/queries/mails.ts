@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lte } from 'drizzle-orm'
-import type { MailFault } from '../../src/domain/mail.ts'
-import { mails } from '../tables/sqlite.ts'
+import type { MailFault, MailKind } from '../../src/domain/mail.ts'
+import type { MailTopic } from '../../src/domain/mail.ts'
+import { mails, mutedMails } from '../tables/sqlite.ts'
 import { changeOne, inserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { lazyReader } from './reader.ts'
@@ -57,12 +58,29 @@ export const mailQueries = (db: DrizzleConnection) => {
           .orderBy(desc(mails.id))
           .limit(1)
       )[0] ?? null,
+    /** When the latest mail of this kind was written; null if the outbox remembers none. */
+    latestOfKind: async (kind: MailKind): Promise<number | null> => {
+      const latest = db.select({ createdAt: mails.createdAt }).from(mails).where(eq(mails.kind, kind))
+      return (await latest.orderBy(desc(mails.id)).limit(1))[0]?.createdAt ?? null
+    },
     countWaiting: async (limit: number): Promise<number> =>
       await db.$count(
         db.select({ id: mails.id }).from(mails).where(isNotNull(mails.nextAttemptAt)).limit(limit).as('waiting'),
       ),
   }
 }
+
+/** What people do not want to be told by mail. */
+export const mutedMailQueries = (db: DrizzleConnection) => ({
+  ofUser: async (userId: string): Promise<MailTopic[]> => {
+    const rows = await db.select({ topic: mutedMails.topic }).from(mutedMails).where(eq(mutedMails.userId, userId))
+    return rows.map(({ topic }) => topic)
+  },
+  replace: async (userId: string, topics: readonly MailTopic[]): Promise<void> => {
+    await db.delete(mutedMails).where(eq(mutedMails.userId, userId))
+    if (topics.length > 0) await db.insert(mutedMails).values(topics.map((topic) => ({ userId, topic })))
+  },
+})
 
 /** A mail, and how often it has been tried. */
 type Attempted = Pick<Mail, 'id' | 'attempts'>

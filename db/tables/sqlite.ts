@@ -7,7 +7,7 @@ import { appStatuses, environments } from '../../src/domain/app.ts'
 import { countKinds } from '../../src/domain/count.ts'
 import { noAppId, recordId, type RecordPrefix, uuidOfRecordId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
-import { mailFaults, mailKinds, mailStates } from '../../src/domain/mail.ts'
+import { mailFaults, mailKinds, mailStates, mailTopics } from '../../src/domain/mail.ts'
 import { memberRoles, offeredRoles } from '../../src/domain/member.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import { ownScopeUses } from '../../src/domain/scope.ts'
@@ -137,6 +137,13 @@ export const recoveryCodes = sqliteTable('recovery_codes', {
   createdAt: integer('created_at').notNull(),
   endedAt: integer('ended_at'),
 })
+
+/** What a person does not want to be told by mail. */
+export const mutedMails = sqliteTable(
+  'muted_mails',
+  { userId: text('user_id').notNull(), topic: text({ enum: mailTopics }).notNull() },
+  (table) => [primaryKey({ columns: [table.userId, table.topic] })],
+)
 
 /** Links with which a person sets a password, or confirms the new address in `email`. Each ends when it is used, or when the password changes or a newer link is made. */
 export const passwordLinks = sqliteTable('password_links', {

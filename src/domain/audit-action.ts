@@ -122,6 +122,7 @@ export const auditActions = [
   'user.factors_reset',
   'user.invited',
   'user.linked',
+  'user.mails_chosen',
   'user.operator_granted',
   'user.operator_withdrawn',
   'user.password_changed',

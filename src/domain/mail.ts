@@ -24,8 +24,46 @@ export const mailKinds = [
   'app_invitation',
   'condition_began',
   'condition_ended',
+  'version_decided',
+  'review_asked',
+  'review_answered',
+  'install_decided',
+  'endpoint_disabled',
+  'work_waits',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
+
+/** What people choose to be told by mail. Everything else is about who gets in, or about the server, and always comes. */
+export const mailTopics = ['reviews', 'installs', 'endpoints', 'waiting'] as const
+export type MailTopic = (typeof mailTopics)[number]
+
+const topics = {
+  version_decided: 'reviews',
+  review_asked: 'reviews',
+  install_decided: 'installs',
+  endpoint_disabled: 'endpoints',
+  review_answered: 'waiting',
+  work_waits: 'waiting',
+} as const satisfies Partial<Readonly<Record<MailKind, MailTopic>>>
+
+/** The mails of these topics: news that nothing depends on. */
+export type NewsKind = keyof typeof topics
+export const isNews = (kind: MailKind): kind is NewsKind => Object.hasOwn(topics, kind)
+export const topicOf = (kind: NewsKind): MailTopic => topics[kind]
+
+/** The news that tell an action. */
+const newsOfActions: Partial<Readonly<Record<AuditAction, NewsKind>>> = {
+  'version.approved': 'version_decided',
+  'version.rejected': 'version_decided',
+  'version.asked': 'review_asked',
+  'version.answered': 'review_answered',
+  'install.approved': 'install_decided',
+  'install.rejected': 'install_decided',
+  'webhook.disabled': 'endpoint_disabled',
+}
+
+/** Operators are told of what waits at most this often. */
+export const waitingToldMs = 3_600_000
 
 /** Those with a link of their own. They are dropped when such links end. */
 export const linkMails: readonly MailKind[] = ['invitation', 'reset', 'reset_asked', 'email_asked']
@@ -49,6 +87,7 @@ const kindsOfActions: Readonly<Record<AccessAction, MailKind | null>> = {
   'user.password_set': 'password_changed',
   'user.factors_reset': 'factor_removed',
   'user.linked': 'identity_changed',
+  'user.mails_chosen': null,
   'user.unlinked': 'identity_changed',
   'factor.added': 'factor_added',
   'factor.removed': 'factor_removed',
@@ -102,7 +141,7 @@ export const isOperatorMail = (kind: MailKind): kind is 'condition_began' | 'con
 
 /** The mail about an action; null for most. */
 export const mailToldBy = (action: AuditAction, environment: Environment | null): MailKind | null => {
-  const kind = concernsAccess(action) ? kindsOfActions[action] : null
+  const kind = concernsAccess(action) ? kindsOfActions[action] : (newsOfActions[action] ?? null)
   return kind !== null && teamMails[kind] !== undefined && environment !== 'production' ? null : kind
 }
 

@@ -8,6 +8,7 @@ import { backUpDaily, type DailyBackups } from '../operations/backups/daily-back
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/health.ts'
 import { createConditionTeller } from '../operations/health/told-conditions.ts'
+import { tellWaitingWork } from '../operations/mails/news.ts'
 import { noticeMailTrouble, sendNextMail } from '../operations/mails/send-mails.ts'
 import { localTrace, type Platform } from '../operations/platform.ts'
 import { purgeAll, type PurgeKind } from '../operations/purge/purge.ts'
@@ -55,6 +56,16 @@ export const sendMailsJob = (platform: Platform, mailer: Mailer, log: Log, lost:
     }
   },
 })
+
+/** Tells operators by mail what has begun to wait for them, at most once an hour. */
+export const tellWaitingWorkJob = (platform: Platform): Job =>
+  ofLeader(platform, {
+    name: 'tell-waiting-work',
+    periodMs: 60_000,
+    run: async () => {
+      if (platform.database.health().writable) await tellWaitingWork(platform)
+    },
+  })
 
 /** Announces deprecated versions of the contract within the hour, also to endpoints that were added since the last run. */
 export const announceDeprecationsJob = (platform: Platform): Job =>

@@ -193,6 +193,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.enabled': ({ who, user }) => tell`${who} enabled ${user}`,
   'user.erased': ({ who }) => tell`${who} erased a user`,
   'user.factors_reset': ({ who, user }) => tell`${who} removed all second factors of ${user}`,
+  'user.mails_chosen': ({ who }) => tell`${who} chose which emails to get`,
   'user.linked': ({ who, user, value }) =>
     value('way') === 'oidc'
       ? tell`${who} linked ${user} to the identity provider`

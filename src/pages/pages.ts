@@ -13,6 +13,7 @@ import { ownInstallRoutes } from './account/installs.tsx'
 import { openAppRoutes } from './account/open-app.tsx'
 import { accountOverviewRoutes } from './account/overview.tsx'
 import { emailRoutes } from './account/email.tsx'
+import { mailRoutes } from './account/mails.tsx'
 import { factorRoutes } from './account/factors.tsx'
 import { passkeyRoutes } from './account/passkeys.tsx'
 import { proveRoutes } from './account/prove.tsx'
@@ -81,6 +82,7 @@ const account = (door: Door) =>
     .use(accountOverviewRoutes(door))
     .use(passwordRoutes(door))
     .use(emailRoutes(door))
+    .use(mailRoutes(door))
     .use(factorRoutes(door))
     .use(passkeyRoutes(door))
     .use(proveRoutes(door))

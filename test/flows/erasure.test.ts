@@ -246,6 +246,7 @@ const impersonal = new Set([
   'app_invitations.role',
   'app_members.role',
   'review_messages.side',
+  'muted_mails.topic', // one of a few
   'mails.fault', // the name of a kind of fault
   'apps.name',
   'apps.publisher', // gone when the app goes to somebody else, which comes before an erasure

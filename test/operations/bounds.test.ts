@@ -45,6 +45,7 @@ const bounds: Readonly<Record<string, readonly [by: string, bound: string, stays
     'mostAskedLinks, mostMailedInvitations, RATE_LIMIT_WRITE',
     'purge mails',
   ],
+  muted_mails: ['users', 'one per topic', 'kept'],
   form_tickets: ['users', 'RATE_LIMIT_WRITE', 'purge form_tickets'],
   apps: ['developers', 'QUOTA_APPS, and as many deleted ones', 'purge deleted_apps'],
   clients: ['developers', 'two per app', 'with its app'],

@@ -197,6 +197,7 @@ export const personalData = model('PersonalData', 'Everything that is stored abo
   passkeys: rows('Passkeys.'),
   passwordLinks: rows('Links to set a password.'),
   mails: rows('Mails to the person, without their text.'),
+  mutedMails: rows('Kinds of mails that the person does not want.'),
   recoveryCodes: rows('When recovery codes were made and used.'),
   grants: rows('Grants to apps.'),
   resources: rows('Websites and stores.'),

@@ -92,7 +92,7 @@ export const createConditionTeller = (server: string, mailer: Pick<Mailer, 'send
 }
 
 /** More operators would be a mailing list. */
-const mostOperators = 50
+export const mostOperators = 50
 
 /** The addresses of the operators who can sign in. */
 export const operatorAddresses = async ({ users }: Platform['database']['queries']): Promise<readonly string[]> => {

@@ -164,7 +164,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
     await q.installs.insert(install)
     const about = { appId: app.id, environment, target: id, told: toldOf(user.id, resource) }
     await record({ ...about, action: 'install.created', detail: { scope: scopes } })
-    if (isApproved) await record({ ...about, actor: system, action: 'install.approved' })
+    if (isApproved) await record({ ...about, actor: system, action: 'install.approved', mail: null })
     return installRecord(install, input.kind, resource.slug)
   })
 }

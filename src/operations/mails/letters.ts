@@ -1,5 +1,5 @@
 import type { AuditEvent, User } from '../../../db/database.ts'
-import { type Letter, type MailKind, teamMails } from '../../domain/mail.ts'
+import { type Letter, type MailKind, type NewsKind, teamMails } from '../../domain/mail.ts'
 import type { invitationToMail } from '../apps/members.ts'
 import type { OpenChange } from '../decide.ts'
 import { storedJson } from '../stored-json.ts'
@@ -27,7 +27,7 @@ type Content = {
 }
 
 /** Those that tell one person something. */
-type LetterKind = Exclude<MailKind, 'app_invitation' | 'condition_began' | 'condition_ended'>
+type LetterKind = Exclude<MailKind, 'app_invitation' | 'condition_began' | 'condition_ended' | NewsKind>
 
 /** Makes the letter of a mail. `secretLink` is for a mail that brings one. */
 export const letterOf = async (

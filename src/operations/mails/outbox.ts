@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { isOperatorMail, linkMails, type MailKind, mailToldBy, teamMails } from '../../domain/mail.ts'
+import { isNews, isOperatorMail, linkMails, type MailKind, mailToldBy, teamMails } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
 
 /** A mail that an operation asks for itself: only it knows that the action is worth one, or where it goes. It asks for none with null. */
@@ -20,7 +20,7 @@ export const tellByMail = async (
   const kind = asked === undefined ? mailToldBy(facts.action, facts.environment ?? null) : asked?.kind
   if (kind === null || kind === undefined) return
   const userId = await recipientId(q, kind, facts)
-  const user = userId === null || linkMails.includes(kind) ? null : await q.users.byId(userId)
+  const user = userId === null || linkMails.includes(kind) || isNews(kind) ? null : await q.users.byId(userId)
   await q.mails.insert({
     id: id.replace(/^aud_/, 'eml_'),
     kind,
@@ -37,8 +37,9 @@ export const tellByMail = async (
 const recipientId = async (
   q: Queries,
   kind: MailKind,
-  { actor, appId, target }: AuditFacts,
+  { actor, appId, target, told }: AuditFacts,
 ): Promise<string | null> => {
+  if (isNews(kind)) return kind === 'install_decided' ? (told?.userId ?? null) : null // the others are found when it is sent
   if (teamMails[kind] !== undefined) return (await q.apps.byId(appId ?? ''))?.ownerId ?? null
   if (kind === 'app_invitation' || isOperatorMail(kind)) return null // whoever has the address, and all operators
   if (kind === 'new_device') return 'id' in actor ? actor.id : null

@@ -1,7 +1,8 @@
-import type { Mail, User } from '../../../db/database.ts'
+import type { AuditEvent, Mail, User } from '../../../db/database.ts'
 import {
   askedLinkPauseMs,
   givenUpToldMs,
+  isNews,
   isOfRecipient,
   isOperatorMail,
   linkMails,
@@ -10,7 +11,9 @@ import {
   mostAskedLinks,
   mostMailAttempts,
   pauseAfterMail,
+  type NewsKind,
   teamMails,
+  topicOf,
   writtenLetter,
 } from '../../domain/mail.ts'
 import { type AppRight, hasRight } from '../../domain/member.ts'
@@ -25,9 +28,10 @@ import type { Platform, Trace } from '../platform.ts'
 import { invitationToMail } from '../apps/members.ts'
 import { findUser } from '../users/find-user.ts'
 import { mintLink, type MintedLink } from '../users/passwords.ts'
-import { operatorAddresses } from '../health/told-conditions.ts'
+import { mostOperators, operatorAddresses } from '../health/told-conditions.ts'
 import { storedJson } from '../stored-json.ts'
 import { conditionLetter, invitationLetter, letterOf } from './letters.ts'
+import { newsLetter } from './news.ts'
 
 /** A mail that will not be tried again, and why. */
 type GivenUp = { readonly kind: MailKind; readonly fault: MailFault; readonly userId: string | null }
@@ -113,6 +117,7 @@ const prepareMail = async (
   }
   if (kind === 'app_invitation') return await prepareInvitation(platform, change, mail, digits)
   if (isOperatorMail(kind)) return await prepareNotice(platform, change, mail)
+  if (isNews(kind)) return await prepareNews(platform, change, mail, kind)
   const user = await recipientOf(platform, change, mail)
   if (user === null) {
     await q.mails.settle(mail, 'dropped', mail.fault)
@@ -164,6 +169,52 @@ const prepareNotice = async (platform: Platform, change: OpenChange, mail: Mail)
   return { to, copies, ...writtenLetter(conditionLetter(platform, event.action, { name, server, sentence })) }
 }
 
+/** The same for news, which go to those who want them. */
+const prepareNews = async (
+  platform: Platform,
+  change: OpenChange,
+  mail: Mail,
+  kind: NewsKind,
+): Promise<OutgoingMail | null> => {
+  const { q, now } = change
+  const event = await q.audit.byId(eventIdOf(mail))
+  const [to, ...copies] = await readersOf(q, kind, event, mail.userId)
+  const letter = to === undefined ? null : await newsLetter(platform, q, kind, event)
+  if (!(await q.mails.begin(mail, mail.userId, now + pauseAfterMail(mail.attempts + 1)))) return null
+  if (to === undefined || letter === null) {
+    await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
+    return null
+  }
+  return { to, copies, ...writtenLetter(letter) }
+}
+
+/** The addresses of the active people who may know it, and want to be told. */
+const readersOf = async (
+  q: OpenChange['q'],
+  kind: NewsKind,
+  event: AuditEvent | null,
+  userId: string | null,
+): Promise<readonly string[]> => {
+  const ids = async (): Promise<readonly string[]> => {
+    if (kind === 'install_decided') return userId === null ? [] : [userId]
+    if (topicOf(kind) === 'waiting' || event?.appId == null) {
+      return (await q.users.activeOperators(mostOperators)).map(({ id }) => id)
+    }
+    const app = await q.apps.byId(event.appId)
+    if (app === null || app.deletedAt !== null) return []
+    const right = kind === 'endpoint_disabled' ? 'webhooks' : 'release'
+    const members = (await q.appMembers.ofApp(app.id)).filter(({ role }) => hasRight(role, right))
+    return [app.ownerId, ...members.map((member) => member.userId)]
+  }
+  const readers: string[] = []
+  for (const id of new Set(await ids())) {
+    const user = await q.users.byId(id)
+    if (user?.status !== 'active' || (await q.mutedMails.ofUser(id)).includes(topicOf(kind))) continue
+    readers.push(user.email)
+  }
+  return readers
+}
+
 /** The addresses of those in the team of an app who have the right, beside the one of its publisher. */
 const membersWith = async (
   right: AppRight,
@@ -207,7 +258,13 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     case 'app_invitation':
     case 'condition_began':
     case 'condition_ended':
-      return null // see prepareInvitation and prepareNotice
+    case 'version_decided':
+    case 'review_asked':
+    case 'review_answered':
+    case 'install_decided':
+    case 'endpoint_disabled':
+    case 'work_waits':
+      return null // see prepareInvitation, prepareNotice and prepareNews
     case 'reset_asked':
       return mail.attempts > 0 || (await mayHaveLink(change, user)) ? user : null
     default:

@@ -135,7 +135,7 @@ export const setEndpointStatus: Operation<
     if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return endpointRecord(endpoint, slug)
     const { appId, environment } = endpoint
     const detail = reason === null ? {} : { detail: { reason } }
-    await record({ action: `webhook.${status}`, appId, environment, target: id, ...detail })
+    await record({ action: `webhook.${status}`, appId, environment, target: id, ...detail, mail: null }) // by hand
     return endpointRecord({ ...endpoint, status, reason, failingSince: null, updatedAt: now }, slug)
   })
 }

@@ -7,6 +7,7 @@ import type { Visit } from '../visit.ts'
 export const accountPaths = {
   overview: '/account',
   email: '/account/email',
+  mails: '/account/mails',
   password: '/account/password',
   factors: '/account/factors',
   totp: '/account/factors/totp',
@@ -28,6 +29,7 @@ export const agreePath = <Id extends string>(id: Id) => `${accountPaths.installs
 const tabs = [
   { path: accountPaths.overview, name: 'Overview', icon: 'user' },
   { path: accountPaths.email, name: 'Email address', icon: 'mail' },
+  { path: accountPaths.mails, name: 'Emails', icon: 'mail' },
   { path: accountPaths.password, name: 'Password', icon: 'lock' },
   { path: accountPaths.factors, name: 'Second factors', icon: 'shield' },
   { path: accountPaths.sessions, name: 'Sessions', icon: 'screen' },

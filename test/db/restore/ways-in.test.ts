@@ -117,6 +117,7 @@ const ofOthers = new Set([
   'artifacts',
   'artifactChunks',
   'reviewMessages',
+  'mutedMails',
   'rollbacks',
   'liveChanges',
   'idempotencyKeys',

@@ -84,6 +84,7 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/account', who: 'user', paths: () => ['/account'] },
   { pattern: '/account/email', who: 'user', paths: () => ['/account/email'] },
+  { pattern: '/account/mails', who: 'user', paths: () => ['/account/mails'] },
   { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
   { pattern: '/account/prove', who: 'user', paths: () => ['/account/prove?return_to=%2Faccount'] },
   { pattern: '/account/prove/oidc', who: 'user', paths: () => ['/account/prove/oidc'], leadsOn: true },
