@@ -257,4 +257,20 @@ describe('names', () => {
     expect(messages.filter((message) => !code.includes(message))).toEqual([])
     expect(messages.length).toBeGreaterThan(25)
   })
+
+  test('every sentence with which a store is refused says itself what to do, or is in the guide to troubleshooting', async () => {
+    const sources = [...new Bun.Glob('db/**/*.ts').scanSync(root)]
+    const code = (await Promise.all(sources.map(async (file) => await Bun.file(join(root, file)).text()))).join('\n')
+    const messages = namesOf(marked(await guide('operate/troubleshooting'), 'messages'))
+    // What a constructor is given, and the constants and functions of sentences beside it, are the same words in quotes.
+    const quoted = [...code.matchAll(/(?:DatabaseUnusable\(\s*'\w+',|[sS]entence = |=>)\s*(['`])([^'`\n]{20,})\1/g)]
+    const sentences = quoted
+      .map(([, , text = '']) => text)
+      .filter((text) => /^(\$\{|[A-Z])/.test(text) && text.endsWith('.'))
+    expect(sentences.length).toBeGreaterThan(40)
+    const hasRemedy = (text: string) =>
+      /(: |, or |; )[a-z]|\$\{(remedy|restore|verdict|noRoomSentence\(file\))\}/.test(text)
+    const unlisted = sentences.filter((text) => !hasRemedy(text) && !messages.some((message) => text.includes(message)))
+    expect([...new Set(unlisted)]).toEqual([])
+  })
 })
