@@ -17,6 +17,9 @@ const root = join(import.meta.dir, '..')
 const all = await documents()
 const { scripts, dependencies, devDependencies } = await Bun.file(join(root, 'package.json')).json()
 
+const hasRemedy = (text: string) =>
+  /(: |, or |; )[a-z]|\$\{(remedy|restore|verdict|noRoomSentence\(file\))\}/.test(text)
+
 describe('length and links', () => {
   test('the README has at most 200 lines, and every other document at most 250', () => {
     const long = all.filter(({ path, text }) => text.split('\n').length - 1 > (path === 'README.md' ? 200 : 250))
@@ -268,8 +271,6 @@ describe('names', () => {
       .map(([, , text = '']) => text)
       .filter((text) => /^(\$\{|[A-Z])/.test(text) && text.endsWith('.'))
     expect(sentences.length).toBeGreaterThan(40)
-    const hasRemedy = (text: string) =>
-      /(: |, or |; )[a-z]|\$\{(remedy|restore|verdict|noRoomSentence\(file\))\}/.test(text)
     const unlisted = sentences.filter((text) => !hasRemedy(text) && !messages.some((message) => text.includes(message)))
     expect([...new Set(unlisted)]).toEqual([])
   })
