@@ -62,10 +62,11 @@ const readPlatform = (read: Read, faults: string[]) => ({
   auditRetention: readAuditRetention(read),
 })
 
-const readBackups = (read: Read): { readonly directory: string; readonly keep: number } | null => {
-  const directory = read<string | null>('BACKUP_DIRECTORY', null, folderOf)
+/** The folder of the backups that the server makes by itself; `none` if something else makes them. Null: nothing is said of them. */
+const readBackups = (read: Read): { readonly directory: string; readonly keep: number } | 'none' | null => {
+  const directory = read<string | null>('BACKUP_DIRECTORY', null, (text) => (text === 'none' ? text : folderOf(text)))
   const keep = read('BACKUP_KEEP', 14, wholeNumber(1, 1_000))
-  return directory === null ? null : { directory, keep }
+  return directory === null || directory === 'none' ? directory : { directory, keep }
 }
 
 /** The website builder that people come from, for the way back to it. Null: no page has one. */

@@ -46,7 +46,7 @@ import { createIdentityProvider } from './runtime/identity-provider.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { createRandom } from './runtime/random.ts'
 import { machineName, program } from './runtime/program.ts'
-import { watchEventLoop } from './runtime/process-figures.ts'
+import { watchDescriptors, watchEventLoop } from './runtime/process-figures.ts'
 import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
 
 export type PlatformServer = Awaited<ReturnType<typeof startPlatformServer>>
@@ -153,7 +153,7 @@ export const startPlatformServer = async (
     role: 'server' as const,
     facts: { name: machineName(), version: program.version, settings: sharedSettings(config) },
     migrate: true,
-    backupFolder: config.backups?.directory ?? null,
+    backupFolder: typeof config.backups === 'object' ? (config.backups?.directory ?? null) : null,
     isPatient: config.longestWaitMs === null,
     onSync: metrics.synced,
     onMigrated: (applied) =>
@@ -184,7 +184,7 @@ export const startPlatformServer = async (
   log.flush() // before the sentence of a start that is refused
 
   const { mail, platformName } = config
-  const dailyBackups = config.backups === null ? null : createDailyBackups(config.backups)
+  const dailyBackups = config.backups === 'none' ? null : createDailyBackups(config.backups ?? { keep: null })
   const mailer = mail === null ? null : createMailer(mail, { platformName })
   const parts = {
     database,
@@ -205,7 +205,11 @@ export const startPlatformServer = async (
     observe: metrics.tokens,
     refusals: createRefusalLog(),
     running: new Set<string>(),
-    node: { expectsStandby: config.expectsStandby, startedUncleanly: () => startedUncleanly },
+    node: {
+      expectsStandby: config.expectsStandby,
+      startedUncleanly: () => startedUncleanly,
+      descriptors: watchDescriptors(systemTime.monotonic),
+    },
   }
   const metricsServer =
     config.metricsListen === null

@@ -9,6 +9,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Mailer } from '../runtime/mailer.ts'
 import type { TokenKind } from '../runtime/metrics.ts'
 import type { Passwords } from '../runtime/passwords.ts'
+import type { DescriptorUse } from '../runtime/process-figures.ts'
 import type { Random } from '../runtime/random.ts'
 import type { WebhookSender } from '../runtime/webhook-sender.ts'
 import type { RefusalLog } from './audit/refusal-log.ts'
@@ -61,10 +62,12 @@ export type OwnNode = {
   readonly expectsStandby: boolean | null
   /** Whether the last run here did not end properly. */
   readonly startedUncleanly: () => boolean
+  /** How many files and connections it has open, and may have; null where the system does not say. */
+  readonly descriptors: () => DescriptorUse | null
 }
 
 /** Of a command, which is no server. */
-export const noNode: OwnNode = { expectsStandby: null, startedUncleanly: () => false }
+export const noNode: OwnNode = { expectsStandby: null, startedUncleanly: () => false, descriptors: () => null }
 
 /** The part of the platform that health and metrics need. */
 export type Observed = Pick<Platform, 'database' | 'clock' | 'mailer' | 'dailyBackups' | 'node'>

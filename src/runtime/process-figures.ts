@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs'
+import { fstatSync, readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 
 /** What the system reports about this process. Null on systems without /proc. */
@@ -15,11 +15,37 @@ const lookedAtOnce = 500
 export const readProcessFigures = async (): Promise<ProcessFigures> => {
   const descriptors = await readdir('/proc/self/fd').catch(() => null)
   const limits = await readFile('/proc/self/limits', 'latin1').catch(() => '')
-  const [, maximum] = /^Max open files +(\d+)/m.exec(limits) ?? []
   return {
     openDescriptors: descriptors?.length ?? null,
-    maximumDescriptors: maximum === undefined ? null : Number(maximum),
+    maximumDescriptors: maximumIn(limits),
     openSockets: descriptors === null ? null : await countSockets(descriptors.map(Number)),
+  }
+}
+
+const maximumIn = (limits: string): number | null => {
+  const [, maximum] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  return maximum === undefined ? null : Number(maximum)
+}
+
+/** How many files and connections this process has open, of how many that it may have. */
+export type DescriptorUse = { readonly open: number; readonly most: number }
+
+const lookEveryMs = 5_000
+
+/** That use, looked at every few seconds at most; null on systems without /proc. If none is free to look with, all are in use. */
+export const watchDescriptors = (monotonicMs: () => number): (() => DescriptorUse | null) => {
+  let [lookedAt, most, use]: [number, number | null, DescriptorUse | null] = [-lookEveryMs, null, null]
+  return () => {
+    if (monotonicMs() - lookedAt < lookEveryMs) return use
+    lookedAt = monotonicMs()
+    try {
+      most ??= maximumIn(readFileSync('/proc/self/limits', 'latin1'))
+      use = most === null ? null : { open: readdirSync('/proc/self/fd').length, most }
+    } catch (error) {
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EMFILE'
+      use = most !== null && isFull ? { open: most, most } : null
+    }
+    return use
   }
 }
 

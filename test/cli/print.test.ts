@@ -371,6 +371,7 @@ test('the unit lets the service write to the folder of its backups, and refuses 
   const unit = async (folder: string) => await print('systemd', { PUBLIC_URL, BACKUP_DIRECTORY: folder })
   expect(await unit('/var/lib/app-platform-backups')).toContain('StateDirectory="app-platform-backups"')
   expect(await unit('/srv/backups')).toContain('ReadWritePaths="/srv/backups"')
+  expect(await unit('none')).not.toContain('/backups')
   const env = { PUBLIC_URL, BACKUP_DIRECTORY: '/home/me/backups' }
   const { exitCode, stderr } = await runHere(['print', 'systemd'], { env, cwd: temporaryFolder() })
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot see backups in /home/me/backups')])

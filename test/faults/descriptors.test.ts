@@ -31,7 +31,7 @@ const writeMuch = (file: string): void => {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a server without a free file descriptor continues, checkpoints its WAL, and does everything again once some are free',
+  'a server without a free file descriptor says so in its log, checkpoints its WAL, and does everything again once some are free',
   async () => {
     const world = await createWorld({ under: limited })
     const { server } = world
@@ -46,6 +46,9 @@ test.skipIf(process.platform !== 'linux')(
         (open) => open === limit,
       ),
     ).toBe(limit)
+    const isSaid = (event: string) => (log: string) =>
+      log.split('\n').some((line) => line.includes(`"event":"${event}"`) && line.includes('too_few_descriptors'))
+    expect(await eventually(async () => server.log(), isSaid('condition.began'))).toContain('LimitNOFILE')
     writeMuch(server.database)
     const copied = await eventually(
       async () => statSync(server.database).size,
@@ -60,6 +63,7 @@ test.skipIf(process.platform !== 'linux')(
     )
     expect(again?.status).toBe(200)
     expect((await issue(world)).status).toBe(200)
+    expect(await eventually(async () => server.log(), isSaid('condition.ended'))).toContain('condition.ended')
     expect((await call(server.url, 'GET', '~/metrics')).text).toContain('app_platform_database_writable 1')
     expect(server.log()).not.toContain('database.stopped')
     await endWorld(world)

@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 /** The store of the world with backups in a folder, and the job at times that the test chooses. */
-const jobAt = async (folder: string, { keep = 2, leads = true } = {}) => {
+const jobAt = async (folder: string, { keep = 2, leads = true }: { keep?: number | null; leads?: boolean } = {}) => {
   const place = readConfig({ database: await databaseOf(world.server.database) }, {}).database
   const database = await openDatabase(place, { role: 'operator', migrate: false, backupFolder: folder })
   const dailyBackups = createDailyBackups({ keep })
@@ -98,6 +98,22 @@ test('of several servers only the one that leads backs up; the others notice a b
   expect(namesIn(folder)).toEqual([])
   await recordBackup({ ...world.platform, clock: { ...world.platform.clock, now: () => lateMs } }, trace, operator, 1)
   expect(await others(lateMs, lateMs - 2 * hourMs)).toEqual(good)
+})
+
+test('a server that makes none says so two days after its start, until somebody makes one', async () => {
+  const empty = await newWorld()
+  const dailyBackups = createDailyBackups({ keep: null })
+  const look = async (afterMs: number) => {
+    const platform = { ...empty.platform, dailyBackups, clock: { ...empty.platform.clock, now: () => today + afterMs } }
+    await backUpDaily(platform, { startedAt: today, failed: () => {} })
+    return (await readConditions(platform)).filter(({ name }) => name.startsWith('backup'))
+  }
+  expect(await look(47 * hourMs)).toEqual([])
+  expect(await look(49 * hourMs)).toMatchObject([
+    { name: 'backup_missing', sentence: expect.stringContaining('BACKUP_DIRECTORY=none'), endsReadiness: false },
+  ])
+  await recordBackup(empty.platform, trace, operator, 1)
+  expect(await look(50 * hourMs)).toEqual([])
 })
 
 test('a server makes them by itself and shows them to operators', async () => {

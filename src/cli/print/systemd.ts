@@ -61,7 +61,7 @@ const environmentLines = ({ settings }: Deployment): readonly string[] =>
 /** The folder of the backups that the server makes by itself. */
 const backupHome = ({ settings }: Deployment): readonly string[] =>
   settings.flatMap(([name, value]) =>
-    name === 'BACKUP_DIRECTORY' ? [home(value, 'backups', `${stateFolder}/${backupFolder}`)] : [],
+    name === 'BACKUP_DIRECTORY' && value !== 'none' ? [home(value, 'backups', `${stateFolder}/${backupFolder}`)] : [],
   )
 
 /**

@@ -13,11 +13,13 @@ const retryMs = 3_600_000
 /** How old the latest backup may be, and how long a server runs before it says that there is none. */
 const oldMs = 26 * 3_600_000
 const patienceMs = 3_600_000
+/** The same of a server that makes none by itself, before it says that nobody has ever made one. */
+const patienceWithoutMs = 2 * dayMs
 
 /** The backups that servers make by themselves. What is wrong with them is kept in memory, for `readConditions`. */
 export type DailyBackups = {
-  /** How many are kept. */
-  readonly keep: number
+  /** How many are kept. Null: the server makes none, and only notices when nobody has ever made one. */
+  readonly keep: number | null
   readonly trouble: () => { readonly name: 'backup_failed' | 'backup_missing'; readonly sentence: string } | null
   readonly noticed: (facts: Partial<Facts>) => void
   readonly failedAt: () => number | null
@@ -30,7 +32,7 @@ type Facts = {
   readonly isMissing: boolean
 }
 
-export const createDailyBackups = ({ keep }: { readonly keep: number }): DailyBackups => {
+export const createDailyBackups = ({ keep }: Pick<DailyBackups, 'keep'>): DailyBackups => {
   let facts: Facts = { failed: null, isMissing: false }
   return {
     keep,
@@ -41,13 +43,19 @@ export const createDailyBackups = ({ keep }: { readonly keep: number }): DailyBa
         const why = facts.failed.problems.join(' ')
         return { name: 'backup_failed', sentence: `The daily backup failed: ${why} It is tried again within the hour.` }
       }
-      return facts.isMissing ? { name: 'backup_missing', sentence: missingSentence } : null
+      return facts.isMissing
+        ? { name: 'backup_missing', sentence: keep === null ? neverSentence : missingSentence }
+        : null
     },
   }
 }
 
 const missingSentence =
   'No backup was made in the last 26 hours, although BACKUP_DIRECTORY is set: see Desk → Backups and the log of the server that leads.'
+
+const neverSentence =
+  'No backup was ever made: set BACKUP_DIRECTORY, or run app-platform backup every day as app-platform help backup-and-restore shows. ' +
+  'If something else backs up this database, set BACKUP_DIRECTORY=none.'
 
 /** The last moment at which a backup was due. */
 export const lastDue = (now: number): number => Math.floor((now - dueAtMs) / dayMs) * dayMs + dueAtMs
@@ -61,11 +69,16 @@ export const backUpDaily = async (
   { startedAt, failed }: { readonly startedAt: number; readonly failed: (problems: readonly string[]) => void },
 ): Promise<void> => {
   const { database, dailyBackups: daily } = platform
-  const { backups } = database
-  if (backups === null) return
+  const { keep } = daily
+  if (keep === null) {
+    const isLate = platform.clock.now() - startedAt > patienceWithoutMs
+    daily.noticed({ isMissing: isLate && (await latestBackupAt(platform)) === null })
+    return
+  }
+  if (database.backups === null) return
   const now = platform.clock.now()
   if (database.leads() && database.health().writable && (await isDue(platform, daily, now))) {
-    const problems = await backUp(platform, daily.keep).catch((error: unknown) => {
+    const problems = await backUp(platform, keep).catch((error: unknown) => {
       daily.noticed({ failed: { at: platform.clock.now(), problems: ['The server log says why.'] } })
       throw error
     })

@@ -14,6 +14,7 @@ export const conditionNames = [
   'database_locked',
   'database_unreachable',
   'too_few_connections',
+  'too_few_descriptors',
   'clock_ahead',
   'clock_wrong',
   'clock_differs',
@@ -47,6 +48,7 @@ export const readConditions = async (platform: Observed): Promise<readonly HeldC
     ofStore,
     ofClock,
     ...sharingConditions(platform.database.sharing(), platform.node),
+    descriptorCondition(platform),
     mailCondition(platform),
     lostMailsCondition(platform),
     backupCondition(platform),
@@ -70,6 +72,18 @@ const storeCondition = ({ database }: Observed): HeldCondition | null => {
 const clockCondition = ({ clock }: Observed): HeldCondition | null => {
   const sentence = clockFault(clock)
   return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
+}
+
+/** From this share on: once none is free, new connections wait, and nobody can ask. */
+const fewDescriptorsShare = 0.9
+
+const descriptorCondition = ({ node }: Observed): HeldCondition | null => {
+  const use = node.descriptors()
+  if (use === null || use.open < use.most * fewDescriptorsShare) return null
+  return warning(
+    'too_few_descriptors',
+    `The server has ${use.open} files and connections open, and may have ${use.most}: raise LimitNOFILE of its service, and see who holds so many connections with ss -tnp.`,
+  )
 }
 
 const mailCondition = ({ mailer }: Observed): HeldCondition | null => {
