@@ -11,6 +11,10 @@ const limit = 128
 /** `exit` keeps the shell from becoming the program, so that it is the program's parent. */
 const limited = ['sh', '-c', `ulimit -n ${limit}; "$@"; exit $?`, 'sh']
 
+/** Whether the log has this event about descriptors. */
+const isSaid = (event: string) => (log: string) =>
+  log.split('\n').some((line) => line.includes(`"event":"${event}"`) && line.includes('too_few_descriptors'))
+
 /** Connections that ask nothing. */
 const openIdle = (url: string, count: number): readonly Socket[] => {
   const { hostname, port } = new URL(url)
@@ -46,8 +50,6 @@ test.skipIf(process.platform !== 'linux')(
         (open) => open === limit,
       ),
     ).toBe(limit)
-    const isSaid = (event: string) => (log: string) =>
-      log.split('\n').some((line) => line.includes(`"event":"${event}"`) && line.includes('too_few_descriptors'))
     expect(await eventually(async () => server.log(), isSaid('condition.began'))).toContain('LimitNOFILE')
     writeMuch(server.database)
     const copied = await eventually(
