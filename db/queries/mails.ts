@@ -1,6 +1,5 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lte } from 'drizzle-orm'
-import type { MailFault, MailKind } from '../../src/domain/mail.ts'
-import type { MailTopic } from '../../src/domain/mail.ts'
+import type { MailFault, MailKind, MailTopic } from '../../src/domain/mail.ts'
 import { mails, mutedMails } from '../tables/sqlite.ts'
 import { changeOne, inserter } from './rows.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
