@@ -6,7 +6,8 @@ import { auditQueries, auditReadingQueries } from './audit.ts'
 import { countedQueries, countQueries, dashboardQueries } from './counts.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { directoryQueries } from './directory.ts'
-import { builderInstallQueries, installQueries } from './installs.ts'
+import { builderInstallQueries } from './builder-installs.ts'
+import { installQueries } from './installs.ts'
 import {
   deviceQueries,
   userQueries,

@@ -1,20 +1,4 @@
-import {
-  and,
-  type AnyColumn,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  isNull,
-  or,
-  sql,
-  type SQL,
-  inArray,
-  isNotNull,
-  lt,
-  ne,
-} from 'drizzle-orm'
+import { and, type AnyColumn, asc, count, desc, eq, gt, isNull, or, sql, type SQL, ne } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { pick } from '../../src/domain/pick.ts'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
@@ -31,13 +15,12 @@ import {
   type SearchWindow,
   type TimeOrder,
 } from './places.ts'
-import { lazyReader } from './reader.ts'
+import { lazyReader, shapedReader } from './reader.ts'
 import { contains } from './users.ts'
 import { head, isHeadOfApp, isLiveOfApp, live, publisherOr } from './versions.ts'
 import type { Environment } from '../../src/domain/app.ts'
 import { notServing } from '../../src/domain/install.ts'
 import type { ResourceKind } from '../../src/domain/resource.ts'
-import type { Resource } from './resources.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -54,9 +37,9 @@ const publishers = alias(users, 'publishers')
 /** Whether a manifest names a page to show in a frame. Only opening the app reads the manifest and checks that page. */
 const namesFrame = (manifest: AnyColumn) => contains(manifest, '"embedUrl":').mapWith(Boolean)
 
-const oneLive = { approval: 'approved', state: 'active', limit: 1 } as const
+export const oneLive = { approval: 'approved', state: 'active', limit: 1 } as const
 /** Not with `or`, for which SQLite reads an index twice. */
-const servesEnvironment = ne(installs.environment, given('without'))
+export const servesEnvironment = ne(installs.environment, given('without'))
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
@@ -119,6 +102,27 @@ export const installQueries = (db: DrizzleConnection) => {
       .innerJoin(resources, eq(resources.id, installs.resourceId))
       .innerJoin(apps, eq(apps.id, installs.appId))
       .innerJoin(users, eq(users.id, installs.userId))
+
+  const askedByApp = shapedReader(db, (isAsked: (name: keyof AskedPage) => boolean) => {
+    const askedIs = (column: AnyColumn, name: keyof AskedPage) => (isAsked(name) ? eq(column, given(name)) : undefined)
+    return db
+      .select({ install: installs, kind: resources.kind, ...pick(resources, 'externalId', 'name', 'slug') })
+      .from(installs)
+      .innerJoin(resources, eq(resources.id, installs.resourceId))
+      .where(
+        and(
+          eq(installs.appId, given('appId')),
+          askedIs(installs.userId, 'userId') ?? eq(installs.approval, sql`'approved'`),
+          eq(installs.environment, given('environment')),
+          askedIs(installs.state, 'state'),
+          askedIs(resources.kind, 'kind'),
+          askedIs(resources.externalId, 'externalId'),
+          askedIs(installs.id, 'id') ?? gt(installs.id, given('after')),
+        ),
+      )
+      .orderBy(asc(installs.id))
+      .limit(givenLimit('limit'))
+  })
 
   return {
     insert: inserter(db, installs),
@@ -235,24 +239,7 @@ export const installQueries = (db: DrizzleConnection) => {
         .limit(limit)
     },
     /** What an app may list of its installs, after an ID, in the order of their IDs, with the website or store. */
-    pageForApp: async ({ appId, userId, ...asked }: AskedByApp, after: string, limit: number) =>
-      await db
-        .select({ install: installs, kind: resources.kind, ...pick(resources, 'externalId', 'name', 'slug') })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(
-          and(
-            eq(installs.appId, appId),
-            userId === null ? eq(installs.approval, 'approved') : eq(installs.userId, userId),
-            eq(installs.environment, asked.environment),
-            asked.state === null ? undefined : eq(installs.state, asked.state),
-            isOfKind(asked.kind),
-            asked.externalId === null ? undefined : eq(resources.externalId, asked.externalId),
-            asked.id === null ? gt(installs.id, after) : eq(installs.id, asked.id),
-          ),
-        )
-        .orderBy(asc(installs.id))
-        .limit(limit),
+    pageForApp: (asked: AskedByApp, after: string, limit: number) => askedByApp({ ...asked, after, limit }),
     /** How many installs of existing apps wait for an operator, counted up to a limit; those after an ID, or all. */
     countPending: async (most: number, after = '') =>
       await countUpTo(most, and(eq(installs.approval, sql`'pending'`), gt(installs.id, after))),
@@ -334,6 +321,8 @@ export type AskedByApp = Pick<Install, 'appId' | 'environment'> & {
   readonly externalId: string | null
 }
 
+type AskedPage = AskedByApp & { readonly after: string; readonly limit: number }
+
 export type StateCounts = {
   readonly states: readonly (Pick<typeof installs.$inferSelect, 'approval' | 'state'> & { readonly count: number })[]
   /** Whether all installs were counted; otherwise there may be more. */
@@ -373,127 +362,3 @@ const isInstallAsked = ({ status, kind, part }: InstallFilter): SQL | undefined 
           contains(resources.slug, part),
         ),
   )
-
-/** By what the builder looks for installs. */
-const soughtBy = ['id', 'approval', 'state', 'userId', 'appId'] as const
-type Sought = Pick<Install, (typeof soughtBy)[number]>
-
-/** Installs as the builder asks about them: by its own IDs of people, websites and stores. */
-export const builderInstallQueries = (db: DrizzleConnection) => {
-  /** Live installs of an app on the resource that the builder calls so. */
-  const on = (...conditions: readonly SQL[]) =>
-    lazyReader(db, () =>
-      db
-        .select({ id: installs.id })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(
-          and(
-            eq(resources.kind, given('kind')),
-            eq(resources.externalId, given('externalId')),
-            eq(installs.appId, given('appId')),
-            eq(installs.approval, given('approval')),
-            eq(installs.state, given('state')),
-            servesEnvironment,
-            ...conditions,
-          ),
-        )
-        .limit(givenLimit('limit')),
-    )
-  const openOn = lazyReader(
-    db,
-    () =>
-      db
-        .select({
-          id: installs.id,
-          ...pick(installs, 'appId', 'userId', 'environment', 'resourceId'),
-          was: installs.approval,
-        })
-        .from(installs)
-        .where(and(eq(installs.resourceId, given('resourceId')), isOpen)),
-    { locks: installs }, // or one that is being approved would be withdrawn
-  )
-  const onOfAnyone = on()
-  const onOfUser = on(eq(installs.userId, given('userId')))
-
-  return {
-    /** Whether the app has an approved, active install on the resource that serves this environment; of this user, or of anyone (null). */
-    isOn: (
-      { appId, environment }: { readonly appId: string; readonly environment: Environment },
-      userId: string | null,
-      { kind, externalId }: { kind: Resource['kind']; externalId: string },
-    ) => {
-      const asked = { appId, without: notServing(environment), kind, externalId, ...oneLive }
-      return userId === null ? onOfAnyone().has(asked) : onOfUser().has({ ...asked, userId })
-    },
-    /** Resources with live installs of the app, of this user or of everyone (null), as `kind:external ID`, sorted. */
-    externalPlaces: async (appId: string, userId: string | null, limit: number): Promise<readonly string[]> => {
-      const rows = await db
-        .select({ kind: resources.kind, externalId: resources.externalId })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(
-          and(
-            eq(installs.appId, appId),
-            userId === null ? undefined : eq(installs.userId, userId),
-            eq(installs.approval, 'approved'),
-            eq(installs.state, 'active'),
-            isNotNull(resources.externalId),
-          ),
-        )
-        .orderBy(asc(resources.kind), asc(resources.externalId))
-        .limit(limit)
-      return rows.map(({ kind, externalId }) => `${kind}:${externalId ?? ''}`)
-    },
-    /** Installs of apps that are not deleted, before the ID, newest first, with the builder's IDs of owner and place. */
-    forBuilder: async (
-      of: Partial<{ readonly [Name in keyof Sought]: Sought[Name] | null }>,
-      beforeId: string,
-      limit: number,
-    ) =>
-      await db
-        .select({
-          install: installs,
-          app: { slug: apps.slug, name: apps.name },
-          userExternalId: users.externalId,
-          resourceKind: resources.kind,
-          resourceExternalId: resources.externalId,
-        })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .innerJoin(users, eq(users.id, installs.userId))
-        .where(
-          and(
-            lt(installs.id, beforeId),
-            isNull(apps.deletedAt),
-            ...soughtBy.map((name) => (of[name] == null ? undefined : eq(installs[name], of[name]))),
-          ),
-        )
-        .orderBy(desc(installs.id))
-        .limit(limit),
-    /** Which of these websites and stores have open installs, with the builder's IDs. */
-    openOn: async (resourceIds: readonly string[]) =>
-      await db
-        .selectDistinct(pick(resources, 'id', 'kind', 'externalId'))
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(and(inArray(installs.resourceId, [...resourceIds]), isOpen)),
-    /** Live installs on these websites and stores, with the builder's IDs. */
-    liveOn: async (resourceIds: readonly string[]) =>
-      await db
-        .select({ ...pick(installs, 'id', 'appId', 'environment', 'userId'), ...pick(resources, 'kind', 'externalId') })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(and(inArray(installs.resourceId, [...resourceIds]), eq(installs.state, sql`'active'`), isOpen)),
-    /** Ends every open install on a website or store, and returns them with what they were. */
-    endOn: async (resourceId: string, now: number) => {
-      const ending = await openOn().all({ resourceId })
-      for (const { id, was } of ending) {
-        const approval = was === 'pending' ? 'withdrawn' : was
-        await db.update(installs).set({ approval, state: 'inactive', updatedAt: now }).where(eq(installs.id, id))
-      }
-      return ending
-    },
-  }
-}

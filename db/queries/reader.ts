@@ -145,6 +145,29 @@ export const stepWriter = (db: DrizzleConnection, step: RowStep): ((given: Given
 /** The same, prepared on first use, so that opening a database costs nothing for statements that are never run. */
 export const lazyReader = <Row>(db: DrizzleConnection, select: () => Select<Row>, options?: ReaderOptions) =>
   lazily(() => reader(db, select(), options))
+
+/**
+ * One select for each set of the names that are asked for, prepared on first use; a value of null asks for nothing. `select` writes
+ * the one in which these are asked for. There are as many as conditions can be chosen, so only a few may be.
+ */
+export const shapedReader = <Row, Asked extends Given>(
+  db: DrizzleConnection,
+  select: (isAsked: (name: keyof Asked & string) => boolean) => Select<Row>,
+): ((asked: Asked) => Awaitable<Row[]>) => {
+  const readers = new Map<string, Reader<Row>>()
+  return (asked) => {
+    const names = Object.entries(asked).flatMap(([name, value]) => (value === null ? [] : [name]))
+    const shape = names.join()
+    const prepared =
+      readers.get(shape) ??
+      reader(
+        db,
+        select((name) => names.includes(name)),
+      )
+    readers.set(shape, prepared)
+    return prepared.all(asked)
+  }
+}
 export const lazyWriter = (db: DrizzleConnection, write: () => Written) => lazily(() => writer(db, write()))
 
 /** A statement of bun:sqlite, and what is to be called before each run: the writing connection refuses one outside of a transaction. */

@@ -141,7 +141,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       state: 'active' as const,
       createdAt: now,
       updatedAt: now,
-      environment: 'production' as const,
+      environment: 'development' as const, // that of the tokens, or no app would be told of it,
       scopes: '',
     }
     members.push({ id: user.id, app })

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 /** In this order: a refresh ends the access token that GET /resources and introspection use. */
-export const caseNames = ['me', 'check', 'resources', 'introspect', 'token', 'exchange', 'refresh'] as const
+export const caseNames = ['me', 'check', 'resources', 'installs', 'introspect', 'token', 'exchange', 'refresh'] as const
 export type CaseName = (typeof caseNames)[number]
 /** Other calls during large uploads, compared with the same calls without them. */
 const uploadName = 'upload'

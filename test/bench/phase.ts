@@ -4,7 +4,7 @@ import { addCodes, fill, type Filled } from './fill.ts'
 import { type Load, type LoadMode, type LoadResult, runLoad } from './load.ts'
 import type { CaseName, Options } from './options.ts'
 import { programIn, type ServingProcess, startPlatform, startRaw } from './processes.ts'
-import { check, firstAnswer, introspection } from './requests.ts'
+import { check, firstAnswer, introspection, sameTokenTo } from './requests.ts'
 
 export const connections = 32
 /** More codes than can be exchanged in a second, so that no round runs out of them. */
@@ -72,7 +72,7 @@ export const onStage = async <T>(
 /** Exchange and refresh share a path and the shape of their answer. */
 const exampleAnswers = async (build: Build, filled: Filled, port: number) => {
   const { me, token, resources } = filled.requests
-  const every = [me, checksOf(filled), token, resources, introspectionsOf(filled), await build.addCodes(filled, 1)]
+  const every = [me, checksOf(filled), token, resources, installsOf(filled), introspectionsOf(filled), await build.addCodes(filled, 1)]
   const examples = every.map((texts) => texts[0] ?? '')
   return await Promise.all(examples.map(async (text) => await firstAnswer(port, text)))
 }
@@ -82,12 +82,15 @@ const introspectionsOf = ({ requests }: Filled): readonly string[] =>
 
 const checksOf = ({ requests }: Filled): readonly string[] => requests.me.map(check)
 
+const installsOf = ({ requests }: Filled): readonly string[] => requests.resources.map(sameTokenTo('/installs'))
+
 const modes = {
   me: 'cycle',
   check: 'cycle',
   introspect: 'cycle',
   token: 'cycle',
   resources: 'cycle',
+  installs: 'cycle',
   exchange: 'once',
   refresh: 'chain',
 } as const satisfies Record<CaseName, LoadMode>
@@ -157,6 +160,7 @@ const requestsOf = async ({ build, filled }: Stage, name: CaseName, turn: Turn):
   if (name === 'exchange') return await build.addCodes(filled, codesPerSecond * turn.seconds)
   if (name === 'introspect') return introspectionsOf(filled)
   if (name === 'check') return checksOf(filled)
+  if (name === 'installs') return installsOf(filled)
   if (name !== 'refresh') return filled.requests[name]
   const share = Math.floor(filled.requests.refresh.length / turn.shares)
   return filled.requests.refresh.slice(turn.number * share, (turn.number + 1) * share)

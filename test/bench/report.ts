@@ -30,6 +30,7 @@ export const titles = {
   exchange: 'code exchange',
   refresh: 'refresh',
   resources: 'GET /resources',
+  installs: 'GET /installs',
 } as const satisfies Record<CaseName, string>
 
 export const lineOf = (name: CaseName, rounds: readonly Round[]): Line => ({

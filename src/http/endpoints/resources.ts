@@ -85,6 +85,7 @@ export const listToldInstalls = endpoint({
       "By a user's token, the installs of this user; by the app's own token, those of everybody that an operator approved. Only installs of the environment of the token.",
     tag: 'Resources',
   },
+  isHot: true,
   run: (door, _, { caller, query }) => {
     const asked = pageRequest('installs', query)
     const question = { kind: query.kind ?? null, state: query.state ?? null, externalId: query.resourceId ?? null }
