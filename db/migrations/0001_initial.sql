@@ -47,6 +47,7 @@ CREATE TABLE apps (
   held_scopes TEXT NOT NULL,
   lost_scopes TEXT,
   development_version_id TEXT REFERENCES versions (id),
+  last_version_number INTEGER NOT NULL CHECK (last_version_number >= 0),
   secrets_roll_back INTEGER NOT NULL CHECK (secrets_roll_back IN (0, 1)),
   publisher TEXT,
   is_listed INTEGER NOT NULL CHECK (is_listed IN (0, 1)),

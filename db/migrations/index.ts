@@ -6,7 +6,7 @@ import servers from './servers.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes, which its checksum proves. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: 'f70666c9fc1870cf0ad8c3c1a09abdffbee02b650cf5b610dc5b2cc19a5de0cf' },
+  { id: 1, name: 'initial', sql: initial, sha256: 'be2b9771a845176c086f8ac4b4b8674814271066d62bd1f77d8eafed24d8dc92' },
 ]
 
 /**

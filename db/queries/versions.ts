@@ -202,13 +202,15 @@ export const versionQueries = (db: DrizzleConnection) => {
         ne(versions.artifactSha256, sha256),
         versionId === null ? undefined : ne(versions.id, versionId),
       )),
-    nextNumber: async (appId: string) =>
-      ((
-        await db
-          .select({ last: max(versions.number) })
-          .from(versions)
-          .where(eq(versions.appId, appId))
-      )[0]?.last ?? 0) + 1,
+    /** The number of a new version, which no other version of the app has had. */
+    takeNumber: async (appId: string): Promise<number> => {
+      const taken = await db
+        .update(apps)
+        .set({ lastVersionNumber: sql`${apps.lastVersionNumber} + 1` })
+        .where(eq(apps.id, appId))
+        .returning({ number: apps.lastVersionNumber })
+      return taken[0]?.number ?? Number.NaN
+    },
     /** Newest number first. */
     list: async (
       appId: string,

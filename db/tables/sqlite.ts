@@ -212,6 +212,8 @@ export const apps = sqliteTable('apps', {
   /** Those of them that were retired or taken from it. Tokens that were issued before have them no more. Null: none. */
   lostScopes: text('lost_scopes'),
   developmentVersionId: text('development_version_id'),
+  /** Of the newest version that it has ever had; 0: none. A number is not given again after its draft was removed. */
+  lastVersionNumber: integer('last_version_number').notNull(),
   /** Whether development secrets may roll back production. */
   secretsRollBack: integer('secrets_roll_back', { mode: 'boolean' }).notNull(),
   /** The name that people read as that of who publishes it. Null: that of the account it belongs to, for people who are signed in. */

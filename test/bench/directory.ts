@@ -68,6 +68,7 @@ const appOf = (id: string, index: number, ownerId: string, now: number): App => 
   heldScopes: '',
   lostScopes: null,
   developmentVersionId: null,
+  lastVersionNumber: 1,
   secretsRollBack: true,
   publisher: `Publisher ${index % 100}`,
   isListed: true,

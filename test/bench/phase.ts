@@ -72,7 +72,15 @@ export const onStage = async <T>(
 /** Exchange and refresh share a path and the shape of their answer. */
 const exampleAnswers = async (build: Build, filled: Filled, port: number) => {
   const { me, token, resources } = filled.requests
-  const every = [me, checksOf(filled), token, resources, installsOf(filled), introspectionsOf(filled), await build.addCodes(filled, 1)]
+  const every = [
+    me,
+    checksOf(filled),
+    token,
+    resources,
+    installsOf(filled),
+    introspectionsOf(filled),
+    await build.addCodes(filled, 1),
+  ]
   const examples = every.map((texts) => texts[0] ?? '')
   return await Promise.all(examples.map(async (text) => await firstAnswer(port, text)))
 }

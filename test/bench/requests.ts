@@ -23,7 +23,10 @@ export const post = (path: string, body: Readonly<Record<string, string>>): stri
 const tokenOf = (request: string): string => /Bearer (\S+)/.exec(request)?.[1] ?? ''
 
 /** A read of another path with the token of another request. */
-export const sameTokenTo = (path: string) => (read: string): string => get(path, tokenOf(read))
+export const sameTokenTo =
+  (path: string) =>
+  (read: string): string =>
+    get(path, tokenOf(read))
 
 /** The question of a proxy about the token of another request. */
 export const check = (read: string): string =>

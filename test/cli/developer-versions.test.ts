@@ -78,7 +78,7 @@ test('list shows all versions and marks the development head and the live one', 
   expect(stdout).toEndWith('The development head is 1.3.0. Users see 1.1.0.\n')
   for (let patch = 0; patch < 120; patch += 1) {
     await world.platform.database.transaction(async (q) => {
-      const number = await q.versions.nextNumber(app.id)
+      const number = await q.versions.takeNumber(app.id)
       const source = await q.versions.byName(app.id, '1.0.0')
       if (source === null) throw new Error('no version to copy')
       const id = `ver_copy_${app.slug}_${patch}`

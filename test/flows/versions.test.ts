@@ -437,7 +437,7 @@ describe('versions are for development credentials of their own app', () => {
 const remove = async ({ token }: Workshop, id: string) => await call(url, 'DELETE', `/versions/${id}`, { token })
 
 describe('removing a draft', () => {
-  test('answers with it, frees its name and its artifact, and makes the newest other version the development head', async () => {
+  test('answers with it, frees its name and its artifact but not its number, and makes the newest other version the development head', async () => {
     const shop = await workshop()
     const artifact = { filename: 'a.txt', contentBase64: Buffer.from(crypto.randomUUID()).toString('base64') }
     const first = (await upload(shop, { version: '1.0.0' })).body
@@ -456,7 +456,7 @@ describe('removing a draft', () => {
     expect((await list(shop)).current.development).toBe(third.id)
     await remove(shop, third.id)
     expect(await list(shop)).toMatchObject({ data: [], current: { development: null, production: null } })
-    expect((await upload(shop, { version: '2.0.0' })).status).toBe(201)
+    expect(await upload(shop, { version: '2.0.0' })).toMatchObject({ status: 201, body: { number: 4 } })
     const trail = await world.platform.database.queries.audit.pageOfApp(shop.app.id, 'version.removed', '~', 10)
     expect(trail.map(({ target }) => target)).toEqual([third.id, first.id, second.id])
     expect((await listRollbacks(world.platform, shop.app.id, { limit: 10, cursor: null })).data).toMatchObject([

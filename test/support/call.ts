@@ -47,5 +47,11 @@ const parse = (text: string): Json => {
   }
 }
 
+/** The body of an answer that a test only needs to go on. @throws what was refused, where the next call would fail for want of it */
+export const bodyOf = ({ status, text, body }: Answer): Json => {
+  if (status < 200 || status > 299) throw new Error(`A call that a test needs was answered with ${status}: ${text}`)
+  return body
+}
+
 /** The error code of an answer. */
 export const codeOf = (answer: Answer): string => answer.body.error?.code ?? `no error: ${answer.status}`

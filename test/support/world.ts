@@ -5,7 +5,7 @@ import { createInstall, moveInstall } from '../../src/operations/installs/instal
 import type { Platform } from '../../src/operations/platform.ts'
 import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { createUser } from '../../src/operations/users/users.ts'
-import { type Answer, call } from './call.ts'
+import { type Answer, bodyOf, call } from './call.ts'
 import { openAsOperator, operator, trace } from './operator.ts'
 import { type RunningServer, type ServerOptions, startServer } from './running-server.ts'
 
@@ -114,10 +114,10 @@ export const endWorld = async ({ server, platform }: World): Promise<void> => {
 }
 
 export const appToken = async (url: string, credentials: Credentials, scope = 'site:read'): Promise<string> =>
-  (await call(url, 'POST', '/token', { body: { ...credentials, scope } })).body.accessToken
+  bodyOf(await call(url, 'POST', '/token', { body: { ...credentials, scope } })).accessToken
 
 export const signIn = async (url: string, { email, password }: Login): Promise<string> =>
-  (await call(url, 'POST', '~/api/session', { body: { email, password } })).body.sessionToken
+  bodyOf(await call(url, 'POST', '~/api/session', { body: { email, password } })).sessionToken
 
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 
@@ -133,7 +133,7 @@ export const authorizeBody = (app: AppInWorld, scope = userScopes) => ({
 
 /** Consents as the signed-in user and returns the code. */
 export const authorize = async (url: string, session: string, app: AppInWorld, scope = userScopes): Promise<string> =>
-  (await call(url, 'POST', '/oauth/authorize', { token: session, body: authorizeBody(app, scope) })).body.code
+  bodyOf(await call(url, 'POST', '/oauth/authorize', { token: session, body: authorizeBody(app, scope) })).code
 
 export const exchangeBody = (app: AppInWorld, code: string) => ({
   grantType: 'authorization_code',

@@ -63,6 +63,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
       givenScopes: '',
       lostScopes: null,
       developmentVersionId: null,
+      lastVersionNumber: 0,
       secretsRollBack: true,
       publisher: published.publisher,
       isListed: true,

@@ -231,7 +231,7 @@ const writeDraft = async (
     return refuse('unavailable', { retryAfterSeconds: 1 }) // removed since, or not stored: the client retries from the start
   }
   if (existing === null) {
-    const number = await q.versions.nextNumber(appId)
+    const number = await q.versions.takeNumber(appId)
     await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
     await q.apps.change(appId, { developmentVersionId: id }, now)
   } else {

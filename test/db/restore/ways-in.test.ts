@@ -156,6 +156,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
     'development_version_id',
     'created_at',
     'held_scopes',
+    'last_version_number',
     'lost_scopes', // what they are subtracted from ends with a restore
   ],
   scopes: ['id', 'usable_by', 'words', 'is_restricted', 'created_at'],
