@@ -12,6 +12,7 @@ import { openSqlite, type SqliteOptions } from './sqlite.ts'
 import { checkInThread } from './sqlite/backups.ts'
 import { canonicalPath } from './sqlite/files.ts'
 import { reservedBytes } from './sqlite/room.ts'
+import { withPlace } from './sqlite/system-fault.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */
 type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
@@ -33,6 +34,10 @@ export const openDatabase = async (
     : await (
         await postgres()
       ).openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })
+
+/** An error of work on the database that is open there: one of its place or its file as DatabaseUnusable, any other as it is. */
+export const faultAt = (place: Place, error: unknown): unknown =>
+  place.kind === 'sqlite' ? withPlace(canonicalPath(place.path), error) : error
 
 /** Brings the schema up to date; gives the names of what was applied. @throws DatabaseUnusable */
 export const migrateDatabase = async (place: Place): Promise<readonly string[]> =>

@@ -1,6 +1,7 @@
 /*
- * Why the system does not let this process use a file: one sentence with the path, the cause and what to do. SQLite says little of that
- * (`unable to open database file`), so the place is looked at: the file system, the folder, the owner, the room.
+ * What an error of the system or of SQLite means, for every command and the server: one sentence with the path, the cause and what to
+ * do. SQLite says little of that (`unable to open database file`), so the place is looked at: the file system, the folder, the owner, the
+ * room. What PostgreSQL refuses is told by `postgres/server-check.ts`.
  */
 import { closeSync, lstatSync, openSync, readFileSync, rmSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -41,17 +42,61 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 /** Null for one that is not there. @throws what the system says of a folder that may not be entered */
 const lookAt = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null
 
-/** A sentence about an error of the system at this path, with what to do; null for a code that has none. */
-export const systemSentence = (code: unknown, path: string): string | null => {
-  if (code === 'EROFS') return readOnlySentence(path)
-  if (code === 'ENOSPC') return noRoomSentence(path)
-  if (code === 'EDQUOT')
-    return `The user ${actingUser()} has used up the quota on the disk of ${path}: make room, or raise it.`
-  if (code === 'EIO') return `The disk of ${path} failed: dmesg tells more. Copy what can be read to another disk.`
-  if (code === 'EMFILE' || code === 'ENFILE') {
-    return noDescriptors // the one at which it failed is not at fault
-  }
-  return code === 'EACCES' || code === 'EPERM' ? forbiddenSentence(path) : null
+const restore = 'restore a backup with app-platform restore FILE'
+
+/** `it` is the path, or words for a file that the error does not name; `at` is the path after a colon, or nothing. */
+type Told = (it: string, path: string | null, at: string) => string
+
+/** Every error of the system and of SQLite that is a fault of a file or its place, by its code. */
+const told: ReadonlyMap<unknown, Told> = new Map(
+  Object.entries<Told>({
+    ENOENT: (_it, _path, at) => `There is no such file or folder${at}.`,
+    EACCES: (_it, path) => (path === null ? forbidden() : forbiddenSentence(path)),
+    EPERM: (_it, path) => (path === null ? forbidden() : forbiddenSentence(path)),
+    EISDIR: (it) => `${it} is a folder, not a file: name a file.`,
+    ENOTDIR: (_it, _path, at) => `A part of the path is a file, not a folder${at}.`,
+    EEXIST: (_it, _path, at) => `A file with this name already exists${at}.`,
+    EROFS: (_it, path) => (path === null ? 'The file system is mounted read-only.' : readOnlySentence(path)),
+    ENOSPC: (_it, path) => (path === null ? 'The disk is full: make room.' : noRoomSentence(path)),
+    EDQUOT: (_it, path) =>
+      `The user ${actingUser()} has used up the quota on the disk${of(path)}: make room, or raise it.`,
+    EIO: (_it, path) => `The disk${of(path)} failed: dmesg tells more. Copy what can be read to another disk.`,
+    EMFILE: () => noDescriptors,
+    ENFILE: () => 'No more files may be open on this machine: raise the limit with sysctl fs.file-max.',
+    EPIPE: () => 'The reader of the output stopped before all of it was written.',
+    SQLITE_CORRUPT: (it) => `${it} is damaged: ${restore}.`,
+    SQLITE_NOTADB: (it) => `${it} cannot be read as an SQLite database: correct the path, or ${restore}.`,
+  }),
+)
+
+const of = (path: string | null): string => (path === null ? '' : ` of ${path}`)
+
+const forbidden = (): string => `A file or folder may not be used by the user ${actingUser()}: run it as the owner.`
+
+/** A sentence about an error of the system or of SQLite, with what to do; null for a code that has none. */
+export const systemSentence = (code: unknown, path: string | null): string | null => {
+  const unnamed = String(code).startsWith('SQLITE_') ? 'The database' : 'This'
+  return told.get(code)?.(path ?? unnamed, path, path === null ? '' : `: ${path}`) ?? null
+}
+
+/** A sentence about any error of the system or of SQLite, with its path if the error names one; null for any other error. */
+export const faultSentence = (error: unknown): string | null => {
+  if (!(error instanceof Error && 'code' in error)) return null
+  if ('syscall' in error && error.syscall === 'listen') return listenSentence(error)
+  if (error.code === 'EADDRINUSE') return listenSentence(error)
+  if (lackedDescriptors(error)) return noDescriptors
+  const path = 'path' in error && typeof error.path === 'string' && error.path !== '' ? error.path : null
+  if (sqliteCode(error) === null) return systemSentence(error.code, path)
+  return systemSentence(lacksRoom(error) ? 'ENOSPC' : String(error.code).split('_', 2).join('_'), path)
+}
+
+/** Why no port could be taken. For an unknown host name, Bun reports the code of an earlier failure. */
+const listenSentence = ({ code, message }: Error & { readonly code: unknown }): string => {
+  if (code === 'EACCES')
+    return 'This user may not listen on a port below 1024: choose another port, and let a proxy pass calls on.'
+  if (code !== 'EADDRINUSE') return 'This machine has no such address to listen on.'
+  const port = /port (\d+)/.exec(message)?.[1] ?? '' // nothing else of the error names it
+  return `Port ${port} is in use: another program listens there. Stop that program, or choose another port.`
 }
 
 const readOnlySentence = (path: string): string => {
@@ -178,16 +223,11 @@ export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
   if (lackedDescriptors(error)) return new DatabaseUnusable('out_of_reach', noDescriptors, options)
   const place = placeFault(file)
   if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
-  const restore = 'restore a backup with app-platform restore FILE'
   const code = sqliteCode(error) ?? ''
-  if (isDamage(error)) return new DatabaseUnusable('damaged', `${file} is damaged: ${restore}.`, options)
-  if (code.startsWith('SQLITE_NOTADB')) {
-    const sentence = `${file} cannot be read as an SQLite database: correct the path, or ${restore}.`
-    return new DatabaseUnusable('damaged', sentence, options)
-  }
-  if (code.startsWith('SQLITE_IOERR')) {
-    return new DatabaseUnusable('out_of_reach', systemSentence('EIO', file) ?? code, options)
-  }
+  const kind = code.split('_', 2).join('_')
+  const ofFile = systemSentence(kind === 'SQLITE_IOERR' ? 'EIO' : kind, file)
+  if (ofFile !== null)
+    return new DatabaseUnusable(kind === 'SQLITE_IOERR' ? 'out_of_reach' : 'damaged', ofFile, options)
   const sentence = `SQLite could not open ${file} (${code}), although its folder can be written: run app-platform check, and look at dmesg.`
   return new DatabaseUnusable('out_of_reach', sentence, options)
 }

@@ -1,7 +1,6 @@
 import type { CommanderError } from 'commander'
 import { DatabaseUnusable } from '../../db/database.ts'
-import { lackedDescriptors, noDescriptors } from '../../db/sqlite/fault.ts'
-import { systemSentence } from '../../db/sqlite/system-fault.ts'
+import { faultSentence } from '../../db/sqlite/system-fault.ts'
 import { AppPlatformError } from '../client/app-platform-error.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
@@ -71,54 +70,10 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof DatabaseUnusable || error instanceof PasswordsUnusable) return error.message
   if (error instanceof MetricsPortUnusable) return `${error.message} ${sentenceOf(error.cause)}`
   const cause = innermost(error)
-  const fault = systemFaultIn(cause)
-  if (fault !== undefined) return aboutFile(cause, fault)
+  const fault = faultSentence(cause)
+  if (fault !== null) return fault
   const { name, code, message } = describeCause(cause)
   return `The command failed: ${[name, code, message].filter((part) => part !== undefined).join(': ')}.`
-}
-
-/** The sentence, and the file or folder that it is about. */
-const aboutFile = (cause: unknown, sentence: string): string => {
-  if (!(cause instanceof Error && 'code' in cause && 'path' in cause)) return sentence
-  const { code, path } = cause
-  if (typeof path !== 'string' || path === '') return sentence
-  return systemSentence(code, path) ?? `${sentence.slice(0, -1)}: ${path}.`
-}
-
-const systemFaults: ReadonlyMap<unknown, string> = new Map(
-  Object.entries({
-    ENOENT: 'There is no such file or folder.',
-    EACCES: 'The file or folder may not be read or written by this user.',
-    EPERM: 'The file or folder may not be changed by this user.',
-    EISDIR: 'This is a folder, not a file.',
-    ENOTDIR: 'A part of the path is a file, not a folder.',
-    ENOSPC: 'The disk is full: make room.',
-    SQLITE_FULL: 'The disk is full: make room.',
-    SQLITE_IOERR_SHMSIZE: 'The disk is full: make room.',
-    EDQUOT: 'The quota on the disk is used up: make room, or raise it.',
-    EIO: 'The disk failed: dmesg tells more.',
-    EMFILE: noDescriptors,
-    ENFILE: 'No more files may be open on this machine: raise the limit with sysctl fs.file-max.',
-    SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
-    SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
-    EROFS: 'The file system is read-only.',
-    EEXIST: 'A file with this name already exists.',
-    EPIPE: 'The reader of the output stopped before all of it was written.',
-    EADDRNOTAVAIL: 'This machine has no such address to listen on.',
-  }),
-)
-
-const systemFaultIn = (error: unknown): string | undefined => {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  if (lackedDescriptors(error)) return noDescriptors
-  // For an unknown host name, Bun reports the code of an earlier failure.
-  const isListening = 'syscall' in error && error.syscall === 'listen'
-  if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return systemFaults.get('EADDRNOTAVAIL')
-  if (error.code === 'EADDRINUSE') {
-    const port = /port (\d+)/.exec(error.message)?.[1] // nothing else of the error names it
-    return `Port ${port ?? ''} is in use: another program listens there. Stop that program, or choose another port.`
-  }
-  return systemFaults.get(error.code)
 }
 
 /** A wrapping error repeats values of the query; its cause does not. */

@@ -1,7 +1,7 @@
 import { Command, type CommandOptions } from 'commander'
 import { existsSync } from 'node:fs'
 import type { WriteEvent } from '../../db/database.ts'
-import { openDatabase } from '../../db/engine.ts'
+import { faultAt, openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { systemUser } from '../../db/sqlite/system-fault.ts'
@@ -235,6 +235,8 @@ export const asOperator = async <T>(
       node: noNode,
     }
     return await work([platform, localTrace(platform), operatorActor()])
+  } catch (error) {
+    throw faultAt(config.database, error)
   } finally {
     await database.close()
   }

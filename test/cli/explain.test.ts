@@ -41,12 +41,30 @@ test('an error of the file system names the file', () => {
   expect(explain(closed).sentences).toEqual(['The reader of the output stopped before all of it was written.'])
 })
 
-test('errors of the file system are plain sentences', () => {
-  const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
-  expect(explain(full).sentences).toEqual(['The disk is full: make room.'])
+const ofSystem = (code: string, path?: string) =>
+  Object.assign(new Error('write'), { code, ...(path !== undefined && { path }) })
+
+test('errors of the file system and of SQLite are plain sentences, with or without a path', () => {
+  const full = ['The disk is full: make room.']
+  expect(explain(ofSystem('ENOSPC')).sentences).toEqual(full)
   const cause = Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
-  expect(explain(cause).sentences).toEqual(['The disk is full: make room.'])
-  expect(explain(new Error('Failed query: insert', { cause })).sentences).toEqual(['The disk is full: make room.'])
+  expect(explain(cause).sentences).toEqual(full)
+  expect(explain(new Error('Failed query: insert', { cause })).sentences).toEqual(full)
+  const codes = 'EACCES EPERM EISDIR ENOTDIR EEXIST EROFS ENOSPC EDQUOT EIO EMFILE ENFILE EPIPE ENOENT'.split(' ')
+  for (const code of codes) {
+    for (const path of [undefined, '/proc/copy.db']) {
+      const [sentence = ''] = explain(ofSystem(code, path)).sentences
+      expect(sentence).toMatch(/^[A-Z/][^\n]*\.$/)
+      expect(sentence).not.toMatch(/The command failed|undefined|null/)
+    }
+  }
+  for (const code of ['SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB'])
+    expect(explain(ofSystem(code)).sentences.join()).toContain('restore a backup with app-platform restore FILE.')
+})
+
+test('a port that this user may not take is not called a file', () => {
+  const error = Object.assign(new Error('listen'), { code: 'EACCES', syscall: 'listen' })
+  expect(explain(error).sentences.join()).toContain('may not listen on a port below 1024: choose another port')
 })
 
 test.each(['300.1.1.1', 'no.such.host.invalid', '192.0.2.1'])(
