@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import { runProgram } from './cli/program.ts'
 
 /** Of a process's memory only the first page of each file that is mapped in it; core(5). */
 const headersOnly = '0x10'
@@ -17,8 +16,18 @@ const keepMemoryOutOfCoreDumps = (): void => {
   }
 }
 
-// First of all: files that this program creates are readable by its own user only.
+/**
+ * A server outlives SIGHUP (`serve`), also one that comes while the rest of the program is loaded. Nothing is to be done about that one:
+ * the start reads all settings anyway.
+ */
+const outliveEarlyHangup = (): void => {
+  if (process.argv[2] === 'serve') process.on('SIGHUP', () => undefined)
+}
+
+outliveEarlyHangup() // before all else, because until then the signal ends the process
+// Files that this program creates are readable by its own user only.
 process.umask(0o077)
 keepMemoryOutOfCoreDumps()
+const { runProgram } = await import('./cli/program.ts')
 const exitCode = await runProgram(process.argv.slice(2))
 if (exitCode !== 0) process.exitCode = exitCode // 0 is not set: a failed write of the output may have set another code

@@ -274,7 +274,7 @@ describe('names', () => {
   })
 
   test('every sentence that names a fault says itself what to do, or is in the guide to troubleshooting', async () => {
-    const sources = faultFiles.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
+    const sources = faultFiles.flatMap((pattern) => Array.from(new Bun.Glob(pattern).scanSync(root)))
     const code = (await Promise.all(sources.map(async (file) => await Bun.file(join(root, file)).text()))).join('\n')
     const messages = namesOf(marked(await guide('operate/troubleshooting'), 'messages'))
     // What a constructor is given, and the constants and functions of sentences beside it, are the same words in quotes.
@@ -287,7 +287,7 @@ describe('names', () => {
       .map(([, , text = '']) => text)
       .filter((text) => /^(\$\{|[A-Z])/.test(text) && text.endsWith('.'))
       .filter((text) => !/^(Name|Run|The copy was kept) /.test(text)) // what to do, and no fault
-    expect(sentences.length).toBeGreaterThan(90)
+    expect(sentences.length).toBeGreaterThan(80)
     const unlisted = sentences.filter((text) => !hasRemedy(text) && !messages.some((message) => text.includes(message)))
     expect([...new Set(unlisted)]).toEqual([])
   })

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/crash.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { programCommand } from '../support/program.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { deskAt, openDesk } from './support/run.ts'
@@ -124,4 +125,43 @@ test('SIGHUP never ends a server, also without settings in files, many at once, 
     await Bun.sleep(2)
   }
   expect(await server.ended).toBe(0)
+})
+
+/** Whether the process has a handler for SIGHUP, which is signal 1; proc_pid_status(5). */
+const catchesHangup = (pid: number): boolean => {
+  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
+  return (BigInt(`0x${caught}`) & 1n) === 1n
+}
+
+/** Which files a process has open beside its own program: none of them before the server was composed. */
+const opensDatabase = (pid: number, database: string): boolean =>
+  readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith(database)
+    } catch {
+      return false // closed meanwhile
+    }
+  })
+
+test('SIGHUP does not end a server that has only begun to start', async () => {
+  const folder = temporaryFolder()
+  let early = 0
+  for (let count = 0; count < 5; count += 1) {
+    const database = join(folder, `${count}.db`)
+    const child = Bun.spawn([...programCommand, 'serve', '--json', '--port', '0', '--database', database], {
+      env: { PATH: process.env['PATH'] ?? '' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    // Before its first line runs, the system itself ends a process at a signal.
+    while (!catchesHangup(child.pid)) await Bun.sleep(0)
+    child.kill('SIGHUP')
+    if (!opensDatabase(child.pid, database)) early += 1
+    const first = child.stdout.getReader().read()
+    const hangUp = setInterval(() => child.kill('SIGHUP'), 1)
+    await first.finally(() => clearInterval(hangUp))
+    expect(new TextDecoder().decode((await first).value)).toContain('{"url":')
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+  }
+  expect(early).toBeGreaterThan(0)
 })
