@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, inArray, isNotNull, lte } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, lte, or } from 'drizzle-orm'
 import type { MailFault, MailKind, MailTopic } from '../../src/domain/mail.ts'
 import { mails, mutedMails } from '../tables/sqlite.ts'
 import { changeOne, inserter } from './rows.ts'
@@ -27,17 +27,22 @@ export const mailQueries = (db: DrizzleConnection) => {
     /** Counts an attempt before it is made. True for one of any number of racing servers; the others leave the mail alone. */
     begin: async ({ id, attempts }: Attempted, userId: string | null, nextAttemptAt: number): Promise<boolean> =>
       await changeOne(db, mails, { attempts: attempts + 1, nextAttemptAt, userId }, ...isAfter({ id, attempts })),
+    /** Those that are for a later time and were not tried become due sooner. */
+    bringForward: async (ids: readonly string[], dueAt: number): Promise<void> => {
+      const isUntried = and(inArray(mails.id, [...ids]), eq(mails.attempts, 0), gt(mails.nextAttemptAt, dueAt))
+      if (ids.length > 0) await db.update(mails).set({ nextAttemptAt: dueAt }).where(isUntried)
+    },
     /** The mail will not be sent again. */
     settle: async (mail: Attempted, state: 'sent' | 'failed' | 'dropped', fault: MailFault | null): Promise<boolean> =>
       await changeOne(db, mails, { state, fault, nextAttemptAt: null, address: null }, ...isAfter(mail)),
     noteFault: async (mail: Attempted, fault: MailFault): Promise<boolean> =>
       await changeOne(db, mails, { fault }, ...isAfter(mail)),
-    /** The faults among the `limit` waiting mails whose next attempt is furthest away. */
+    /** The faults of the `limit` waiting mails with one whose next attempt is furthest away. */
     latestFaults: async (limit: number): Promise<MailFault[]> => {
       const rows = await db
         .select({ fault: mails.fault })
         .from(mails)
-        .where(isNotNull(mails.nextAttemptAt))
+        .where(and(isNotNull(mails.nextAttemptAt), isNotNull(mails.fault)))
         .orderBy(desc(mails.nextAttemptAt))
         .limit(limit)
       return rows.flatMap(({ fault }) => (fault === null ? [] : [fault]))
@@ -62,10 +67,11 @@ export const mailQueries = (db: DrizzleConnection) => {
       const latest = db.select({ createdAt: mails.createdAt }).from(mails).where(eq(mails.kind, kind))
       return (await latest.orderBy(desc(mails.id)).limit(1))[0]?.createdAt ?? null
     },
-    countWaiting: async (limit: number): Promise<number> =>
-      await db.$count(
-        db.select({ id: mails.id }).from(mails).where(isNotNull(mails.nextAttemptAt)).limit(limit).as('waiting'),
-      ),
+    /** Mails that are due or were tried before, and not those that are for a later time. */
+    countWaiting: async (now: number, limit: number): Promise<number> => {
+      const isWaiting = and(isNotNull(mails.nextAttemptAt), or(lte(mails.nextAttemptAt, now), gt(mails.attempts, 0)))
+      return await db.$count(db.select({ id: mails.id }).from(mails).where(isWaiting).limit(limit).as('waiting'))
+    },
   }
 }
 

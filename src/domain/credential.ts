@@ -26,6 +26,9 @@ const isInGrace = (endsAtMs: number, nowMs: number): boolean =>
 export const maximumLiveSecrets = 2
 /** Hours that a rotated secret stays valid: a client secret works and a webhook secret signs as long. */
 export const graceHours = { default: 24, maximum: 168 } as const
+/** When the team is told that a rotated secret ends: a day before, or in the middle of a grace period that is shorter than two days. */
+export const endToldAtMs = (rotatedAtMs: number, endsAtMs: number): number =>
+  endsAtMs - Math.min(24 * 3_600_000, (endsAtMs - rotatedAtMs) / 2)
 /** Why a secret cannot be rotated with this grace period, as a sentence; null when it can. */
 export const graceFault = (hours: number): string | null =>
   Number.isInteger(hours) && hours >= 0 && hours <= graceHours.maximum

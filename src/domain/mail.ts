@@ -30,11 +30,12 @@ export const mailKinds = [
   'install_decided',
   'endpoint_disabled',
   'work_waits',
+  'secret_ends',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
 /** What people choose to be told by mail. Everything else is about who gets in, or about the server, and always comes. */
-export const mailTopics = ['reviews', 'installs', 'endpoints', 'waiting'] as const
+export const mailTopics = ['reviews', 'installs', 'endpoints', 'secrets', 'waiting'] as const
 export type MailTopic = (typeof mailTopics)[number]
 
 const topics = {
@@ -42,6 +43,7 @@ const topics = {
   review_asked: 'reviews',
   install_decided: 'installs',
   endpoint_disabled: 'endpoints',
+  secret_ends: 'secrets',
   review_answered: 'waiting',
   work_waits: 'waiting',
 } as const satisfies Partial<Readonly<Record<MailKind, MailTopic>>>

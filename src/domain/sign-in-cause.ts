@@ -1,10 +1,14 @@
 // Why somebody who comes from an identity provider is not signed in: what the log and the audit log call it, and what the person reads.
 
+import { mayUsePassword, type SignInRules } from './sign-in-rules.ts'
+
 type Words = {
   /** The name of the provider on the pages. */
   readonly provider: string
   /** The error that it answered with; `unknown` without one that can be shown. */
   readonly code: string
+  /** What operators can do meanwhile, with a space before; nothing if they have no passwords. */
+  readonly operators: string
 }
 
 type Row = {
@@ -61,13 +65,12 @@ const rows = {
   provider_unreachable: broken(
     'provider.unreachable',
     'provider_unreachable',
-    ({ provider }) => `${provider} does not answer. Try again in a moment. Operators can sign in with their password.`,
+    ({ provider, operators }) => `${provider} does not answer. Try again in a moment.${operators}`,
   ),
   provider_broken: broken(
     'provider.unreachable',
     'provider_broken',
-    ({ provider }) =>
-      `${provider} gave an answer that this server cannot use. ${askOperator} Operators can sign in with their password.`,
+    ({ provider, operators }) => `${provider} gave an answer that this server cannot use. ${askOperator}${operators}`,
   ),
   issuer_differs: refused(
     'issuer_differs',
@@ -133,8 +136,15 @@ export const auditReasonOf = ({ kind, code }: SignInFault): string => {
 }
 
 /** What the person reads. */
-export const sentenceOf = ({ kind, code }: SignInFault, provider: string): string =>
-  signInCauses[kind].says({ provider, code: code ?? 'unknown' })
+export const sentenceOf = (
+  { kind, code }: SignInFault,
+  rules: Pick<SignInRules, 'providerName' | 'ways' | 'passwordFor'>,
+): string =>
+  signInCauses[kind].says({
+    provider: rules.providerName,
+    code: code ?? 'unknown',
+    operators: mayUsePassword(rules, true) ? ' Operators can sign in with their password.' : '',
+  })
 
 /** What the `error` of an authorization response means (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). */
 export const causeOfAnswer = (code: string, isProof: boolean): SignInCause => {

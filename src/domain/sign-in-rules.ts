@@ -37,10 +37,31 @@ export const builderPage = ({ ways, handoverUrl }: SignInRules): string | null =
   ways.includes('handover') ? handoverUrl : null
 
 /** Whether a password opens an account of this kind. */
-export const mayUsePassword = ({ ways, passwordFor }: SignInRules, isOperator: boolean): boolean => {
+export const mayUsePassword = (
+  { ways, passwordFor }: Pick<SignInRules, 'ways' | 'passwordFor'>,
+  isOperator: boolean,
+): boolean => {
   if (isOperator) return passwordFor !== 'nobody' // or nobody could sign in while the builder is down
   return ways.includes('password') && passwordFor === 'everyone'
 }
+
+/** The ways that such a person has beside those of this server. The builder signs in no operators. */
+export const waysElsewhere = ({ ways }: SignInRules, isOperator: boolean) =>
+  ways.flatMap((way) => (way === 'password' || (way === 'handover' && isOperator) ? [] : [way]))
+
+/** Where such a person signs in elsewhere, by its name if it is the only place; null if there is none. */
+export const otherSite = (rules: SignInRules, builderName: string | null, isOperator: boolean): string | null => {
+  const [way, ...others] = waysElsewhere(rules, isOperator)
+  if (way === undefined) return null
+  if (others.length > 0) return 'another site'
+  return way === 'oidc' ? rules.providerName : (builderName ?? 'the website builder')
+}
+
+/** What operators confirm with that it is them, besides what another service says. */
+export const operatorProofs = (rules: SignInRules): string =>
+  mayUsePassword(rules, true)
+    ? 'a password, an authenticator app or a passkey of this server'
+    : 'an authenticator app or a passkey of this server'
 
 /** Whether the sign-in page has a form for passwords at all. */
 export const hasPasswordForm = (rules: SignInRules): boolean => mayUsePassword(rules, true)

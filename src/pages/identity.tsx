@@ -83,7 +83,7 @@ export const leaveForProvider = async (
     if (!(error instanceof ProviderFault)) throw error
     logFault(door, request, error)
     callOf(request).notes.errorCode = error.kind
-    const sentence = sentenceOf(error, door.platform.signIn.providerName)
+    const sentence = sentenceOf(error, door.platform.signIn)
     return notSignedIn(door, 'Sign-in is not possible now', sentence, [], 503, '/sign-in?way=password')
   }
 }

@@ -15,6 +15,7 @@ import { idToken, startHostileProvider, type Tricks } from './support/hostile-pr
 const provider = await startHostileProvider()
 afterAll(provider.stop)
 afterEach(() => provider.cheat({}))
+const rules = { providerName: 'Example ID', ways: ['oidc'], passwordFor: 'operators' } as const
 const secret = 'a-secret-of-the-test-that-is-long-enough'
 const env = {
   SIGN_IN: 'oidc',
@@ -233,7 +234,7 @@ describe('nobody is signed in, and everybody reads why, by', () => {
     await each.before?.()
     const { seen, browser } = await signIn(world, { ...ordinary(), ...tricks }, change)
     expect([each.title, seen.status]).toEqual([each.title, signInCauses[cause].status])
-    expect(seen.text.replaceAll('&#39;', "'")).toContain(sentenceOf({ kind: cause, code }, 'Example ID'))
+    expect(seen.text.replaceAll('&#39;', "'")).toContain(sentenceOf({ kind: cause, code }, rules))
     expect(seen.text).toMatch(/href="\/sign-in(\/oidc\?return_to=%2Faccount|\?return_to=%2F|\?way=password)"/)
     expect(browser.cookies.get('session')).toBeUndefined()
     const reason = code === null ? signInCauses[cause].audit : `provider_error:${code}`
@@ -393,7 +394,7 @@ describe('a proof at the provider', () => {
     const browser = await signedIn(prompting, 'refused')
     const change = { code: undefined, error: 'invalid_request' }
     const { seen } = await prove({ browser, world: prompting, tricks: {}, change })
-    expect(seen.text).toContain(sentenceOf({ kind: 'proof_refused', code: 'invalid_request' }, 'Example ID'))
+    expect(seen.text).toContain(sentenceOf({ kind: 'proof_refused', code: 'invalid_request' }, rules))
     expect(await lastRefusal(prompting)).toEqual({ action: 'session.prove', reason: 'provider_error:invalid_request' })
     expect((await lastLine(prompting, 'proof_refused'))['event']).toBe('provider.refused')
     expect((await browser.get('/account')).status).toBe(200)

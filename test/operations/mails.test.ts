@@ -1,8 +1,18 @@
 import type { OfferedRole } from '../../src/domain/member.ts'
 import { auditActions } from '../../src/domain/audit-action.ts'
-import { isNews, isOperatorMail, mailTimeoutMs, mailToldBy, pauseAfterMail } from '../../src/domain/mail.ts'
+import {
+  isNews,
+  isOperatorMail,
+  mailKinds,
+  mailTimeoutMs,
+  mailToldBy,
+  pauseAfterMail,
+  writtenLetter,
+} from '../../src/domain/mail.ts'
+import { noPassword } from '../../src/domain/password.ts'
 import { decide } from '../../src/operations/decide.ts'
 import { readConditions, readHealth } from '../../src/operations/health/health.ts'
+import { letterOf } from '../../src/operations/mails/letters.ts'
 import { noticeMailTrouble, sendNextMail } from '../../src/operations/mails/send-mails.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
@@ -446,6 +456,29 @@ describe('an announcement', () => {
 const moveTo = async (address: string, by = user) =>
   await askForEmail(platform, trace, await sessionOf(platform, by), address)
 const confirm = async (link: string) => await useEmailLink(platform, trace, link)
+
+test('no mail speaks of a password to somebody who signs in elsewhere', async () => {
+  const elsewhere: Platform = {
+    ...platform,
+    signIn: { ...platform.signIn, ways: ['oidc'], passwordFor: 'operators', providerName: 'Example ID' },
+  }
+  const user = await q.users.byId((await addUser(platform)).id)
+  if (user === null) throw new Error('no user')
+  const own = { ...user, passwordHash: noPassword }
+  const kinds = mailKinds.filter(
+    (kind) =>
+      !isNews(kind) && !isOperatorMail(kind) && kind !== 'app_invitation' && !/password|^reset|^invitation/.test(kind),
+  ) as readonly Parameters<typeof letterOf>[2][]
+  expect(kinds).toContain('new_device')
+  for (const kind of kinds) {
+    const { text } = writtenLetter(await letterOf(elsewhere, { q }, kind, own, null, ''))
+    expect([kind, text]).toEqual([kind, expect.not.stringMatching(/password/i)])
+  }
+  const { text } = writtenLetter(await letterOf(elsewhere, { q }, 'new_device', own, null, ''))
+  expect(text).toContain('secure your account at Example ID')
+  const asBefore = writtenLetter(await letterOf(platform, { q }, 'new_device', user, null, ''))
+  expect(asBefore.text).toContain('change your password')
+})
 
 describe('a change of the address', () => {
   test('is confirmed once, by a link at the new address, and told to the old one', async () => {

@@ -1,6 +1,14 @@
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import type { Environment } from '../../src/domain/app.ts'
+import { deleteApp } from '../../src/operations/apps/apps.ts'
 import { addMember } from '../../src/operations/apps/members.ts'
 import { system } from '../../src/operations/audit/event.ts'
+import {
+  createCredential,
+  listCredentials,
+  revokeCredential,
+  rotateCredential,
+} from '../../src/operations/credentials/credentials.ts'
 import { decide } from '../../src/operations/decide.ts'
 import { createInstall, moveInstall } from '../../src/operations/installs/installs.ts'
 import { chooseMailTopics, readMailTopics, tellWaitingWork } from '../../src/operations/mails/news.ts'
@@ -16,7 +24,7 @@ import { operator, trace } from '../support/operator.ts'
 import { platformOfFile } from '../support/platform-of-file.ts'
 import { submitVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
-import { sessionOf } from './support/owner.ts'
+import { developmentCaller, sessionOf } from './support/owner.ts'
 
 const withoutMail = await platformOfFile()
 const server = await startMailServer()
@@ -53,7 +61,7 @@ const submitted = async () => {
   return { user, app }
 }
 const choose = async (login: Login, chosen: readonly string[]) => {
-  const offered = ['reviews', 'installs', 'endpoints', 'waiting'] as const
+  const offered = ['reviews', 'installs', 'endpoints', 'secrets', 'waiting'] as const
   await chooseMailTopics(platform, trace, await sessionOf(platform, login), { chosen, offered })
   await deliver()
 }
@@ -139,7 +147,7 @@ test('an endpoint that the server disabled is told to those who may change it', 
 
 test('who does not want a kind of mail gets none of it, and all that concerns the sign-in', async () => {
   const { user, app } = await submitted()
-  expect(await readMailTopics(platform, user.id)).toEqual(['reviews', 'installs', 'endpoints', 'waiting'])
+  expect(await readMailTopics(platform, user.id)).toEqual(['reviews', 'installs', 'endpoints', 'secrets', 'waiting'])
   await choose(user, ['installs', 'no such topic'])
   expect(await readMailTopics(platform, user.id)).toEqual(['installs'])
   await reject(app)
@@ -183,6 +191,99 @@ test('operators are told what waits, at most once an hour, and not of the same t
   await submitVersion(platform, app, { version: '3.0.0' })
   passed += hour + 1
   expect(await digests()).toEqual([])
+})
+
+const withSecret = async () => {
+  const user = await addUser(platform)
+  const app = await addApp(platform, user)
+  await deliver()
+  return { user, app }
+}
+const rotate = async (app: AppInWorld, graceHours: number, environment: Environment = 'development') => {
+  const rotated = await rotateCredential(platform, trace, operator, {
+    clientId: app[environment].clientId,
+    graceHours,
+  })
+  await deliver()
+  return rotated
+}
+const revokeAll = async ({ slug }: AppInWorld) => {
+  for (const { id } of await listCredentials(platform, slug)) await revokeCredential(platform, trace, operator, id)
+}
+const pass = async (hours: number) => {
+  passed += hours * hour
+  return (await deliver()).filter(({ head }) => head.includes('Secret about to expire'))
+}
+
+describe('the end of a rotated secret', () => {
+  test('is told once, a day before, to those who may replace it, with whether it is still used', async () => {
+    const { user, app } = await withSecret()
+    const [developer, admin] = [await addUser(platform), await addUser(platform)]
+    await addMember(platform, trace, operator, { slug: app.slug, email: developer.email, role: 'developer' })
+    await addMember(platform, trace, operator, { slug: app.slug, email: admin.email, role: 'admin' })
+    await revokeAll(app)
+    await createCredential(platform, trace, operator, { slug: app.slug, environment: 'production', label: 'ci <old>' })
+    await rotate(app, 72, 'production')
+    expect(await pass(47.9)).toEqual([])
+    const [mail, ...others] = await pass(0.2)
+    expect(others).toEqual([])
+    expect(mail?.to).toEqual([user.email, admin.email])
+    expect(mail?.text).toContain('“ci <old>”')
+    expect(mail?.text).toContain('Nothing has used it since.')
+    expect(mail?.text).toContain(`/console/${app.slug}/credentials`)
+    expect(await pass(30)).toEqual([])
+  })
+
+  test('is told in the middle of a short grace period, and says that something still uses it', async () => {
+    const { user, app } = await withSecret()
+    await rotate(app, 2)
+    passed += 0.5 * hour
+    await developmentCaller(platform, app)
+    const [mail, ...others] = await pass(0.6)
+    expect(others).toEqual([])
+    expect(mail?.to).toEqual([user.email])
+    expect(mail?.text).toMatch(/It was last used on \d{4}-\d\d-\d\d at \d\d:\d\d UTC, after that/)
+  })
+
+  test('is not told of one that ended before, ends at once, or belongs to a deleted app', async () => {
+    const { app } = await withSecret()
+    await rotate(app, 0)
+    expect(await pass(1)).toEqual([])
+    await rotate(app, 24, 'production')
+    await revokeAll(app)
+    expect(await pass(13)).toEqual([])
+    const { app: doomed } = await withSecret()
+    await rotate(doomed, 24)
+    await deleteApp(platform, trace, operator, doomed.slug)
+    expect(await pass(13)).toEqual([])
+  })
+
+  test('is told once for one secret, however often it is rotated', async () => {
+    const { app } = await withSecret()
+    const first = await rotate(app, 48)
+    await revokeCredential(platform, trace, operator, first.id)
+    await rotate(app, 24)
+    expect(await pass(12.1)).toHaveLength(1)
+    expect(await pass(24.1)).toEqual([])
+  })
+
+  test('is not told to who does not want it, and does not count as waiting', async () => {
+    const { user, app } = await withSecret()
+    await choose(user, ['reviews'])
+    await rotate(app, 24)
+    expect(await q.mails.countWaiting(now(), 10)).toBe(0)
+    expect(await pass(13)).toEqual([])
+  })
+
+  test('is told once by several servers, also after one of them was killed in between', async () => {
+    const { app } = await withSecret()
+    await rotate(app, 24)
+    passed += 13 * hour
+    const before = server.received.length
+    await Promise.all([1, 2, 3].map(async () => await sendNextMail(platform, trace, server.mailer())))
+    await deliver()
+    expect(server.received.slice(before)).toHaveLength(1)
+  })
 })
 
 test('without a mail server nothing is written', async () => {

@@ -103,11 +103,11 @@ describe('after a decision', () => {
     const [one, two, three] = [await waiting(), await waiting(), await waiting()]
     const approved = await afterIt(await desk.submit(two.path, `${two.path}/approve`))
     expect(approved.notice).toMatch(
-      new RegExp(`^Approved, but not live yet: ${two.app.slug} 1\\.0\\.0\\. Next: .+ 1\\.0\\.0\\.$`),
+      new RegExp(`^Approved, but not live yet: Newsletter 1\\.0\\.0\\. Next: .+ 1\\.0\\.0\\.$`),
     )
     const rejected = await desk.submit(three.path, `${three.path}/reject`, nothingToMend)
     expect(rejected.headers.get('location')).toStartWith(`${one.path}?`)
-    expect((await afterIt(rejected)).notice).toStartWith(`Rejected: ${three.app.slug} 1.0.0. Next: `)
+    expect((await afterIt(rejected)).notice).toStartWith('Rejected: Newsletter 1.0.0. Next: ')
     const last = await desk.submit(one.path, `${one.path}/publish`)
     expect(last.headers.get('location')).toBe(`${one.path}?done=published`)
   })

@@ -1,12 +1,13 @@
 import type { Credential, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { maximumLiveSecrets, credentialStatus } from '../../domain/credential.ts'
+import { credentialStatus, endToldAtMs, maximumLiveSecrets } from '../../domain/credential.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { typedName } from '../../domain/entered-name.ts'
 import type { Actor } from '../audit/event.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { badInput, decide, type Operation, refuseFault } from '../decide.ts'
+import { unsentMail } from '../mails/outbox.ts'
 import { endOfGrace, newSecret } from '../new-secret.ts'
 import type { Platform } from '../platform.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
@@ -101,10 +102,28 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
     await q.credentials.endAt(before, endsAt)
     const row = minted.rowFor(input.clientId, before.at(-1)?.label ?? null, actor)
     await q.credentials.insert(row)
+    if (platform.mailer !== null && input.graceHours > 0) await tellEnd(q, before, row, endsAt)
     const detail = { replaces: before.map((old) => old.id), graceHours: input.graceHours }
     await record({ action: 'credential.rotated', appId: found.app.id, environment, target: row.id, detail })
     return { ...credentialRecord(row, environment, now), clientSecret: minted.clientSecret }
   })
+}
+
+/**
+ * Writes the mail that tells the end of the old secret, to be sent later. It has the digits of the new secret. One that was in its
+ * grace period already has its mail, which is sent sooner if the secret now ends sooner.
+ */
+const tellEnd = async (q: Queries, before: readonly Credential[], made: Credential, endsAt: number): Promise<void> => {
+  const mailOf = ({ id }: Credential): string => id.replace(/^crd_/, 'eml_')
+  const dueAt = endToldAtMs(made.createdAt, endsAt)
+  for (const old of before) {
+    if (old.expiresAt === null) {
+      await q.mails.insert(unsentMail(mailOf(made), 'secret_ends', made.createdAt, dueAt))
+    } else {
+      const later = (await q.credentials.listByClient(old.clientId)).filter(({ id }) => id > old.id)
+      await q.mails.bringForward(later.map(mailOf), dueAt)
+    }
+  }
 }
 
 /**

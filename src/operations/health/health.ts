@@ -188,7 +188,7 @@ export const readFigures = async (platform: Observed): Promise<Figures> => {
     purgeLagSeconds: await known(purgeLagSeconds(platform)),
     backupAgeSeconds: await known(backupAgeSeconds(platform)),
     dueDeliveries: await known(q.webhookEndpoints.countDue(now, mostDeliveries)),
-    mailsWaiting: mailer === null ? null : await known(q.mails.countWaiting(mostDeliveries)),
+    mailsWaiting: mailer === null ? null : await known(q.mails.countWaiting(now, mostDeliveries)),
     startedUncleanly: platform.node.startedUncleanly(),
     disabledEndpoints: disabled ?? {},
     conditions: Object.fromEntries(conditionNames.map((name) => [name, holding.has(name)])),

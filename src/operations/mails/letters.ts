@@ -2,6 +2,8 @@ import type { AuditEvent, User } from '../../../db/database.ts'
 import { type Letter, type MailKind, type NewsKind, teamMails } from '../../domain/mail.ts'
 import type { invitationToMail } from '../apps/members.ts'
 import type { OpenChange } from '../decide.ts'
+import { noPassword } from '../../domain/password.ts'
+import { mayUsePassword, otherSite } from '../../domain/sign-in-rules.ts'
 import { storedJson } from '../stored-json.ts'
 import type { Platform } from '../platform.ts'
 
@@ -17,6 +19,11 @@ type Told = {
   readonly rollback: { readonly from: string; readonly to: string; readonly by: string } | null
   /** When and from where it was done. */
   readonly circumstances: string
+  readonly hasPassword: boolean
+  /** Whether a passkey is a way in of its own. */
+  readonly entersByPasskey: boolean
+  /** What this person does to keep others from signing in as them. */
+  readonly secure: string
 }
 
 type Content = {
@@ -29,21 +36,32 @@ type Content = {
 /** Those that tell one person something. */
 type LetterKind = Exclude<MailKind, 'app_invitation' | 'condition_began' | 'condition_ended' | NewsKind>
 
+type LetterPlatform = Pick<Platform, 'platformName' | 'publicUrl' | 'signIn' | 'builder'>
+
 /** Makes the letter of a mail. `secretLink` is for a mail that brings one. */
 export const letterOf = async (
-  { platformName: platform, publicUrl: origin }: Pick<Platform, 'platformName' | 'publicUrl'>,
+  { platformName: platform, publicUrl: origin, signIn, builder }: LetterPlatform,
   { q }: Pick<OpenChange, 'q'>,
   kind: LetterKind,
-  { name, email }: Pick<User, 'name' | 'email'>,
+  user: User,
   event: AuditEvent | null,
   secretLink: string,
 ): Promise<Letter> => {
   const app = event?.appId == null ? null : await q.apps.byId(event.appId)
   const session = kind === 'new_device' ? await q.sessions.find(event?.target ?? '') : null
+  const hasPassword = user.passwordHash !== noPassword && mayUsePassword(signIn, user.isOperator)
+  const site = otherSite(signIn, builder?.name ?? null, user.isOperator)
   const { subject, says, link, after } = contents[kind]({
     platform,
     origin,
-    email,
+    email: user.email,
+    hasPassword,
+    entersByPasskey: mayUsePassword(signIn, user.isOperator),
+    secure: hasPassword
+      ? 'change your password'
+      : site === null
+        ? 'remove the passkeys that you do not know'
+        : `secure your account at ${site}`,
     app: { name: app?.name ?? '(deleted)', slug: app?.slug ?? '' },
     isRotation: event?.action === 'credential.rotated',
     rollback: kind === 'rolled_back' && event !== null ? await rollbackOf(q, event) : null,
@@ -51,7 +69,7 @@ export const letterOf = async (
   })
   return {
     subject,
-    paragraphs: [teamMails[kind] === undefined ? `Hello ${name},` : 'Hello,', says],
+    paragraphs: [teamMails[kind] === undefined ? `Hello ${user.name},` : 'Hello,', says],
     link: link === null ? null : { ...link, url: link.url === '' ? secretLink : origin + link.url },
     after: [...after, `${platform}, ${origin}`],
   }
@@ -112,11 +130,11 @@ const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {
       'If this is not your account, ignore this email. Nothing changes until the link is used.',
     ],
   }),
-  new_device: ({ platform, email, circumstances }) => ({
+  new_device: ({ platform, email, circumstances, secure }) => ({
     subject: `New sign-in to ${platform}`,
     says: `${email} has signed in from a new browser: ${circumstances}.`,
     link: { words: 'See your sessions', url: '/account/sessions' },
-    after: ['If it was not you, end that session and change your password.'],
+    after: [`If it was not you, end that session and ${secure}.`],
   }),
   password_changed: ({ platform, email, circumstances }) => ({
     subject: `Your password at ${platform} was changed`,
@@ -124,17 +142,17 @@ const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {
     link: null,
     after: [notYou(platform)],
   }),
-  email_changed: ({ platform, circumstances }) => ({
+  email_changed: ({ platform, circumstances, hasPassword }) => ({
     subject: `Your email address at ${platform} was changed`,
-    says: `The email address of your account at ${platform} was changed on ${circumstances}. You can no longer sign in with this address.`,
+    says: `The email address of your account at ${platform} was changed on ${circumstances}. ${hasPassword ? 'You can no longer sign in with this address.' : 'This address gets no more emails about it.'}`,
     link: null,
     after: [notYou(platform)],
   }),
-  factor_added: ({ platform, email, circumstances }) => ({
+  factor_added: ({ platform, email, circumstances, hasPassword, entersByPasskey, secure }) => ({
     subject: `A second factor was added at ${platform}`,
-    says: `A second factor of ${email} was added on ${circumstances}. A passkey also works without the password, and it stays when the password changes.`,
+    says: `A second factor of ${email} was added on ${circumstances}.${hasPassword ? ' A passkey also works without the password, and it stays when the password changes.' : entersByPasskey ? ' A passkey also signs you in by itself.' : ''}`,
     link: { words: 'See your second factors', url: '/account/factors' },
-    after: ['If it was not you, remove it there, and change your password.'],
+    after: [`If it was not you, remove it there, and ${secure}.`],
   }),
   factor_removed: ({ platform, email, circumstances }) => ({
     subject: `A second factor was removed at ${platform}`,
@@ -142,17 +160,17 @@ const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {
     link: { words: 'See your second factors', url: '/account/factors' },
     after: [notYou(platform)],
   }),
-  recovery_code_used: ({ platform, email, circumstances }) => ({
+  recovery_code_used: ({ platform, email, circumstances, secure }) => ({
     subject: `A recovery code was used at ${platform}`,
     says: `A recovery code of ${email} was used to sign in on ${circumstances}. It does not work a second time.`,
     link: { words: 'See your second factors', url: '/account/factors' },
-    after: ['If it was not you, end all your sessions, create new recovery codes, and change your password.'],
+    after: [`If it was not you, end all your sessions, create new recovery codes, and ${secure}.`],
   }),
-  recovery_codes_created: ({ platform, email, circumstances }) => ({
+  recovery_codes_created: ({ platform, email, circumstances, secure }) => ({
     subject: `New recovery codes were created at ${platform}`,
     says: `New recovery codes of ${email} were created on ${circumstances}. Earlier ones no longer work.`,
     link: { words: 'See your second factors', url: '/account/factors' },
-    after: ['If it was not you, create new ones there, and change your password.'],
+    after: [`If it was not you, create new ones there, and ${secure}.`],
   }),
   identity_changed: ({ platform, email, circumstances }) => ({
     subject: `How you sign in to ${platform} was changed`,
@@ -164,7 +182,10 @@ const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {
     subject: `${isRotation ? 'Rotated' : 'New'} production secret for an app at ${platform}`,
     says: `A new production secret was created for the app ${app.name} at ${platform} on ${circumstances}.`,
     link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
-    after: ['If nobody on your team created it, revoke it there and change your password.'],
+    // The members of a team sign in in different ways.
+    after: [
+      'If nobody on your team created it, revoke it there. Somebody may be signed in as one of you: end the sessions that you do not know, under Account, Sessions.',
+    ],
   }),
   rolled_back: ({ platform, app, rollback, circumstances }) => ({
     subject: `An app at ${platform} was rolled back`,

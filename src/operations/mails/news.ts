@@ -1,10 +1,11 @@
 // Mails about what people wait for. Everybody chooses which of them they get.
 
-import type { AuditEvent, Queries } from '../../../db/database.ts'
+import type { AuditEvent, Credential, Mail, Queries } from '../../../db/database.ts'
 import { recordIdOfTime } from '../../domain/identifier.ts'
 import { type Letter, type MailTopic, mailTopics, type NewsKind, waitingToldMs } from '../../domain/mail.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decide } from '../decide.ts'
+import { unsentMail } from './outbox.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { countWaiting } from '../waiting.ts'
 
@@ -15,10 +16,10 @@ export const newsLetter = async (
   platform: Pick<Platform, 'platformName' | 'publicUrl' | 'database'>,
   q: Queries,
   kind: NewsKind,
-  event: AuditEvent | null,
+  { event, ending }: NewsSubject,
 ): Promise<Letter | null> => {
   const { platformName, publicUrl } = platform
-  const told = kind === 'work_waits' ? await waitingNow(q) : event === null ? null : await newsOf(q, kind, event)
+  const told = await toldBy(q, kind, { event, ending })
   if (told === null) return null
   const { subject, says, words, path } = told
   return {
@@ -29,9 +30,54 @@ export const newsLetter = async (
   }
 }
 
+/** What news are about: an event of the audit log, or a secret in its grace period. */
+export type NewsSubject = { readonly event: AuditEvent | null; readonly ending: EndingSecret | null }
+
+const toldBy = async (q: Queries, kind: NewsKind, { event, ending }: NewsSubject): Promise<Told | null> => {
+  if (kind === 'work_waits') return await waitingNow(q)
+  if (kind === 'secret_ends') return ending === null ? null : endOf(ending)
+  return event === null ? null : await newsOf(q, kind, event)
+}
+
+type EndingSecret = NonNullable<Awaited<ReturnType<typeof endingSecret>>>
+
+/** The secret whose end the mail tells: it was replaced by the one with the digits of the mail, and still works. */
+export const endingSecret = async (q: Queries, { id, kind }: Pick<Mail, 'id' | 'kind'>, now: number) => {
+  const made = kind === 'secret_ends' ? await q.credentials.find(id.replace(/^eml_/, 'crd_')) : null
+  if (made === null) return null
+  const { credential: replacement, environment } = made
+  const app = await q.apps.byId(made.app.id)
+  const live = await q.credentials.liveOfClient(replacement.clientId, now)
+  const secret = live.find(({ id: other, expiresAt }) => expiresAt !== null && other < replacement.id)
+  return app === null || secret === undefined ? null : { secret, replacement, environment, app }
+}
+
+const endOf = ({ secret, replacement, environment, app }: EndingSecret): Told => ({
+  subject: 'Secret about to expire',
+  says:
+    `The old ${environment} secret of the app ${app.name}${namesOf(secret)} was replaced and stops working on ` +
+    `${utc(secret.expiresAt ?? 0)}. ${useOf(secret, replacement)}`,
+  words: 'See its secrets',
+  path: `/console/${app.slug}/credentials`,
+})
+
+const namesOf = ({ label, hint }: Credential): string =>
+  [label === null ? [] : [` “${label}”`], hint === null ? [] : [` that ends in ${hint}`]].flat().join('')
+
+/** The last use is recorded by the minute. */
+const useOf = ({ lastUsedAt }: Credential, { createdAt }: Credential): string =>
+  lastUsedAt === null || lastUsedAt < createdAt
+    ? 'Nothing has used it since.'
+    : `It was last used on ${utc(lastUsedAt)}, after that: whatever still uses it needs the new secret before then.`
+
+const utc = (ms: number): string => {
+  const at = new Date(ms).toISOString()
+  return `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`
+}
+
 const newsOf = async (
   q: Queries,
-  kind: Exclude<NewsKind, 'work_waits'>,
+  kind: Exclude<NewsKind, 'work_waits' | 'secret_ends'>,
   { action, appId, target }: AuditEvent,
 ): Promise<Told | null> => {
   const app = appId === null ? null : await q.apps.byId(appId)
@@ -102,9 +148,8 @@ export const tellWaitingWork = async ({ database, clock, random, mailer }: Platf
     )
   }
   if (!(await isDue(database.queries))) return
-  const unsent = { state: 'pending', attempts: 0, nextAttemptAt: now, fault: null, createdAt: now } as const
   await database.transaction(async (q) => {
-    if (await isDue(q)) await q.mails.insert({ id, kind: 'work_waits', userId: null, address: null, ...unsent })
+    if (await isDue(q)) await q.mails.insert(unsentMail(id, 'work_waits', now))
   })
 }
 

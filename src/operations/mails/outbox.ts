@@ -1,4 +1,4 @@
-import type { Queries } from '../../../db/database.ts'
+import type { Mail, Queries } from '../../../db/database.ts'
 import { isNews, isOperatorMail, linkMails, type MailKind, mailToldBy, teamMails } from '../../domain/mail.ts'
 import type { AuditFacts, AuditStamp } from '../audit/event.ts'
 
@@ -21,18 +21,22 @@ export const tellByMail = async (
   if (kind === null || kind === undefined) return
   const userId = await recipientId(q, kind, facts)
   const user = userId === null || linkMails.includes(kind) || isNews(kind) ? null : await q.users.byId(userId)
-  await q.mails.insert({
-    id: id.replace(/^aud_/, 'eml_'),
-    kind,
-    userId,
-    address: asked?.to ?? user?.email ?? null,
-    state: 'pending',
-    attempts: 0,
-    nextAttemptAt: at,
-    fault: null,
-    createdAt: at,
-  })
+  const address = asked?.to ?? user?.email ?? null
+  await q.mails.insert({ ...unsentMail(id.replace(/^aud_/, 'eml_'), kind, at), userId, address })
 }
+
+/** A mail that was never tried, to whom its kind says. It is sent when it is due. */
+export const unsentMail = (id: string, kind: MailKind, createdAt: number, dueAt = createdAt): Mail => ({
+  id,
+  kind,
+  userId: null,
+  address: null,
+  state: 'pending',
+  attempts: 0,
+  nextAttemptAt: dueAt,
+  fault: null,
+  createdAt,
+})
 
 const recipientId = async (
   q: Queries,

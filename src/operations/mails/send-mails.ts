@@ -1,4 +1,4 @@
-import type { AuditEvent, Mail, User } from '../../../db/database.ts'
+import type { Mail, User } from '../../../db/database.ts'
 import {
   askedLinkPauseMs,
   givenUpToldMs,
@@ -16,7 +16,7 @@ import {
   topicOf,
   writtenLetter,
 } from '../../domain/mail.ts'
-import { type AppRight, hasRight } from '../../domain/member.ts'
+import { type AppRight, hasRight, rightOverSecrets } from '../../domain/member.ts'
 import { noPassword } from '../../domain/password.ts'
 import { emailLinkPath, passwordLinkPath } from '../../domain/password-link.ts'
 import { secretDigits } from '../../domain/secret.ts'
@@ -31,7 +31,7 @@ import { mintLink, type MintedLink } from '../users/passwords.ts'
 import { mostOperators, operatorAddresses } from '../health/told-conditions.ts'
 import { storedJson } from '../stored-json.ts'
 import { conditionLetter, invitationLetter, letterOf } from './letters.ts'
-import { newsLetter } from './news.ts'
+import { endingSecret, newsLetter, type NewsSubject } from './news.ts'
 
 /** A mail that will not be tried again, and why. */
 type GivenUp = { readonly kind: MailKind; readonly fault: MailFault; readonly userId: string | null }
@@ -177,9 +177,9 @@ const prepareNews = async (
   kind: NewsKind,
 ): Promise<OutgoingMail | null> => {
   const { q, now } = change
-  const event = await q.audit.byId(eventIdOf(mail))
-  const [to, ...copies] = await readersOf(q, kind, event, mail.userId)
-  const letter = to === undefined ? null : await newsLetter(platform, q, kind, event)
+  const about = { event: await q.audit.byId(eventIdOf(mail)), ending: await endingSecret(q, mail, now) }
+  const [to, ...copies] = await readersOf(q, kind, about, mail.userId)
+  const letter = to === undefined ? null : await newsLetter(platform, q, kind, about)
   if (!(await q.mails.begin(mail, mail.userId, now + pauseAfterMail(mail.attempts + 1)))) return null
   if (to === undefined || letter === null) {
     await q.mails.settle({ id: mail.id, attempts: mail.attempts + 1 }, 'dropped', mail.fault)
@@ -192,17 +192,19 @@ const prepareNews = async (
 const readersOf = async (
   q: OpenChange['q'],
   kind: NewsKind,
-  event: AuditEvent | null,
+  { event, ending }: NewsSubject,
   userId: string | null,
 ): Promise<readonly string[]> => {
   const ids = async (): Promise<readonly string[]> => {
     if (kind === 'install_decided') return userId === null ? [] : [userId]
-    if (topicOf(kind) === 'waiting' || event?.appId == null) {
+    const appId = ending?.app.id ?? event?.appId ?? null
+    if (topicOf(kind) === 'waiting' || (appId === null && kind === 'endpoint_disabled')) {
       return (await q.users.activeOperators(mostOperators)).map(({ id }) => id)
     }
-    const app = await q.apps.byId(event.appId)
+    const app = appId === null ? null : await q.apps.byId(appId)
     if (app === null || app.deletedAt !== null) return []
-    const right = kind === 'endpoint_disabled' ? 'webhooks' : 'release'
+    const right =
+      ending !== null ? rightOverSecrets(ending.environment) : kind === 'endpoint_disabled' ? 'webhooks' : 'release'
     const members = (await q.appMembers.ofApp(app.id)).filter(({ role }) => hasRight(role, right))
     return [app.ownerId, ...members.map((member) => member.userId)]
   }
@@ -264,6 +266,7 @@ const recipientOf = async ({ signIn }: Platform, change: OpenChange, mail: Mail)
     case 'install_decided':
     case 'endpoint_disabled':
     case 'work_waits':
+    case 'secret_ends':
       return null // see prepareInvitation, prepareNotice and prepareNews
     case 'reset_asked':
       return mail.attempts > 0 || (await mayHaveLink(change, user)) ? user : null

@@ -33,7 +33,7 @@ export const refuseIdentity = async (
 }
 
 const refusalFor = ({ signIn }: Platform, fault: SignInFault) =>
-  refuse('invalid_login', { message: sentenceOf(fault, signIn.providerName), details: { ...fault } })
+  refuse('invalid_login', { message: sentenceOf(fault, signIn), details: { ...fault } })
 
 /** What may be done for people who come for the first time. */
 type IdentityRules = { readonly createsUsers: boolean; readonly linksByEmail: boolean }

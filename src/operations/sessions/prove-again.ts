@@ -2,7 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { clockLeewayMs } from '../../domain/identity-claims.ts'
 import { readCode } from '../../domain/second-factor.ts'
-import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import { mayUsePassword, operatorProofs, waysElsewhere } from '../../domain/sign-in-rules.ts'
 import type { Claims } from '../../runtime/identity-provider.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
@@ -32,7 +32,7 @@ export const meansOf = async (platform: Platform, { user }: SessionCaller) => {
     /** Without one of these, a fresh sign-in is enough to set up the first one. */
     hasSome: password || code || passkey,
     /** The ways of signing in elsewhere, which may ask the person again and say so. */
-    elsewhere: user.isOperator ? [] : platform.signIn.ways.flatMap((way) => (way === 'password' ? [] : [way])),
+    elsewhere: user.isOperator ? [] : waysElsewhere(platform.signIn, false),
   }
 }
 
@@ -126,7 +126,7 @@ const proveElsewhere = async (
   trace: Trace,
   caller: SessionCaller,
   way: 'oidc' | 'handover',
-  faultIn: (change: OpenChange) => Promise<keyof typeof notProved | null>,
+  faultIn: (change: OpenChange) => Promise<keyof typeof notProved | 'operator' | null>,
 ): Promise<void> =>
   await decide(platform, trace, { actor: actorOf(caller) }, async (change) => {
     const { record } = change
@@ -138,8 +138,10 @@ const proveElsewhere = async (
       return undefined
     }
     const detail = { with: way, reason }
+    const message =
+      reason === 'operator' ? `Operators confirm with ${operatorProofs(platform.signIn)}.` : notProved[reason]
     await record({ action: 'session.prove', target: caller.user.id, refusedWith: 'invalid_login', detail })
-    return refuse('invalid_login', { message: notProved[reason], details: { kind: reason } })
+    return refuse('invalid_login', { message, details: { kind: reason } })
   })
 
 const notProved = {
@@ -151,6 +153,5 @@ const notProved = {
   clock_behind:
     'It cannot be seen that you were asked to sign in again there: the clock of your identity provider is more than a minute behind. Ask the operator of this server.',
   rejected: 'You were not signed in there. You are still signed in here as before.',
-  operator: 'Operators confirm with a password, an authenticator app or a passkey of this server.',
   not_completed: 'It could not be confirmed that it is you.',
 } as const

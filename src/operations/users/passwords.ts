@@ -16,6 +16,7 @@ import {
   settle,
 } from '../decide.ts'
 import { endSignIns } from '../end-access.ts'
+import { unsentMail } from '../mails/outbox.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
@@ -266,9 +267,8 @@ export const askForLink = async (platform: Platform, trace: Trace, address: stri
   if (email === null) throw badInput('email', emailFault(address))
   const now = platform.clock.now()
   const id = recordId('eml_', platform.random.uuid(now))
-  const attempt = { state: 'pending', attempts: 0, nextAttemptAt: now, fault: null } as const
   await decide(platform, trace, { actor: anonymous, now }, async ({ q }) => {
-    await q.mails.insert({ id, kind: 'reset_asked', userId: null, address: email, ...attempt, createdAt: now })
+    await q.mails.insert({ ...unsentMail(id, 'reset_asked', now), address: email })
   })
 }
 

@@ -1,3 +1,4 @@
+import { otherSite } from '../../domain/sign-in-rules.ts'
 import type { Area } from '../change.tsx'
 import { type AreaNavigation, type FrameProps, Layout } from '../design/shell.tsx'
 import { afterSignIn } from '../second-step.tsx'
@@ -46,18 +47,19 @@ const accountNavigation = ({ session }: Visit, current: string): AreaNavigation 
 
 export const accountArea: Area = { key: 'account', navigation: async (visit) => accountNavigation(visit, '') }
 
-/** Where somebody without a password signs in: the website builder or the identity provider, by its name if it is the only one. */
-const otherSite = ({ door: { platform }, session }: Visit): string => {
-  const { ways, providerName } = platform.signIn
-  const others = ways.filter((way) => way === 'oidc' || (way === 'handover' && !session.user.isOperator))
-  if (others.length !== 1) return 'another site'
-  return others[0] === 'oidc' ? providerName : (platform.builder?.name ?? 'the website builder')
-}
-
-/** How this person signs in, in sentences. */
-export const signInWords = (visit: Visit) => {
-  const site = otherSite(visit)
-  return visit.session.user.hasPassword
+/** How this person signs in, in sentences: with a password, at another site, or with a passkey alone. */
+export const signInWords = ({ door: { platform }, session: { user } }: Visit) => {
+  const site = otherSite(platform.signIn, platform.builder?.name ?? null, user.isOperator)
+  if (!user.hasPassword && site === null) {
+    return {
+      first: 'your passkey',
+      alone: 'your passkey alone is',
+      stolen: 'somebody who takes your passkey still cannot sign in',
+      secure: <>remove the passkeys that you do not know</>,
+      email: 'You receive emails there.',
+    }
+  }
+  return user.hasPassword
     ? {
         first: 'your password',
         alone: 'your password alone is',

@@ -14,6 +14,7 @@ const words: Readonly<Record<MailTopic, readonly [name: string, about: string]>>
   reviews: ['Reviews of your apps', 'A version was approved or rejected, or an operator asks something about it.'],
   installs: ['Your installs', 'An operator has approved or rejected an install of yours.'],
   endpoints: ['Webhooks of your apps', 'An endpoint was disabled because it failed for too long.'],
+  secrets: ['Secrets of your apps', 'A secret that was rotated stops working within a day.'],
   waiting: ['Work for operators', 'Something waits for a decision (at most once an hour), or a question was answered.'],
 }
 

@@ -10,7 +10,7 @@ import { formOf, secretText } from '../form.ts'
 import { NewPasswordFields } from '../new-password.tsx'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths } from './account-page.tsx'
+import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
 
 const notices = { changed: 'Your password is changed, and every other session has ended.' } as const
 
@@ -71,7 +71,7 @@ const show = (visit: Visit): Response => {
 const showNone = (visit: Visit): Response =>
   page(
     <AccountPage title="Password" visit={visit} tab={accountPaths.password}>
-      <p>Your account has no password on this server. The service that you sign in through manages how you sign in.</p>
+      <p>Your account has no password on this server. You sign in with {signInWords(visit).first}.</p>
     </AccountPage>,
   )
 

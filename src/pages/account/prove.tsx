@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { mayUsePassword } from '../../domain/sign-in-rules.ts'
+import { mayUsePassword, operatorProofs, waysElsewhere } from '../../domain/sign-in-rules.ts'
 import type { Door } from '../../http/door.ts'
 import { hold } from '../../http/limits.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
@@ -168,15 +168,12 @@ type WithoutMeansProps = { readonly visit: Visit; readonly returnTo: string; rea
 const WithoutMeans = ({ visit, returnTo, canTry }: WithoutMeansProps) => {
   const { signIn } = visit.door.platform
   const { isOperator } = visit.session.user
-  // The builder signs in no operators.
-  const [way] = signIn.ways.flatMap((one) => (one === 'password' || (isOperator && one === 'handover') ? [] : [one]))
+  const [way] = waysElsewhere(signIn, isOperator)
   const setUp = `/account/factors/totp?${new URLSearchParams({ return_to: returnTo }).toString()}`
   return (
     <>
       {canTry ? <p>If you are not asked there, or it does not count here, set up an authenticator app.</p> : null}
-      {isOperator ? (
-        <p>Operators confirm with a password, an authenticator app or a passkey of this server. You have none yet.</p>
-      ) : null}
+      {isOperator ? <p>Operators confirm with {operatorProofs(signIn)}. You have none yet.</p> : null}
       {way === undefined ? null : (
         <p>
           <a class="button" href={`/sign-in/${way}?${new URLSearchParams({ return_to: setUp }).toString()}`}>
@@ -185,7 +182,7 @@ const WithoutMeans = ({ visit, returnTo, canTry }: WithoutMeansProps) => {
         </p>
       )}
       <p class="muted">
-        {isOperator
+        {isOperator && mayUsePassword(signIn, true)
           ? 'Another operator can create a link with which you set a password. On the server, the command “app-platform user reset-link” prints one.'
           : `If this does not work, ask the operator of this server${mayUsePassword(signIn, false) ? ': they can create a link with which you set a password' : ''}.`}
       </p>

@@ -98,14 +98,14 @@ export const afterDecision = async (
   step: 'approve' | 'publish' | 'activate' | 'reject',
   done: string,
 ): Promise<Response> => {
-  const { version: decided } = await readReview(platform, slug, version)
+  const { app, version: decided } = await readReview(platform, slug, version)
   const [queue, since] =
     step === 'activate' ? (['activation', decided.reviewedAt] as const) : (['review', decided.submittedAt] as const)
   const next = await nextInQueue(platform, queue, { since: since ?? 0, id: decided.id })
   return seeOther(
     next === null
       ? `${reviewPath(slug, version)}?done=${done}`
-      : `${reviewPath(next.slug, next.version)}?${new URLSearchParams({ done, after: `${slug} ${version}` }).toString()}`,
+      : `${reviewPath(next.slug, next.version)}?${new URLSearchParams({ done, after: `${app.name} ${version}` }).toString()}`,
   )
 }
 

@@ -33,7 +33,7 @@ const notices = {
 const noticesAbout = (decided: string, next: string): Notices => {
   const said = (what: string) => (
     <>
-      {what} <code>{decided}</code>. Next: <bdi>{next}</bdi>.
+      {what} <bdi>{decided}</bdi>. Next: <bdi>{next}</bdi>.
     </>
   )
   return {

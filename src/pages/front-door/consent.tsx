@@ -19,6 +19,7 @@ import { ScopeList } from '../design/scopes.tsx'
 import { Layout } from '../design/shell.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page, seeOther } from '../page.ts'
+import { signInWords } from '../account/account-page.tsx'
 import { findVisit, type Visit } from '../visit.ts'
 import { lifetimeInWords } from '../words.ts'
 import { goToApp, requestErrorPage, signInPath, switchAccountPath, unansweredPage } from './failed-request.tsx'
@@ -74,7 +75,7 @@ export const ConsentPage = ({ request, consent, visit, lifetimes }: ConsentPageP
     <AskedScopes consent={consent} />
     <h2>It will not get</h2>
     <ul>
-      {withheldFrom(consent).map((words) => (
+      {withheldFrom(consent, visit).map((words) => (
         <li key={words}>{words}</li>
       ))}
     </ul>
@@ -143,10 +144,10 @@ const AskedScopes = ({ consent: { catalogue, scopes, isKnown } }: { readonly con
 )
 
 /** What people may worry about and the app does not ask for. */
-const withheldFrom = ({ scopes }: Consent): readonly string[] => {
+const withheldFrom = ({ scopes }: Consent, visit: Visit): readonly string[] => {
   const asks = (name: ScopeName) => scopes.some((scope) => scope.name === name)
   return [
-    'Your password',
+    signInWords(visit).first.replace(/^./, (letter) => letter.toUpperCase()),
     ...(asks('profile.email:read') ? [] : ['Your email address']),
     ...(asks('profile:read') ? [] : ['Your name and picture']),
     // The operator's own scopes may well be about these.
