@@ -183,6 +183,7 @@ export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 
 /** A ping is not a real event: it is sent once, and is neither counted nor sent again with the events. */
 const isNoPing = ne(webhookEvents.kind, 'ping')
+const isPing = sql<boolean>`${webhookEvents.kind} = 'ping'`
 
 /** The outbox: events, and their deliveries to each endpoint. */
 export const webhookEventQueries = (db: DrizzleConnection) => {
@@ -269,14 +270,14 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
         eq(webhookDeliveries.state, before.state),
         eq(webhookDeliveries.attempts, before.attempts),
       ),
-    /** How many deliveries of events to an endpoint are in each state. */
+    /** How many deliveries to an endpoint are in each state, of events and of pings. */
     countsOf: async (endpointId: string) =>
       await db
-        .select({ state: webhookDeliveries.state, count: count() })
+        .select({ state: webhookDeliveries.state, isPing: isPing.mapWith(Boolean), count: count() })
         .from(webhookDeliveries)
         .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
-        .where(and(eq(webhookDeliveries.endpointId, endpointId), isNoPing))
-        .groupBy(webhookDeliveries.state),
+        .where(eq(webhookDeliveries.endpointId, endpointId))
+        .groupBy(webhookDeliveries.state, isPing),
     /** Deliveries to an endpoint of events since an ID and after a position, in order. */
     positionsSince: async (endpointId: string, sinceId: string, after: number, limit: number) =>
       await positions(endpointId, after, limit, gte(webhookEvents.id, sinceId)),

@@ -28,5 +28,9 @@ export const OutcomeBadge = ({ attempt }: { readonly attempt: AttemptRecord }) =
   <Badge tone={isDelivered(attempt.status) ? 'good' : 'bad'}>{outcomeInWords(attempt)}</Badge>
 )
 
-export const deliveriesInWords = ({ delivered, pending, failed }: EndpointDetail['deliveries']): string =>
-  `${delivered} delivered, ${pending} waiting, ${failed} failed`
+/** Pings are not events, so they are said on their own: who has just sent one looks for it here. */
+export const deliveriesInWords = ({ deliveries, pings }: Pick<EndpointDetail, 'deliveries' | 'pings'>): string => {
+  const { delivered, pending, failed } = deliveries
+  const events = `${delivered} delivered, ${pending} waiting, ${failed} failed`
+  return pings === 0 ? events : `${events}; and ${pings} ${pings === 1 ? 'ping' : 'pings'}`
+}

@@ -1,3 +1,4 @@
+import { deliveriesInWords } from '../../src/pages/endpoint-words.tsx'
 import { expect } from 'bun:test'
 import { webhookKinds } from '../../src/domain/webhook-event.ts'
 import { createCredential, revokeCredential, rotateCredential } from '../../src/operations/credentials/credentials.ts'
@@ -477,7 +478,9 @@ describe('events are sent again', () => {
     receiver.behave(() => 500)
     const { eventId } = await pingEndpoint(platform, trace, operator, id)
     receiver.behave(() => 200)
-    expect((await readEndpoint(platform, app.id, id)).deliveries).toEqual({ pending: 0, delivered: 1, failed: 0 })
+    const counted = await readEndpoint(platform, app.id, id)
+    expect(counted.deliveries).toEqual({ pending: 0, delivered: 1, failed: 0 })
+    expect(deliveriesInWords(counted)).toBe('1 delivered, 0 waiting, 0 failed; and 1 ping')
     expect(await resend(id, { kind: 'failed' })).toBe(0)
     expect(await resend(id, { kind: 'since', at: since[0] ?? 0 })).toBe(1)
     expect(await waitingFor(id)).toEqual(['credential.created'])

@@ -109,12 +109,13 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
   })
 }
 
+const mailOf = ({ id }: Credential): string => id.replace(/^crd_/, 'eml_')
+
 /**
  * Writes the mail that tells the end of the old secret, to be sent later. It has the digits of the new secret. One that was in its
  * grace period already has its mail, which is sent sooner if the secret now ends sooner.
  */
 const tellEnd = async (q: Queries, before: readonly Credential[], made: Credential, endsAt: number): Promise<void> => {
-  const mailOf = ({ id }: Credential): string => id.replace(/^crd_/, 'eml_')
   const dueAt = endToldAtMs(made.createdAt, endsAt)
   for (const old of before) {
     if (old.expiresAt === null) {

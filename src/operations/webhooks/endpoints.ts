@@ -102,7 +102,7 @@ export const listBuilderEndpoints = async ({ database }: Platform): Promise<read
 export type EndpointDetail = Awaited<ReturnType<typeof readEndpoint>>
 
 /**
- * One endpoint of an app, or for null of the builder, with the number of its deliveries in each state (without pings) and when its old secret expires
+ * One endpoint of an app, or for null of the builder, with the number of its deliveries in each state, that of pings, and when its old secret expires
  * (null when only the current one is valid).
  * @throws route_not_found when the app has no endpoint with this ID
  */
@@ -111,11 +111,12 @@ export const readEndpoint = async (platform: Platform, appId: string | null, id:
   const found = await q.webhookEndpoints.find(id)
   if (found === null || found.endpoint.appId !== appId) throw refuse('route_not_found')
   const counts = await q.webhookEvents.countsOf(id)
-  const countOf = (state: DeliveryState): number => counts.find((row) => row.state === state)?.count ?? 0
+  const countOf = (state: DeliveryState): number => counts.find((row) => row.state === state && !row.isPing)?.count ?? 0
   const [, old] = await q.webhookEndpoints.liveSecrets(id, platform.clock.now())
   return {
     ...endpointRecord(found.endpoint, found.slug),
     deliveries: { pending: countOf('pending'), delivered: countOf('delivered'), failed: countOf('failed') },
+    pings: counts.reduce((sum, row) => sum + (row.isPing ? row.count : 0), 0),
     oldSecretEndsAt: old?.expiresAt ?? null,
   }
 }

@@ -16,7 +16,8 @@ import { secretPage, showOnce } from '../secret-page.ts'
 import { noticesOf, StepButton, stepRoutes } from '../step.tsx'
 import { openTotpKey, TotpFields, totpForm } from '../totp-setup.tsx'
 import { requireVisit, safeReturnTo, type Visit } from '../visit.ts'
-import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
+import { AccountPage, accountPaths } from './account-page.tsx'
+import { signInWords } from '../sign-in-words.tsx'
 import { AddPasskeyRow, ofFactors, passkeyRemoval, PasskeyRow } from './passkeys.tsx'
 
 const notices = {

@@ -10,7 +10,8 @@ import { Row, RowList } from '../design/row-list.tsx'
 import { ChosenName } from '../design/values.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
+import { AccountPage, accountPaths } from './account-page.tsx'
+import { signInWords } from '../sign-in-words.tsx'
 
 /** More sessions than this are shown as "or more". */
 const countedSessions = 50

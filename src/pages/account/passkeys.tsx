@@ -17,7 +17,8 @@ import { challengeReader, newChallenge, PasskeyForm, registrationIn } from '../p
 import { showOnce } from '../secret-page.ts'
 import { StepButton, stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { accountArea, AccountPage, accountPaths, signInWords } from './account-page.tsx'
+import { accountArea, AccountPage, accountPaths } from './account-page.tsx'
+import { signInWords } from '../sign-in-words.tsx'
 
 const passkeyForm = formOf({ name: text, passkey: secretText })
 

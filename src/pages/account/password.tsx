@@ -10,7 +10,8 @@ import { formOf, secretText } from '../form.ts'
 import { NewPasswordFields } from '../new-password.tsx'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
+import { AccountPage, accountPaths } from './account-page.tsx'
+import { signInWords } from '../sign-in-words.tsx'
 
 const notices = { changed: 'Your password is changed, and every other session has ended.' } as const
 

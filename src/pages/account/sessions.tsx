@@ -10,7 +10,8 @@ import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, signInWords } from './account-page.tsx'
+import { AccountPage, accountPaths } from './account-page.tsx'
+import { signInWords } from '../sign-in-words.tsx'
 import { everySessionEnd, otherSessionsEnd, sessionEnd } from './steps.tsx'
 
 /** The browsers in which this person is signed in. */

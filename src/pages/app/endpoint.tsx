@@ -177,7 +177,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
       URL: <code>{endpoint.url}</code>,
       'Failing since': endpoint.failingSince && <Time at={endpoint.failingSince} />,
       Events: isEveryKind(endpoint.kinds, 'app') ? 'All, including those of later releases' : endpoint.kinds.join(', '),
-      'Last 30 days': deliveriesInWords(endpoint.deliveries),
+      'Last 30 days': deliveriesInWords(endpoint),
       'Old secret': endpoint.oldSecretEndsAt && (
         <>
           Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />

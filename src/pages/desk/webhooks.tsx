@@ -265,7 +265,7 @@ const show = async (visit: Visit, { id }: At): Promise<Response> => {
           Events: isEveryKind(endpoint.kinds, 'builder')
             ? 'All, including those of later releases'
             : endpoint.kinds.join(', '),
-          'Last 30 days': deliveriesInWords(endpoint.deliveries),
+          'Last 30 days': deliveriesInWords(endpoint),
           'Old secret': endpoint.oldSecretEndsAt && (
             <>
               Also signs deliveries until <Time at={endpoint.oldSecretEndsAt} />

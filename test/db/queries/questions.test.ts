@@ -116,7 +116,7 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     expect((await q.webhookEvents.nextDue(endpoint, now))?.event.position).toBe(position)
     expect(await q.webhookEvents.nextDue(endpoint, 0)).toBeNull()
     expect(await q.webhookEvents.findDelivery(other().position, endpoint)).toBeNull()
-    expect(await q.webhookEvents.countsOf(endpoint)).toEqual([{ state: 'pending', count: 1 }])
+    expect(await q.webhookEvents.countsOf(endpoint)).toEqual([{ state: 'pending', isPing: false, count: 1 }])
     expect(await q.webhookEvents.positionsSince(endpoint, 'evt_', 0, 10)).toEqual([position])
     expect(await q.webhookEvents.positionsSince(endpoint, 'evt_', position, 10)).toEqual([])
     expect(await q.webhookEvents.positionsSince(endpoint, 'evt_~', 0, 10)).toEqual([])
