@@ -17,8 +17,8 @@ export type TimeOrder = 'newest' | 'oldest'
 export const listOrderOf = (order: TimeOrder): ListOrder => (order === 'newest' ? 'descending' : 'ascending')
 
 /** The condition and the order with which a part of a list is read. The position is not part of it. */
-export const beside = (column: AnyColumn, order: ListOrder, place: Place<string | number>) => {
-  const isBack = typeof place === 'object'
+export const beside = (column: AnyColumn, order: ListOrder, place: Place<string | number> | Place<SQL>) => {
+  const isBack = typeof place === 'object' && 'backFrom' in place
   const position = isBack ? place.backFrom : place
   const isUpwards = (order === 'ascending') !== isBack
   return isUpwards

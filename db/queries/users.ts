@@ -60,9 +60,15 @@ export type UserOrder = 'email' | TimeOrder
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
 
-/** Whether a text contains a part, in the spelling of names, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
-export const contains = (column: AnyColumn, part: string): SQL =>
-  sql`lower(${column}) LIKE ${`%${lowerAscii(soughtPart(part)).replaceAll(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
+/**
+ * Whether a text contains a part, in the spelling of names, ignoring the case of ASCII letters, as LIKE does. Its wildcards count as plain
+ * characters.
+ */
+export const contains = (column: AnyColumn, part: string): SQL => isLike(column, sql`${patternOf(part)}`)
+
+/** The same with a pattern that is given when the statement runs. */
+export const isLike = (column: AnyColumn, pattern: SQL): SQL => sql`${column} LIKE ${pattern} ESCAPE '\\'`
+export const patternOf = (part: string): string => `%${soughtPart(part).replaceAll(/[\\%_]/g, '\\$&')}%`
 
 /** The users among whom a search looks; an index has the operators. */
 const scopeOf = ({ operators }: UserQuestion): SQL | undefined => (operators ? isOperator : undefined)
@@ -72,9 +78,6 @@ const isAsked = ({ part, status }: UserQuestion): SQL | undefined =>
     status === null ? undefined : eq(users.status, status),
     part === '' ? undefined : or(contains(users.email, part), contains(users.name, part), eq(users.externalId, part)),
   )
-
-/** As `lower` of the database does, which leaves other letters as they are. */
-const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: DrizzleConnection) => {
