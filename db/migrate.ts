@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { DatabaseUnusable } from './database.ts'
+import { notesOfStep } from './migrations/index.ts'
 import { connect, connectForLooking, type Connection } from './sqlite/connection.ts'
 import { faultKind, lacksRoom, patiently } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, createPrivately, exposures, syncFolderOf } from './sqlite/files.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { withRoom } from './sqlite/room.ts'
+import { assertLeavesReserve, withRoom } from './sqlite/room.ts'
 import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
 import { assertOwnWal, assertServable } from './sqlite/servable.ts'
 import { unreadable } from './sqlite/system-fault.ts'
@@ -78,9 +79,13 @@ export const migrateFile = async (path: string, migrations: readonly Migration[]
  * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old
  * schema or the new one. If several processes migrate at once, each migration is applied by one of them. Returns the names of
  * the migrations that this call applied.
+ * @throws DatabaseUnusable as `inspectSchema` does; 'full' before it begins on a disk with no room; 'migration_failed'
  */
 export const migrate = async (file: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
-  if ((await patiently(() => inspectSchema(file, migrations))) === 'current') return []
+  const state = await patiently(() => inspectSchema(file, migrations))
+  if (state === 'current') return []
+  // A step may write much. It must not begin where it would use what ending access needs.
+  if (state === 'behind') assertLeavesReserve(file, 0)
   using connection = await patiently(() => connect(file, { busyTimeoutMs: 50 }))
   // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
   // its children.
@@ -107,12 +112,14 @@ const applyOnce = (
   migration: Migration,
 ): boolean => {
   schemaState(connection, file, migrations)
-  if (appliedTo(connection).some(({ id }) => id === migration.id)) return false
+  const before = appliedTo(connection)
+  if (before.some(({ id }) => id === migration.id)) return false
   connection.run(`PRAGMA application_id = ${applicationId}`)
   connection.run(recordOfMigrations)
   try {
     connection.run(migration.sql)
   } catch (error) {
+    if (lacksRoom(error)) throw error // it was undone, and the sentence about the disk says what to do
     throw failed(migration, error instanceof Error ? error.message : String(error), error)
   }
   if (!connection.inTransaction) throw failed(migration, 'it ended its own transaction')
@@ -123,6 +130,9 @@ const applyOnce = (
     migration.name,
     migration.sha256,
   ])
+  const last = before.at(-1)
+  if (last !== undefined && hasTable(connection, 'watermarks'))
+    for (const note of notesOfStep(last.id, migration.id)) connection.run(note)
   return true
 }
 
@@ -166,8 +176,11 @@ const foreignObject = ({ type, name }: SchemaObject, file: string) => {
   )
 }
 
+const hasTable = (connection: Connection, name: 'schema_migrations' | 'watermarks'): boolean =>
+  connection.value(`SELECT count(*) FROM sqlite_schema WHERE name = '${name}'`) === 1
+
 const appliedTo = (connection: Connection): readonly Applied[] => {
-  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'") === 0) return []
+  if (!hasTable(connection, 'schema_migrations')) return []
   return connection.rows<Applied>('SELECT id, name, sha256 FROM schema_migrations ORDER BY id')
 }
 

@@ -30,12 +30,13 @@ import {
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { createSettingsReader, type Reread } from './jobs/read-settings.ts'
 import { startScheduler } from './jobs/scheduler.ts'
+import { system } from './operations/audit/event.ts'
 import { createRefusalLog } from './operations/audit/refusal-log.ts'
 import { createDailyBackups } from './operations/backups/daily-backups.ts'
 import { keepingClock, keepTime, openClock, openRandom } from './operations/clock.ts'
 import { openServerKey } from './operations/server-key.ts'
-import { readFigures } from './operations/health/health.ts'
-import type { Platform } from './operations/platform.ts'
+import { readFigures, recordMigration } from './operations/health/health.ts'
+import { localTrace, type Platform } from './operations/platform.ts'
 import { purgeKinds } from './operations/purge/purge.ts'
 import { systemTime } from './runtime/clock.ts'
 import { createLog, type Log } from './runtime/log.ts'
@@ -224,6 +225,7 @@ export const startPlatformServer = async (
   const listener = opened.listener ?? listen(config)
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
+  await recordMigration(platform, localTrace(platform), system)
   let used = config
   /** All that has changed is used, or nothing. */
   const rereadSettings = async (): Promise<Reread> => {

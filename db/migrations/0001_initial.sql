@@ -601,6 +601,6 @@ CREATE TABLE staged_resources (
 
 CREATE TABLE watermarks (
   name TEXT PRIMARY KEY NOT NULL
-    CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told', 'demo')),
+    CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told', 'demo', 'migrated_from', 'migrated_to')),
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

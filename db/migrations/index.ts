@@ -6,7 +6,7 @@ import servers from './servers.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes, which its checksum proves. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: 'be2b9771a845176c086f8ac4b4b8674814271066d62bd1f77d8eafed24d8dc92' },
+  { id: 1, name: 'initial', sql: initial, sha256: 'f0252e9946c0bfd18d235f5e0cb1bf393206caaf6412d40db9c1f972345a7cc7' },
 ]
 
 /**
@@ -37,3 +37,12 @@ export const postgresMigrations: readonly PostgresMigration[] = migrations.map((
   const text = id === 1 ? servers + inPostgres(sql) : inPostgres(sql)
   return { id, name, sql: text, sha256: createHash('sha256').update(text).digest('hex') }
 })
+
+/**
+ * What the transaction of a step leaves, in SQL that both engines read: from and to which step the schema was brought. The next opening of
+ * the platform makes an audit event of it (`recordMigration`), also after a kill, and one event of several steps.
+ */
+export const notesOfStep = (from: number, to: number): readonly string[] => [
+  `INSERT INTO watermarks (name, at) VALUES ('migrated_from', ${from}) ON CONFLICT (name) DO NOTHING`,
+  `INSERT INTO watermarks (name, at) VALUES ('migrated_to', ${to}) ON CONFLICT (name) DO UPDATE SET at = excluded.at`,
+]

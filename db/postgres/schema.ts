@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DatabaseUnusable } from '../database.ts'
+import { notesOfStep } from '../migrations/index.ts'
 import { sqlState } from './fault.ts'
 import type { Link } from './link.ts'
 import { heardWithin, silenceMs } from './nodes.ts'
@@ -99,6 +100,9 @@ export const migrateSchema = async (
     if (alone && applied > 0 && due.length > 0) await assertAlone(link)
     if (due.length > 0) await link.send(recordText, [])
     for (const step of due) await apply(link, step)
+    const [first, last] = [migrations[applied - 1], due.at(-1)] // of new tables there is nothing to tell
+    if (first !== undefined && last !== undefined)
+      for (const note of notesOfStep(first.id, last.id)) await link.send(note, [])
     await link.send('COMMIT', [])
     return due.map(({ name }) => name)
   } catch (error) {

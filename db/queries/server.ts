@@ -29,6 +29,9 @@ export const watermarkQueries = (db: DrizzleConnection) => ({
         set: { at: sql`excluded.at` },
         ...(name === 'clock' && { setWhere: lt(watermarks.at, sql`excluded.at`) }),
       })),
+  /** Removes it, and gives what it was; null if there was none. Of racing calls one gets it. */
+  take: async (name: Name) =>
+    only(await db.delete(watermarks).where(eq(watermarks.name, name)).returning({ at: watermarks.at }))?.at ?? null,
   /** Sets it to another time if it is still this one, or still absent (null). Of racing calls one gets true. */
   advance: async (name: Name, from: number | null, at: number): Promise<boolean> => {
     const isUnchanged = from === null ? sql`false` : eq(watermarks.at, from)

@@ -610,7 +610,20 @@ export const dailyUsers = sqliteTable(
 /** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
   name: text({
-    enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told', 'demo'],
+    enum: [
+      'clock',
+      'restored',
+      'recovered',
+      'moved',
+      'sealed',
+      'backed_up',
+      'counted',
+      'imported',
+      'told',
+      'demo',
+      'migrated_from',
+      'migrated_to',
+    ],
   }).primaryKey(),
   at: integer().notNull(),
 })

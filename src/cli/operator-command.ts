@@ -17,6 +17,7 @@ import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
 import { isDemo } from '../operations/demo/seed-demo.ts'
+import { recordMigration } from '../operations/health/health.ts'
 import { localTrace, noNode, type Platform, type Trace } from '../operations/platform.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
@@ -234,7 +235,9 @@ export const asOperator = async <T>(
       running: new Set(),
       node: noNode,
     }
-    return await work([platform, localTrace(platform), operatorActor()])
+    const session: OperatorSession = [platform, localTrace(platform), operatorActor()]
+    await recordMigration(...session)
+    return await work(session)
   } catch (error) {
     throw faultAt(config.database, error)
   } finally {

@@ -42,6 +42,7 @@ export const auditActions = [
   'database.backup_checked',
   'database.backup_failed',
   'database.backup_started',
+  'database.migrated',
   'database.move_planned',
   'database.moved',
   'database.moved_here',

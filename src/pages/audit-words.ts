@@ -105,6 +105,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'database.backup_checked': ({ who, value }) => tell`${who} checked the backup ${value('name')}`,
   'database.backup_failed': ({ who }) => tell`${who} started a backup, which failed`,
   'database.backup_started': ({ who }) => tell`${who} started a backup`,
+  'database.migrated': ({ who, value }) =>
+    tell`${who} brought the tables of the database from step ${value('from')} to ${value('to')}`,
   'database.move_planned': ({ who }) => tell`${who} planned to move the database by a dump`,
   'database.moved': ({ who }) => tell`${who} moved the database to another machine`,
   'database.moved_here': ({ who }) => tell`${who} moved the database to this machine`,

@@ -112,6 +112,7 @@ const noTimes = new Set([
   'token_pairs.key',
   'token_pairs.previous_key',
   'live_changes.position',
+  'apps.last_version_number',
   'schema_migrations.id',
   'apps.secrets_roll_back',
   'apps.is_listed',

@@ -1,6 +1,7 @@
 import type { Sharing, StoreProblem } from '../../../db/database.ts'
 import { clockFault, clockOffsetMs } from '../clock.ts'
-import type { Observed, OwnNode, Platform } from '../platform.ts'
+import type { Actor } from '../audit/event.ts'
+import type { Observed, OwnNode, Platform, Trace } from '../platform.ts'
 import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeOfKey } from '../../domain/time-key.ts'
@@ -239,6 +240,19 @@ export const recordBackup: Operation<number, void> = async (platform, trace, act
     await q.watermarks.set('backed_up', now)
     await record({ action: 'database.backed_up', detail: { sizeBytes } })
   })
+
+/**
+ * Makes one audit event of the steps that have brought the schema up to date since the last one. Whatever keeps it from being written now,
+ * such as a full disk, keeps nothing else: the next opening writes it.
+ */
+export const recordMigration = async (platform: Platform, trace: Trace, actor: Actor): Promise<void> => {
+  if ((await platform.database.queries.watermarks.find('migrated_to')) === null) return
+  await decide(platform, trace, { actor }, async ({ q, record }) => {
+    const from = await q.watermarks.take('migrated_from')
+    const to = await q.watermarks.take('migrated_to')
+    if (from !== null && to !== null) await record({ action: 'database.migrated', detail: { from, to } })
+  }).catch(() => undefined)
+}
 
 /**
  * For how many whole seconds the oldest expired app token or session has been waiting for the purge; 0 when the purge is
