@@ -267,7 +267,7 @@ export const redirectUriQueries = (db: DrizzleConnection) => {
 export type AppInvitation = typeof appInvitations.$inferSelect
 
 /** The apps of a person that are not deleted: those that belong to them, and those of which they are a member. */
-export const appIdsOf = (db: DrizzleConnection, userId: string) =>
+export const appIdsOf = (db: DrizzleConnection, userId: string | SQL) =>
   db
     .select({ id: apps.id })
     .from(apps)
@@ -296,6 +296,7 @@ export const appMemberQueries = (db: DrizzleConnection) => {
       )
       .where(and(eq(apps.slug, given('slug')), isNull(apps.deletedAt))),
   )
+  const anyOf = lazyReader(db, () => appIdsOf(db, given('userId')))
   const role = lazyReader(
     db,
     () =>
@@ -316,6 +317,8 @@ export const appMemberQueries = (db: DrizzleConnection) => {
       const role: MemberRole | null = found.app.ownerId === userId ? 'owner' : found.role
       return role === null ? null : { app: found.app, role }
     },
+    /** Whether a person owns or is a member of an app that is not deleted. */
+    hasAny: (userId: string) => anyOf().has({ userId }),
     /** The role of a member; null for everybody else, and for the publisher. */
     roleOf: async (appId: string, userId: string): Promise<MemberRole | null> =>
       (await role().first({ appId, userId }))?.role ?? null,

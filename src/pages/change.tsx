@@ -187,7 +187,7 @@ export const secretShownBefore = (advice: string): string =>
 
 /** A part of the site with pages of its own. */
 export type Area = {
-  readonly key: 'account' | 'console' | 'desk'
+  readonly key: 'account' | 'apps' | 'console' | 'desk'
   /** Its pages. In the console they belong to the app with this slug. @throws route_not_found */
   readonly navigation: (visit: Visit, slug: string) => Promise<AreaNavigation>
 }

@@ -7,6 +7,7 @@ import { readActivity, countActiveInstalls, listAttention, readLatestEvents } fr
 import { readConditions } from '../operations/health/health.ts'
 import { listOwnInstalls, type OwnInstall } from '../operations/installs/lists.ts'
 import { countedWaiting } from '../operations/waiting.ts'
+import { newAppPath } from './app/app-area.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from './dashboard.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { AppStatusBadge, InstallStatusBadge } from './design/badge.tsx'
@@ -128,6 +129,7 @@ const AppRow = ({ app: { id, slug, name, status, live, developmentHead } }: { re
 /** What apps may do for this person, also if they have apps of their own; then what they do not use is left out. */
 const ownAccess = async (visit: Visit, isWithoutApps: boolean) => {
   const { platform } = visit.door
+  const { isOperator } = visit.session.user
   const installs = await listOwnInstalls(platform, visit.session, { limit: shownRows, cursor: null }, 'open')
   const connected = await listConnectedApps(platform, visit.session)
   return (
@@ -177,7 +179,9 @@ const ownAccess = async (visit: Visit, isWithoutApps: boolean) => {
         <section aria-labelledby="next">
           <h2 id="next">Next steps</h2>
           <RowList
-            rows={visit.session.user.isOperator ? [...operatorSteps, ...nextSteps] : nextSteps}
+            rows={[...(isOperator ? operatorSteps : []), ...nextSteps].filter(
+              ({ href }) => href !== newAppPath || isOperator || platform.appCreation === 'everyone',
+            )}
             row={({ href, name, about, icon }) => (
               <Row key={href} href={href} avatar={<IconTile name={icon} />} title={name} facts={[about]} />
             )}
@@ -235,7 +239,7 @@ const nextSteps = [
     about: 'See the apps for your websites and stores, and what each asks for.',
   },
   {
-    href: '/console/new',
+    href: newAppPath,
     name: 'Build an app',
     icon: 'code',
     about: 'Register it, get a secret and make the first call. That takes a minute.',

@@ -30,6 +30,8 @@ export type Visit = {
   /** The form of this request, on the page that shows it again. */
   readonly refused?: RefusedForm
   readonly platformName: string
+  /** Whether they own or work on an app. */
+  readonly hasApps: boolean
   /** What waits for this operator. Omitted for everybody else, and for forms. */
   readonly waiting?: WaitingWork
   /**
@@ -65,7 +67,8 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   const { session, token: sessionToken } = found
   call.notes.userId = session.user.id
   const isPageOfOperator = session.user.isOperator && (request.method === 'GET' || request.method === 'HEAD')
-  const visit = visitOf(door, call, session, sessionToken)
+  const hasApps = await door.platform.database.queries.appMembers.hasAny(session.user.id)
+  const visit = { ...visitOf(door, call, session, sessionToken), hasApps }
   return isPageOfOperator ? { ...visit, waiting: await countWaiting(door.platform) } : visit
 }
 
@@ -85,6 +88,7 @@ export const visitOf = (door: Door, call: Call, session: SessionCaller, sessionT
     tickets: ticketBook(door, sessionToken, { owner: ownerTag(serverKey, id) }),
     kept: keptFormOf(door, call.request, id),
     platformName: platform.platformName,
+    hasApps: false,
     as: (may, ticket) => acting({ kind: 'user', id }, { may, ...(ticket && { ticket }) }),
     asOperator: ({ may = always, ...once } = {}) =>
       acting({ kind: 'operator', id }, { ...once, may: ruleOfOperator(may) }),

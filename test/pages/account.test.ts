@@ -70,7 +70,6 @@ describe('the overview', () => {
     const main = page.getByRole('main')
     expect(await main.textContent()).toContain('Ada Example')
     expect(await main.textContent()).toContain(user.email)
-    expect(await main.textContent()).toContain('One app can act for you.')
     expect(await main.textContent()).toContain('You are signed in here and in 2 other places.')
   })
 })

@@ -33,9 +33,14 @@ const tabs = [
   { path: accountPaths.password, name: 'Password', icon: 'lock' },
   { path: accountPaths.factors, name: 'Second factors', icon: 'shield' },
   { path: accountPaths.sessions, name: 'Sessions', icon: 'screen' },
-  { path: accountPaths.apps, name: 'Connected apps', icon: 'link' },
-  { path: accountPaths.installs, name: 'Installs', icon: 'box' },
 ] as const
+
+const appsTabs = [
+  { path: accountPaths.installs, name: 'Installs', icon: 'box' },
+  { path: accountPaths.directory, name: 'Find apps', icon: 'apps' },
+  { path: accountPaths.apps, name: 'Connected apps', icon: 'link' },
+] as const
+type AppsTab = (typeof appsTabs)[number]['path']
 
 /** Nobody is led to a page about something that they do not have. */
 const accountNavigation = ({ session }: Visit, current: string): AreaNavigation => ({
@@ -46,9 +51,19 @@ const accountNavigation = ({ session }: Visit, current: string): AreaNavigation 
 
 export const accountArea: Area = { key: 'account', navigation: async (visit) => accountNavigation(visit, '') }
 
+/** What apps are on the websites and stores of a person, may do for them, or could. */
+export const appsNavigation = (current: AppsTab | ''): AreaNavigation => ({ label: 'Apps', links: appsTabs, current })
+
+export const appsArea: Area = { key: 'apps', navigation: async () => appsNavigation('') }
+
 type AccountPageProps = FrameProps & { readonly tab: (typeof tabs)[number]['path'] }
 
 /** The frame of the account's pages. */
 export const AccountPage = ({ tab, ...frame }: AccountPageProps) => (
   <Layout {...frame} belongsTo="Account" section="account" nav={accountNavigation(frame.visit, tab)} />
+)
+
+/** The frame of the pages about the apps that a person uses. */
+export const AppsPage = ({ tab, ...frame }: FrameProps & { readonly tab: AppsTab }) => (
+  <Layout {...frame} belongsTo="Apps" section="apps" nav={appsNavigation(tab)} />
 )

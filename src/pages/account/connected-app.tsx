@@ -12,7 +12,7 @@ import { page } from '../page.ts'
 import { list, listRoutes } from '../list.ts'
 import { StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, connectedAppPath } from './account-page.tsx'
+import { AppsPage, accountPaths, connectedAppPath } from './account-page.tsx'
 import { ConnectedAppBadges, ConnectedAppFacts } from './connected-apps.tsx'
 import { authorizationEnd, findConnectedApp, revocation } from './steps.tsx'
 
@@ -29,7 +29,7 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
     .read(visit, { clientId })
     .rows((part) => listAuthorizations(visit.door.platform, visit.session, clientId, part))
   return page(
-    <AccountPage
+    <AppsPage
       title={app.name}
       avatarId={app.appId}
       icon={app.icon}
@@ -55,7 +55,7 @@ const show = async (visit: Visit, { clientId }: ParamsOf<typeof authorizationLis
       />
       <Pager of={authorizations} />
       <p class="muted">A token lets an app act for you for up to an hour. Then the app has to fetch a new one.</p>
-    </AccountPage>,
+    </AppsPage>,
   )
 }
 

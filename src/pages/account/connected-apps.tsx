@@ -15,7 +15,7 @@ import { list, listRoutes, order, search, timeOrders } from '../list.ts'
 import { page } from '../page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { AccountPage, accountPaths, connectedAppPath } from './account-page.tsx'
+import { AppsPage, accountPaths, connectedAppPath } from './account-page.tsx'
 import { isOf, revocation, revocationOfAll } from './steps.tsx'
 
 /** The apps that can act for this person, and the end of their access. */
@@ -38,7 +38,7 @@ const show = async (visit: Visit): Promise<Response> => {
     .toSorted(comparisons[asked.values.sort])
   const found = await asked.rows(async () => ({ data, nextCursor: null }))
   return page(
-    <AccountPage
+    <AppsPage
       title="Connected apps"
       about="These apps can act for you, within the permissions listed and no more."
       actions={apps.length > 1 ? <StepButton visit={visit} step={revocationOfAll} of={null} params={{}} /> : null}
@@ -65,7 +65,7 @@ const show = async (visit: Visit): Promise<Response> => {
           Revoking access works at once on every device. The app can then do nothing until you allow it again.
         </p>
       )}
-    </AccountPage>,
+    </AppsPage>,
   )
 }
 

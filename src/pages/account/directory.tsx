@@ -9,7 +9,7 @@ import { listDirectory, type ListedApp, readIconOfLive, readListedApp } from '..
 import { prepareInstall } from '../../operations/installs/installs.ts'
 import { listOpenInstalls } from '../../operations/installs/lists.ts'
 import { readCatalogue } from '../../operations/scopes/scopes.ts'
-import { accountPaths, openInstallPath } from './account-page.tsx'
+import { accountPaths, appsNavigation, openInstallPath } from './account-page.tsx'
 import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
@@ -42,8 +42,9 @@ export const directoryRoutes = (door: Door) => {
 /** What a page of the directory knows of its reader. Only the platform's name if nobody is signed in. */
 const readerOf = async (door: Door, request: Request) => {
   const visit = await findVisit(door, request)
-  if (visit === null) return { frame: door.platform, as: 'everybody', opens: [] } as const
-  return { frame: visit, as: 'signed in', opens: await listOpenInstalls(door.platform, visit.userId) } as const
+  if (visit === null) return { frame: { visit: door.platform }, as: 'everybody', opens: [] } as const
+  const frame = { visit, section: 'apps', nav: appsNavigation(accountPaths.directory) } as const
+  return { frame, as: 'signed in', opens: await listOpenInstalls(door.platform, visit.userId) } as const
 }
 
 type OpenInstall = Awaited<ReturnType<typeof listOpenInstalls>>[number]
@@ -61,9 +62,9 @@ const showDirectory = async (door: Door, request: Request, shared: ReturnType<ty
   const catalogue = await readCatalogue(platform)
   const content = () => (
     <Layout
+      {...frame}
       title="Apps"
       about="Apps for your websites and stores. You see what each may do before you install it."
-      visit={frame}
     >
       <FilterBar of={asked} isShown={apps.rows.length > 0} />
       <RowList
@@ -174,9 +175,9 @@ const showApp = async (door: Door, request: Request, slug: string): Promise<Resp
   const installs = opens.filter(isOfLive(app))
   return page(
     <Layout
+      {...frame}
       title={app.name}
       belongsTo="Apps"
-      visit={frame}
       crumbs={[{ href: accountPaths.directory, name: 'Apps' }]}
       avatarId={app.id}
       icon={app.icon}
@@ -186,7 +187,7 @@ const showApp = async (door: Door, request: Request, slug: string): Promise<Resp
       <div class="about-app">
         <AboutApp facts={app.facts} />
       </div>
-      {'session' in frame && installs.length > 0 ? await elsewhere(frame, slug) : null}
+      {as === 'signed in' && installs.length > 0 ? await elsewhere(frame.visit, slug) : null}
       <h2>What it may do</h2>
       <ScopeList catalogue={await readCatalogue(door.platform)} scopes={app.scopes} />
       <p class="muted">It can do this only where you install it, and only after you have agreed.</p>

@@ -71,7 +71,7 @@ const ask = async (visit: Visit, slug: string, environment: Environment) => {
   const more = olderPath(installPath(slug, environment), list, question.places.nextCursor, param)
   const { app } = question
   return page(
-    <Layout title="Install this app?" visit={visit} section="account" width="narrow">
+    <Layout title="Install this app?" visit={visit} section="apps" width="narrow">
       <div class="asker">
         <Avatar id={app.id} name={app.name} icon={app.icon} />
         <div>

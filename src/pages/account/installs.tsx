@@ -13,7 +13,7 @@ import { formOf, text } from '../form.ts'
 import { list, listRoutes, order, tabs, timeOrders } from '../list.ts'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { AccountPage, accountPaths, agreePath } from './account-page.tsx'
+import { AppsPage, accountPaths, agreePath } from './account-page.tsx'
 import { InstallRow } from './install-row.tsx'
 import { isOf, uninstall } from './steps.tsx'
 
@@ -69,7 +69,7 @@ const show = async (visit: Visit): Promise<Response> => {
   const ended = await countEndedInstalls(platform, visit.session, mostCounted + 1)
   const catalogue = await readCatalogue(platform)
   return page(
-    <AccountPage
+    <AppsPage
       title="Installs"
       visit={visit}
       tab={accountPaths.installs}
@@ -123,6 +123,6 @@ const show = async (visit: Visit): Promise<Response> => {
         }
       />
       <Pager of={installs} />
-    </AccountPage>,
+    </AppsPage>,
   )
 }

@@ -38,7 +38,7 @@ export const openAppRoutes = (door: Door) =>
             </>
           }
           visit={visit}
-          section="account"
+          section="apps"
         >
           <p id="ended" class="problem" role="alert" hidden>
             The app cannot continue. Reload it, or check your installs.

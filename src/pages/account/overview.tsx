@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import { isStrongSignIn } from '../../domain/second-factor.ts'
 import type { Door } from '../../http/door.ts'
-import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
 import { type Factors, factorsOf } from '../../operations/factors/factors.ts'
 import { Avatar } from '../design/avatar.tsx'
@@ -20,9 +19,8 @@ const countedSessions = 50
 export const accountOverviewRoutes = (door: Door) =>
   new Elysia().get(accountPaths.overview, async ({ request }) => {
     const visit = await requireVisit(door, request)
-    const [factors, apps, sessions] = await Promise.all([
+    const [factors, sessions] = await Promise.all([
       factorsOf(door.platform, visit.userId),
-      listConnectedApps(door.platform, visit.session),
       listSessions(door.platform, visit.session, { limit: countedSessions, cursor: null }),
     ])
     const others = sessions.data.filter(({ isCurrent }) => !isCurrent).length
@@ -45,8 +43,6 @@ export const accountOverviewRoutes = (door: Door) =>
           label="Your account"
           rows={
             [
-              { href: accountPaths.apps, name: 'Connected apps', icon: 'link', fact: appsSentence(apps.length) },
-              { href: accountPaths.installs, name: 'Installs', icon: 'box', fact: installsSentence },
               {
                 href: accountPaths.sessions,
                 name: 'Sessions',
@@ -79,7 +75,6 @@ export const accountOverviewRoutes = (door: Door) =>
     )
   })
 
-const installsSentence = 'The apps on your websites and stores, and the apps that you can install.'
 const passwordSentence = 'Change it if somebody else may know it.'
 
 const factorsSentence = (visit: Visit, { totp, passkeys }: Factors): string => {
@@ -95,11 +90,6 @@ const capitalized = (text: string): string => text.charAt(0).toUpperCase() + tex
 /** Whether one of the ways in which this person can sign in is followed by a second factor. */
 const asksForFactor = ({ door: { platform }, session }: Visit): boolean =>
   session.user.hasPassword || platform.signIn.ways.some((way) => !isStrongSignIn(platform.signIn, way, null))
-
-const appsSentence = (count: number): string => {
-  if (count === 0) return 'No app can act for you.'
-  return count === 1 ? 'One app can act for you.' : `${count} apps can act for you.`
-}
 
 const sessionsSentence = (others: number, hasMore: boolean): string => {
   if (others === 0) return 'You are signed in here and nowhere else.'

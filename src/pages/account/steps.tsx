@@ -25,7 +25,7 @@ import { seeOther } from '../page.ts'
 import { stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
-import { accountArea, accountPaths } from './account-page.tsx'
+import { accountArea, accountPaths, appsArea } from './account-page.tsx'
 
 // Everything that a person can end in their account.
 
@@ -58,7 +58,7 @@ const Also = ({ of: [count, one, many], children }: AlsoProps) =>
   )
 
 export const revocation = stepsOf({
-  area: accountArea,
+  area: appsArea,
   root: '/account/apps/:clientId',
   find: async (visit, { clientId }) => await connectedApp(visit, clientId),
   back: connectedApps,
@@ -90,7 +90,7 @@ export const revocation = stepsOf({
 })
 
 export const revocationOfAll = stepsOf({
-  area: accountArea,
+  area: appsArea,
   root: '/account/apps',
   find: async () => null,
   back: connectedApps,
@@ -106,8 +106,8 @@ export const revocationOfAll = stepsOf({
       title: 'Revoke the access of every app?',
       says: (
         <p>
-          No app can act for you on any device until you allow it again. You stay signed in, and your own apps in the
-          console do not change.
+          No app can act for you on any device until you allow it again. You stay signed in, and the apps that you
+          develop do not change.
         </p>
       ),
       counts: [
@@ -125,7 +125,7 @@ export const revocationOfAll = stepsOf({
 })
 
 export const authorizationEnd = stepsOf({
-  area: accountArea,
+  area: appsArea,
   root: '/account/apps/:clientId',
   find: async (visit, { clientId }) => await connectedApp(visit, clientId),
   belongsTo: ({ name }) => name,
@@ -229,7 +229,7 @@ export const everySessionEnd = ofSessions('end-all', {
 })
 
 export const uninstall = stepsOf({
-  area: accountArea,
+  area: appsArea,
   root: '/installs/:id',
   find: async ({ door, userId }, { id }) => {
     const install = await describeInstall(door.platform, id)

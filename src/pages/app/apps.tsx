@@ -52,7 +52,7 @@ const show = async (visit: Visit): Promise<Response> => {
   return page(
     <Layout
       title="Your apps"
-      belongsTo="Console"
+      belongsTo="Developers"
       visit={visit}
       section="console"
       notices={notices}

@@ -26,7 +26,7 @@ export const newAppRoutes = (door: Door) =>
       const refusal = await refusalNow(door.platform, visit.userId, mayCreateApps(door.platform))
       const frame = {
         title: 'Create an app',
-        belongsTo: 'Console',
+        belongsTo: 'Developers',
         visit,
         section: 'console',
         crumbs: [yourApps],

@@ -91,7 +91,7 @@ export const RollbackRule = ({ at }: AtApp) => {
       <p>
         {secretsRollBack
           ? 'Everybody who has a development secret can roll back production, which changes what all users get.'
-          : 'Development secrets cannot roll back production. Members can do it in the console.'}{' '}
+          : 'Development secrets cannot roll back production. Members can do it on the pages of the app.'}{' '}
         Owners get a mail about each rollback.
       </p>
       <Allowed at={at} right="rollbackRule">

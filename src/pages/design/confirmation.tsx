@@ -10,7 +10,7 @@ export type Affected = readonly [count: number | Reached, one: string, many: str
 
 type ConfirmationPageProps = {
   readonly visit: Visit
-  readonly section: 'account' | 'console' | 'desk'
+  readonly section: 'account' | 'apps' | 'console' | 'desk'
   /** The pages of the area. */
   readonly nav: AreaNavigation
   /** The question, such as `Revoke this secret?` */

@@ -8,7 +8,7 @@ import { Form } from './form.tsx'
 import { Icon, type IconName, Mark } from './icon.tsx'
 import { Count } from './list-tools.tsx'
 
-type Section = 'home' | 'account' | 'console' | 'desk'
+type Section = 'home' | 'apps' | 'account' | 'console' | 'desk'
 
 /** What every page says of the platform and its builder: `door.platform` is enough. */
 export type PlatformFrame = Pick<Visit['door']['platform'], 'platformName' | 'builder'>
@@ -165,30 +165,38 @@ const Notice = ({ text }: { readonly text: ComponentChildren }) =>
 type MainNavigationProps = { readonly visit: Visit; readonly section: Section | undefined }
 
 const MainNavigation = ({ visit, section }: MainNavigationProps) => {
-  const areas = visit.session.user.isOperator ? [...areasOfUsers, desk] : areasOfUsers
   return (
     <nav aria-label="Main" class="areas">
       <ul>
-        {areas.map(({ key, href, name, icon }) => (
-          <li key={key} class={key}>
-            <a href={href} aria-current={key === section ? 'true' : undefined}>
-              <Icon name={icon} />
-              {name}
-              {key === 'desk' ? <WaitingCount of={visit.waiting?.reviews} and={visit.waiting?.installs} /> : null}
-            </a>
-          </li>
-        ))}
+        {areas
+          .filter(({ key }) => isFor(visit, section, key))
+          .map(({ key, href, name, icon }) => (
+            <li key={key} class={key}>
+              <a href={href} aria-current={key === section ? 'true' : undefined}>
+                <Icon name={icon} />
+                {name}
+                {key === 'desk' ? <WaitingCount of={visit.waiting?.reviews} and={visit.waiting?.installs} /> : null}
+              </a>
+            </li>
+          ))}
       </ul>
     </nav>
   )
 }
 
-const areasOfUsers = [
+const areas = [
   { key: 'home', href: '/', name: 'Home', icon: 'home' },
+  { key: 'apps', href: '/installs', name: 'Apps', icon: 'apps' },
   { key: 'account', href: '/account', name: 'Account', icon: 'user' },
-  { key: 'console', href: '/console', name: 'Console', icon: 'code' },
+  { key: 'console', href: '/console', name: 'Developers', icon: 'code' },
+  { key: 'desk', href: '/desk', name: 'Desk', icon: 'shield' },
 ] as const
-const desk = { key: 'desk', href: '/desk', name: 'Desk', icon: 'shield' } as const
+
+/** People without an app find the way to their first one on Home, and are then in the developers' area before they have it. */
+const isFor = ({ session, hasApps }: Visit, section: Section | undefined, area: Section): boolean => {
+  if (area === 'desk') return session.user.isOperator
+  return area !== 'console' || hasApps || section === 'console'
+}
 
 /** Who is signed in, and the way out. */
 const Who = ({ visit }: { readonly visit: Visit }) => (

@@ -46,9 +46,7 @@ const show = async (visit: Visit): Promise<Response> => {
         row={(app) => <AppRow app={app} />}
         empty={noMatch(
           apps,
-          <EmptyState title="No apps yet">
-            Developers create apps in the console. You can create one for them.
-          </EmptyState>,
+          <EmptyState title="No apps yet">Developers create their apps. You can create one for them.</EmptyState>,
         )}
       />
       <Pager of={apps} total={await countApps(platform, { part, status })} />

@@ -20,7 +20,7 @@ export const deskNewAppRoutes = (door: Door) =>
     tab: deskPaths.apps,
     effect: 'gives an app to somebody',
     form: formOf({
-      owner: email('Owner’s email address', { hint: 'An active user. They manage the app in the console.' }),
+      owner: email('Owner’s email address', { hint: 'An active user. They manage the app under Developers.' }),
       name: line('Name', { hint: 'Users see this name when the app asks for their consent.' }),
       slug: line('Slug', { hint: slugHint, maxLength: 63, spellcheck: false }),
       scopes: texts,
