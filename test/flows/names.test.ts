@@ -108,7 +108,7 @@ const doors: Readonly<Record<string, (name: string) => Promise<string | null | u
   },
   'the form of a developer that renames an app': async (name) => {
     const { slug } = world.app
-    await sent(owner, `/console/${slug}`, `/console/${slug}/name`, { name })
+    await sent(owner, `/console/${slug}/settings`, `/console/${slug}/name`, { name })
     return await nameOfApp(slug)
   },
   'the form that creates a service key': async (name) => {

@@ -127,9 +127,10 @@ describe('the console', () => {
     expect(await page.getByRole('checkbox', { name: 'store:read' }).isChecked()).toBe(true)
     expect((await ownedApp(world.platform, developer.user.id, slug)).scopes).toEqual(['profile:read', 'store:read'])
 
-    await openTab(page, 'Overview')
+    await openTab(page, 'Settings')
     await page.getByLabel('Name').fill('Another name')
     await press(page, 'Rename the app')
+    await openTab(page, 'Overview')
     expect(await heading(page)).toBe('Another name')
 
     await openTab(page, 'Credentials')

@@ -362,10 +362,10 @@ describe('scopes and names', () => {
   test('the name of an app that users know since its review cannot be changed by its members', async () => {
     const app = await freshApp()
     await submitVersion(world.platform, app, { version: '1.0.0' })
-    expect((await send(app, '', '/name', { name: 'Letters' })).status).toBe(303)
+    expect((await send(app, '/settings', '/name', { name: 'Letters' })).status).toBe(303)
     await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
-    expect((await owner.get(pathOf(app))).text).toContain('since it was reviewed')
-    const refused = await send(app, '', '/name', { name: 'Bank' })
+    expect((await owner.get(pathOf(app, '/settings'))).text).toContain('since it was reviewed')
+    const refused = await send(app, '/settings', '/name', { name: 'Bank' })
     expect([refused.status, refused.text.includes('Ask the operator')]).toEqual([409, true])
     expect((await ownedApp(world.platform, world.user.id, app.slug)).name).toBe('Letters')
     expect((await renameApp(world.platform, trace, operator, { slug: app.slug, name: 'Post' })).name).toBe('Post')
@@ -374,11 +374,11 @@ describe('scopes and names', () => {
   test('a hostile name is text on every page', async () => {
     const app = await freshApp()
     const name = `<img src=x onerror=alert(1)>"'&amp;`
-    expect((await send(app, '', '/name', { name })).status).toBe(303)
+    expect((await send(app, '/settings', '/name', { name })).status).toBe(303)
     const { text } = await owner.get(pathOf(app))
     expect(text).not.toContain('<img')
     expect(text).toContain('&lt;img src=x onerror=alert(1)>')
-    const refused = await send(app, '', '/name', { name: hostileText })
+    const refused = await send(app, '/settings', '/name', { name: hostileText })
     expect(refused.status).toBe(400)
     expect(refused.text).not.toContain('<script>alert')
   })
@@ -398,7 +398,7 @@ describe('a suspended app', () => {
     const [secret] = (await liveSecretsOf(app)).production
     await uploadVersion(world.platform, app, '1.0.0')
     const attempts = [
-      ['', '/name', { name: 'Other' }],
+      ['/settings', '/name', { name: 'Other' }],
       ['/credentials', '/credentials', { label: '' }],
       ['/credentials', '/credentials/rotate', { graceHours: '1' }],
       ['/redirect-uris', '/redirect-uris', { uri: 'https://more.example/' }],
@@ -513,15 +513,15 @@ describe('long lists', () => {
 })
 
 describe('rollbacks of production by development secrets', () => {
-  test('are switched off and on again on the page of the app, by owners', async () => {
+  test('are switched off and on again in the settings of the app, by owners', async () => {
     const app = await freshApp()
     const rule = async () => (await world.platform.database.queries.apps.byId(app.id))?.secretsRollBack
     for (const [secrets, now] of [
       ['refused', false],
       ['allowed', true],
     ] as const) {
-      const sent = await send(app, '', '/rollback-rule', { secrets })
-      expect(locationOf(sent)).toBe(pathOf(app, '?done=rollback'))
+      const sent = await send(app, '/settings', '/rollback-rule', { secrets })
+      expect(locationOf(sent)).toBe(pathOf(app, '/settings?done=rollback'))
       expect(await rule()).toBe(now)
     }
   })

@@ -96,6 +96,8 @@ test('a team in the browser', async () => {
   await developer.goto(at('/members'))
   expect(await said(developer)).toContain('Only admins and owners can invite people.')
   expect(await rowOf(developer, admin.email).getByRole('link').count()).toBe(0)
+  await expectAccessible(developer)
+  await developer.goto(at('/settings'))
   expect(await developer.getByRole('link', { name: 'Transfer the app' }).count()).toBe(0)
   await expectAccessible(developer)
   await developer.goto(at('/transfer'))

@@ -29,7 +29,7 @@ const q = () => world.platform.database.queries
 
 /** Every form that needs more than a developer: its page, its path if it differs, and its fields. */
 const forms = (): readonly (readonly [page: string, action: string, fields: Readonly<Record<string, string>>])[] => [
-  ['', '/name', { name: 'Mine' }],
+  ['/settings', '/name', { name: 'Mine' }],
   ['/scopes', '/scopes', { scopes: 'site:read' }],
   ['/redirect-uris', '/redirect-uris', { environment: 'production', uri: 'https://mine.example/' }],
   ['/credentials', '/credentials', { environment: 'production', label: 'Mine' }],

@@ -71,7 +71,7 @@ test('a form that is refused is shown with the same navigation', async () => {
     repeated: 'another one',
   })
   expect([refused.status, linksOf(refused.text, 'Main').map(([name]) => name)]).toEqual([
-    422,
+    400,
     ['Home', 'Apps', 'Account', 'Developers'],
   ])
 })

@@ -3,6 +3,8 @@ import { canBeFound, emptyPage, type ListPage, none, type PageRequest, searchPag
 import type { Platform } from '../platform.ts'
 import { type AppRecord, appRecord, clientOfApp, findAnyApp, type OwnedApp } from './app-record.ts'
 import { refuse } from '../../domain/errors.ts'
+import { appFactsIn } from '../../domain/manifest.ts'
+import { storedJson } from '../stored-json.ts'
 import { listLiveCredentials } from '../credentials/credentials.ts'
 import { redirectUrisOf } from '../redirect-uris.ts'
 import { userSummary } from '../users/find-user.ts'
@@ -126,6 +128,15 @@ export const inspectApp = async (platform: Platform, slug: string) => {
     ...(await distributionOf(q, app.id)),
     owner: userSummary(owner),
   }
+}
+
+/** What the live version says of an app, for its settings. */
+export type LiveAbout = NonNullable<Awaited<ReturnType<typeof readAbout>>>
+
+/** Null if nothing is live. */
+export const readAbout = async ({ database }: Platform, appId: string) => {
+  const live = await database.queries.versions.active(appId)
+  return live === null ? null : { version: live.version, facts: appFactsIn(storedJson(live.manifest)) }
 }
 
 /** What a command shows about an app. @throws invalid_request for an unknown slug */

@@ -147,8 +147,11 @@ export const acting = (visit: Visit, may: Rule, ticket?: RowKey): Acting<Actor> 
 export const addressIn = (visit: Pick<Visit, 'call'>, slug: string, ...rest: readonly string[]): string =>
   placeOf(visit).path(slug, ...rest)
 
-/** The steps about a whole app. In the console they lead back to its members, who own it, and on the desk to its overview. */
-export const stepsOfApp = (...where: readonly AppPlace['key'][]) =>
+/** The steps about a whole app. In the console they lead back to its settings or another page, and on the desk to its overview. */
+export const stepsOfApp = (
+  where: readonly AppPlace['key'][],
+  [page, name]: readonly [page: AppTab, name: string] = ['settings', 'Settings'],
+) =>
   stepsOf(
     ...where
       .map((key) => places[key])
@@ -157,8 +160,7 @@ export const stepsOfApp = (...where: readonly AppPlace['key'][]) =>
         root,
         find: async (visit: Visit, { slug }: Slug) => await appFor(visit, slug),
         belongsTo: ({ app }: AppVisit) => app.name,
-        back: ({ slug }: Slug) =>
-          key === 'console' ? { href: path(slug, 'members'), name: 'Members' } : { href: path(slug) },
+        back: ({ slug }: Slug) => (key === 'console' ? { href: path(slug, page), name } : { href: path(slug) }),
       })),
   )
 
@@ -192,13 +194,13 @@ const tabs = [
   ['first-call', 'First call', 'play', 'console'],
   ['credentials', 'Credentials', 'key', 'both'],
   ['redirect-uris', 'Redirect URIs', 'open', 'both'],
-  ['scopes', 'Scopes', 'sliders', 'both'],
+  ['scopes', 'Scopes', 'lock', 'both'],
   ['versions', 'Versions', 'tag', 'console'],
   ['installs', 'Installs', 'box', 'console'],
   ['webhooks', 'Webhooks', 'bolt', 'both'],
   ['members', 'Members', 'users', 'both'],
   ['trail', 'Audit log', 'list', 'console'],
-  ['settings', 'Settings', 'sliders', 'desk'],
+  ['settings', 'Settings', 'sliders', 'both'],
 ] as const
 type AppTab = (typeof tabs)[number][0]
 

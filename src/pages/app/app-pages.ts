@@ -19,7 +19,7 @@ import { appOverviewRoutes } from './overview.tsx'
 import { redirectUriRoutes, uriRemoval } from './redirect-uris.tsx'
 import { newRollbackRoutes } from './rollback.tsx'
 import { secretSteps } from './secret-steps.tsx'
-import { appScopeRoutes, deskAppSettingRoutes } from './settings.tsx'
+import { appScopeRoutes, appSettingRoutes, deskAppSettingRoutes } from './settings.tsx'
 import { appTrailRoutes } from './trail.tsx'
 import { uploadVersionRoutes } from './upload-version.tsx'
 import { appVersionRoutes, draftRemoval } from './version.tsx'
@@ -29,14 +29,14 @@ import { webhooksRoutes } from './webhooks.tsx'
 /** The list of a developer's own apps, and the pages of one app: those that members and operators both have, and those of one of them. */
 export const appPages = (door: Door) => {
   const { console, desk } = inBoth((place) => shared(door, place))
-  const { console: place, desk: deskPlace } = inBoth((one) => one)
+  const { desk: deskPlace } = inBoth((place) => place)
   return new Elysia()
     .use(ownAppsRoutes(door))
     .use(newAppRoutes(door))
     .use(console)
     .use(desk)
     .use(stepRoutes(door, [...appSteps, ...secretSteps, ...endpointSteps, ...memberSteps, uriRemoval, draftRemoval]))
-    .use(forMembers(door, place))
+    .use(forMembers(door))
     .use(deskAppRoutes(door))
     .use(deskAppSettingRoutes(door, deskPlace))
 }
@@ -46,6 +46,7 @@ const shared = (door: Door, place: AppPlace) =>
     .use(credentialRoutes(door, place))
     .use(redirectUriRoutes(door, place))
     .use(appScopeRoutes(door, place))
+    .use(appSettingRoutes(door, place))
     .use(webhooksRoutes(door, place))
     .use(newEndpointRoutes(door, place))
     .use(webhookEndpointRoutes(door, place))
@@ -53,9 +54,9 @@ const shared = (door: Door, place: AppPlace) =>
     .use(memberRoutes(door, place))
 
 /** On the desk lists of all apps stand for these: reviews, installs and the audit log. */
-const forMembers = (door: Door, place: AppPlace) =>
+const forMembers = (door: Door) =>
   new Elysia()
-    .use(appOverviewRoutes(door, place))
+    .use(appOverviewRoutes(door))
     .use(firstCallRoutes(door))
     .use(appVersionsRoutes(door))
     .use(uploadVersionRoutes(door))

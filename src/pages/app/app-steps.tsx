@@ -17,8 +17,8 @@ import { showInvitation } from './member-steps.tsx'
 
 // What ends an app or hands it over. Members offer it to somebody, who can accept; operators give it to them.
 
-const ofMembers = stepsOfApp('console')
-const ofOperators = stepsOfApp('desk')
+const ofMembers = stepsOfApp(['console'])
+const ofOperators = stepsOfApp(['desk'])
 
 const Name = ({ at: { app } }: AtApp) => (
   <>
@@ -83,7 +83,7 @@ const transferOffer = ofMembers('transfer', {
   done: {},
 })
 
-export const leaving = ofMembers('leave', {
+export const leaving = stepsOfApp(['console'], ['members', 'Members'])('leave', {
   link: ['Leave'],
   effect: 'takes away',
   form: emptyForm,
@@ -203,7 +203,7 @@ const accessEnd = ofOperators('end-access', {
   },
 })
 
-const deletion = stepsOfApp('console', 'desk')('delete', {
+const deletion = stepsOfApp(['console', 'desk'])('delete', {
   link: ['Delete the app', 'It disappears for all members and users at once, and after 7 days it is removed.'],
   effect: 'destroys an app',
   form: emptyForm,

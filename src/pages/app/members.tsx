@@ -24,11 +24,11 @@ import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
 import { choiceParameter } from '../query.ts'
 import { secretPage } from '../secret-page.ts'
-import { noticesOf, StepButton, StepLinks } from '../step.tsx'
+import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import { offerWords, roleWords } from '../words.ts'
 import { acting, appFor, AppPage, type AppVisit, type AtApp, type AppPlace, requireApp } from './app-area.tsx'
-import { leaving, ownerSteps } from './app-steps.tsx'
+import { leaving } from './app-steps.tsx'
 import {
   invitationEnd,
   isSelf,
@@ -98,7 +98,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
   return page(
     <AppPage at={at} tab="members" title="Members" notices={noticesAt(at)}>
       <p>
-        Members see this app in their console. What they can change depends on their role. The publisher is the owner
+        Members see this app under Developers. What they can change depends on their role. The publisher is the owner
         whose name users see.
       </p>
       <section aria-labelledby="people">
@@ -125,7 +125,6 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       ) : (
         <p class="muted">Only admins and owners can invite people.</p>
       )}
-      {at.as === 'member' && at.may('transfer') ? <Ownership at={at} /> : null}
     </AppPage>,
   )
 }
@@ -222,13 +221,6 @@ const InviteForm = ({ at: { visit, as, path }, at }: AtApp) => (
       {as === 'operator' ? 'Add the member' : 'Create the invitation'}
     </button>
   </Form>
-)
-
-const Ownership = ({ at }: AtApp) => (
-  <section aria-labelledby="ownership">
-    <h2 id="ownership">Ownership</h2>
-    <StepLinks visit={at.visit} steps={ownerSteps} of={at} params={{ slug: at.app.slug }} />
-  </section>
 )
 
 type LinkPageProps = AtApp & {

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
 import { type AppOverview, appOverview } from '../../operations/apps/lists.ts'
@@ -11,18 +12,16 @@ import { Tabs } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { choiceParameter } from '../query.ts'
-import { appFor, AppPage, type AppVisit, type AtApp, ClientId, type AppPlace } from './app-area.tsx'
+import { appFor, AppPage, type AppVisit, type AtApp, ClientId } from './app-area.tsx'
 import { AddUri } from './redirect-uris.tsx'
-import { appChanged, appChanges, NameForm, PublisherForm, RollbackRule } from './settings.tsx'
 
 const notices = {
   app: 'Your app is registered. The steps below lead to its first call.',
-  ...appChanged,
 } as const
 
-/** An app at a glance, for its members, and the forms that change it. */
-export const appOverviewRoutes = (door: Door, place: AppPlace) =>
-  appChanges(door, place, show).get(
+/** An app at a glance, for its members. */
+export const appOverviewRoutes = (door: Door) =>
+  new Elysia().get(
     '/console/:slug',
     async ({ request, params }) => await show(await requireVisit(door, request), params),
   )
@@ -56,10 +55,6 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
           'Secret last used': <Time at={overview.lastUsedAt} otherwise="Never" />,
         }}
       />
-      <h2>Name and publisher</h2>
-      <NameForm at={at} isKnown={overview.live !== null} />
-      <PublisherForm at={at} isKnown={overview.live !== null} />
-      <RollbackRule at={at} />
     </AppPage>,
   )
 }

@@ -1,21 +1,24 @@
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { mayInActiveApp, mayInApp, mayRename, maySetPublisher, nameIsReviewed } from '../../operations/acting-as.ts'
+import { type LiveAbout, readAbout } from '../../operations/apps/lists.ts'
 import { changeAppScopes, letSecretsRollBack, renameApp, setListed, setPublisher } from '../../operations/apps/apps.ts'
 import { giveScope, readCatalogue, takeScope } from '../../operations/scopes/scopes.ts'
+import { linksOf, OutLink } from '../app-facts.tsx'
 import { changed, formPage } from '../change.tsx'
 import { Field, SelectField } from '../design/field.tsx'
 import { ButtonForm, Form } from '../design/form.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeChoice, wordsOf } from '../design/scopes.tsx'
 import { Facts } from '../design/values.tsx'
-import { scopePath } from '../desk/desk-page.tsx'
+import { reviewPath, scopePath } from '../desk/desk-page.tsx'
 import { formOf, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { proveFirst } from '../proof.ts'
-import { StepButton } from '../step.tsx'
+import { StepButton, StepLinks } from '../step.tsx'
 import type { Visit } from '../visit.ts'
 import {
   acting,
@@ -29,39 +32,40 @@ import {
   requireApp,
   stepsBelow,
 } from './app-area.tsx'
+import { ownerSteps } from './app-steps.tsx'
 
 type Slug = { readonly slug: string }
 
 const nameForm = formOf({ name: text })
 const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type.Literal('refused')]) })
 
-export const appChanged = {
-  name: 'The app is renamed.',
-  publisher: 'The publisher is changed.',
-  rollback: 'The rule for rollbacks of production is changed.',
-} as const
-
-/** The forms that name an app and its publisher, and decide who rolls it back, which `show` has. */
-export const appChanges = (door: Door, place: AppPlace, show: (visit: Visit, params: Slug) => Promise<Response>) =>
-  changed(door, place.pattern('name'), {
-    by: place.by,
-    effect: 'renames',
-    form: nameForm,
-    show,
-    act: async ({ visit, fields: { name } }, { slug }) => {
-      await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
-      return seeOther(`${pathOfChanges(place, slug)}?done=name`)
-    },
-  })
+/** What about an app can be changed, besides what has a page of its own. */
+export const appSettingRoutes = (door: Door, place: AppPlace) =>
+  new Elysia()
+    .get(place.pattern('settings'), async ({ request, params: { slug } }) =>
+      settingsPage(await requireApp(door, request, slug)),
+    )
+    .use(
+      changed(door, place.pattern('name'), {
+        by: place.by,
+        effect: 'renames',
+        form: nameForm,
+        show: showSettings,
+        act: async ({ visit, fields: { name } }, { slug }) => {
+          await acting(visit, mayRename(slug)).do(renameApp, { slug, name })
+          return seeOther(`${place.path(slug, 'settings')}?done=name`)
+        },
+      }),
+    )
     .use(
       changed(door, place.pattern('publisher'), {
         by: place.by,
         effect: 'renames',
         form: formOf({ publisher: text }),
-        show,
+        show: showSettings,
         act: async ({ visit, fields: { publisher } }, { slug }) => {
           await acting(visit, maySetPublisher(slug)).do(setPublisher, { slug, publisher })
-          return seeOther(`${pathOfChanges(place, slug)}?done=publisher`)
+          return seeOther(`${place.path(slug, 'settings')}?done=publisher`)
         },
       }),
     )
@@ -70,20 +74,17 @@ export const appChanges = (door: Door, place: AppPlace, show: (visit: Visit, par
         by: place.by,
         effect: 'gives a right',
         form: rollbackForm,
-        show,
+        show: showSettings,
         act: async ({ visit, fields: { secrets } }, { slug }) => {
           const input = { slug, areAllowed: secrets === 'allowed' }
           await acting(visit, mayInApp(slug, 'rollbackRule')).do(letSecretsRollBack, input)
-          return seeOther(`${pathOfChanges(place, slug)}?done=rollback`)
+          return seeOther(`${place.path(slug, 'settings')}?done=rollback`)
         },
       }),
     )
 
-const pathOfChanges = ({ key, path }: AppPlace, slug: string): string =>
-  key === 'desk' ? path(slug, 'settings') : path(slug)
-
 /** Whether development secrets may roll back production, and the button that changes it. */
-export const RollbackRule = ({ at }: AtApp) => {
+const RollbackRule = ({ at }: AtApp) => {
   const { secretsRollBack } = at.app
   return (
     <>
@@ -109,7 +110,7 @@ export const RollbackRule = ({ at }: AtApp) => {
 }
 
 /** `isKnown` if users know the app by its name: then only operators change it. */
-export const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
+const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
   const isFixed = isKnown && at.as === 'member'
   return (
     <Allowed at={at} right="settings">
@@ -133,7 +134,7 @@ export const publisherHint =
   'The person or company that publishes the app. Everybody can read it in the directory of apps. Without it, people who are signed in see the name of the account that owns the app.'
 
 /** `isKnown` as for the name. Members can say who publishes an app where nobody has said it yet. */
-export const PublisherForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
+const PublisherForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
   const { publisher } = at.app
   const isFixed = isKnown && at.as === 'member' && publisher !== null
   return (
@@ -172,12 +173,9 @@ const Listing = ({ at: { app, path, visit } }: AtApp) => (
   </>
 )
 
-/** On the desk: what about an app can be changed, besides what has a tab of its own. */
+/** What only operators change on that page. */
 export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
-  appChanges(door, place, showSettings)
-    .get('/desk/apps/:slug/settings', async ({ request, params: { slug } }) =>
-      settingsPage(await requireApp(door, request, slug)),
-    )
+  new Elysia()
     .use(
       changed(door, '/desk/apps/:slug/settings/given-scopes', {
         by: place.by,
@@ -207,25 +205,87 @@ export const deskAppSettingRoutes = (door: Door, place: AppPlace) =>
 const showSettings = async (visit: Visit, { slug }: Slug): Promise<Response> =>
   await settingsPage(await appFor(visit, slug))
 
-const settingsPage = async (at: AppVisit): Promise<Response> =>
-  page(
+const settingsPage = async (at: AppVisit): Promise<Response> => {
+  const { platform } = at.visit.door
+  const about = await readAbout(platform, at.app.id)
+  return page(
     <AppPage at={at} tab="settings" title="Settings" notices={settingsNotices}>
-      <h2>Name</h2>
-      <NameForm at={at} isKnown={false} />
-      <PublisherForm at={at} isKnown={false} />
-      <Listing at={at} />
+      <h2>Name and publisher</h2>
+      <NameForm at={at} isKnown={about !== null} />
+      <PublisherForm at={at} isKnown={about !== null} />
+      <About at={at} about={about} />
+      {at.as === 'member' ? null : <Listing at={at} />}
       <RollbackRule at={at} />
-      <GivenScopes at={at} catalogue={await readCatalogue(at.visit.door.platform)} />
-      <h2>More</h2>
-      <RowList
-        rows={[
-          ['redirect-uris', 'Redirect URIs', 'The addresses that users return to.'] as const,
-          ['scopes', 'Scopes', 'What the app may ask for.'] as const,
-        ]}
-        row={([path, name, about]) => <Row key={path} href={at.path(path)} title={name} facts={[about]} />}
-      />
+      {at.as === 'member' ? (
+        <DangerZone at={at} />
+      ) : (
+        <>
+          <GivenScopes at={at} catalogue={await readCatalogue(platform)} />
+          <h2>More</h2>
+          <RowList
+            rows={[
+              ['redirect-uris', 'Redirect URIs', 'The addresses that users return to.'] as const,
+              ['scopes', 'Scopes', 'What the app may ask for.'] as const,
+            ]}
+            row={([path, name, about]) => <Row key={path} href={at.path(path)} title={name} facts={[about]} />}
+          />
+        </>
+      )}
     </AppPage>,
   )
+}
+
+/** What the live version says of the app. Nobody edits it here, because operators review it. */
+const About = ({ at, about }: AtApp & { readonly about: LiveAbout | null }) => (
+  <>
+    <h2>Description and addresses</h2>
+    {about === null ? null : (
+      <Facts
+        of={{
+          Description: about.facts.description === null ? <NotSaid /> : <bdi>{about.facts.description}</bdi>,
+          ...Object.fromEntries(
+            Object.entries(linksOf(about.facts)).map(([name, href]) => [
+              name,
+              href === null ? <NotSaid /> : <OutLink href={href}>{href}</OutLink>,
+            ]),
+          ),
+        }}
+      />
+    )}
+    <p class="muted">
+      {about === null ? 'Nothing is live yet. They' : 'They'} come from <a href={appJsonGuide}>app.json</a> of{' '}
+      {about === null ? 'the first version that goes live' : <VersionName at={at} version={about.version} />}, and are
+      reviewed with it.
+      {at.as === 'operator' ? null : (
+        <>
+          {' '}
+          To change them, <a href={at.path('versions', 'new')}>upload a version</a>.
+        </>
+      )}
+    </p>
+  </>
+)
+
+const appJsonGuide = '/docs/guides/command-line#appjson'
+
+const VersionName = ({ at, version }: AtApp & { readonly version: string }) => (
+  <>
+    <a href={at.as === 'operator' ? reviewPath(at.app.slug, version) : at.path('versions', version)}>{version}</a>, the
+    live version
+  </>
+)
+
+const NotSaid = () => <span class="muted">Not given</span>
+
+/** What cannot be taken back. Operators have it on the first page of the app, which also a deleted one has. */
+const DangerZone = ({ at }: AtApp) => (
+  <section class="danger-zone" aria-labelledby="danger">
+    <h2 id="danger">Danger zone</h2>
+    <Allowed at={at} right="transfer">
+      <StepLinks visit={at.visit} steps={ownerSteps} of={at} params={{ slug: at.app.slug }} />
+    </Allowed>
+  </section>
+)
 
 const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('given-scopes/take', {
   link: ['Take back'],
@@ -255,7 +315,9 @@ const scopeTaking = stepsBelow('settings', 'Settings', { where: ['desk'] })('giv
 })
 
 const settingsNotices = {
-  ...appChanged,
+  name: 'The app is renamed.',
+  publisher: 'The publisher is changed.',
+  rollback: 'The rule for rollbacks of production is changed.',
   hidden: 'The app is hidden from the directory.',
   shown: 'The directory shows the app.',
   given: 'The app may register the scope now.',

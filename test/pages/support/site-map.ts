@@ -275,6 +275,7 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: (world) => inConsole(`/invitations/${world.invitation.id}/revoke`)(world),
   },
+  { pattern: '/console/:slug/settings', who: 'user', paths: inConsole('/settings') },
   { pattern: '/console/:slug/transfer', who: 'user', paths: inConsole('/transfer') },
   { pattern: '/console/:slug/delete', who: 'user', paths: inConsole('/delete') },
   {
