@@ -146,7 +146,7 @@ describe('sessions', () => {
   test('that end in one tab lead the other tab to the sign-in page, and back to its page', async () => {
     const user = await addUser(world.platform)
     const [here, there] = [await enter(user), await enter(user)]
-    await there.goto('/account')
+    await there.goto('/account/email')
     await here.goto('/account/sessions')
     await confirm(here, here.getByRole('link', { name: 'End all other sessions' }))
     await there.getByRole('link', { name: 'Password' }).click()

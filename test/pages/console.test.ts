@@ -365,7 +365,10 @@ describe('scopes and names', () => {
     expect((await send(app, '/settings', '/name', { name: 'Letters' })).status).toBe(303)
     await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
     expect((await owner.get(pathOf(app, '/settings'))).text).toContain('since it was reviewed')
-    const refused = await send(app, '/settings', '/name', { name: 'Bank' })
+    const refused = await owner.post(pathOf(app, '/name'), {
+      ticket: await ticketFor(pathOf(app, '/name')),
+      name: 'Bank',
+    })
     expect([refused.status, refused.text.includes('Ask the operator')]).toEqual([409, true])
     expect((await ownedApp(world.platform, world.user.id, app.slug)).name).toBe('Letters')
     expect((await renameApp(world.platform, trace, operator, { slug: app.slug, name: 'Post' })).name).toBe('Post')

@@ -69,17 +69,7 @@ const show = async (visit: Visit): Promise<Response> => {
   const ended = await countEndedInstalls(platform, visit.session, mostCounted + 1)
   const catalogue = await readCatalogue(platform)
   return page(
-    <AppsPage
-      title="Installs"
-      visit={visit}
-      tab={accountPaths.installs}
-      notices={notices}
-      actions={
-        <a class="button" href={accountPaths.directory}>
-          Find apps
-        </a>
-      }
-    >
+    <AppsPage title="Installs" visit={visit} tab={accountPaths.installs} notices={notices}>
       {ended === 0 && status === 'open' ? null : (
         <Segments
           label="Installs"

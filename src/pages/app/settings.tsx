@@ -109,22 +109,39 @@ const RollbackRule = ({ at }: AtApp) => {
   )
 }
 
-/** `isKnown` if users know the app by its name: then only operators change it. */
-const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
+/** `isKnown` if users know the app by its name: then members read why they cannot change it. */
+const NameForms = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
+  const { name, publisher } = at.app
   const isFixed = isKnown && at.as === 'member'
   return (
     <Allowed at={at} right="settings">
-      <Form action={at.path('name')} visit={at.visit}>
-        <Field
-          label="Name"
-          name="name"
-          hint={isFixed ? nameIsReviewed : 'Users see this name the next time the app asks for their consent.'}
-          input={{ value: at.app.name, required: true, maxLength: 200 }}
-        />
-        <button type="submit" disabled={isFixed}>
-          Rename the app
-        </button>
-      </Form>
+      {isFixed ? (
+        <>
+          <Facts of={{ Name: <bdi>{name}</bdi>, Publisher: publisher === null ? null : <bdi>{publisher}</bdi> }} />
+          <p class="muted">{nameIsReviewed}</p>
+        </>
+      ) : (
+        <Form action={at.path('name')} visit={at.visit}>
+          <Field
+            label="Name"
+            name="name"
+            hint="Users see this name the next time the app asks for their consent."
+            input={{ value: name, required: true, maxLength: 200 }}
+          />
+          <button type="submit">Rename the app</button>
+        </Form>
+      )}
+      {isFixed && publisher !== null ? null : (
+        <Form action={at.path('publisher')} visit={at.visit}>
+          <Field
+            label="Publisher"
+            name="publisher"
+            hint={publisherHint}
+            input={{ value: publisher ?? '', maxLength: 200 }}
+          />
+          <button type="submit">Save the publisher</button>
+        </Form>
+      )}
     </Allowed>
   )
 }
@@ -132,27 +149,6 @@ const NameForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
 /** Says what the publisher is for, also where the form of a new app asks for it. */
 export const publisherHint =
   'The person or company that publishes the app. Everybody can read it in the directory of apps. Without it, people who are signed in see the name of the account that owns the app.'
-
-/** `isKnown` as for the name. Members can say who publishes an app where nobody has said it yet. */
-const PublisherForm = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
-  const { publisher } = at.app
-  const isFixed = isKnown && at.as === 'member' && publisher !== null
-  return (
-    <Allowed at={at} right="settings">
-      <Form action={at.path('publisher')} visit={at.visit}>
-        <Field
-          label="Publisher"
-          name="publisher"
-          hint={isFixed ? nameIsReviewed : publisherHint}
-          input={{ value: publisher ?? '', maxLength: 200 }}
-        />
-        <button type="submit" disabled={isFixed}>
-          Save the publisher
-        </button>
-      </Form>
-    </Allowed>
-  )
-}
 
 /** Whether the directory has the app, and the button that changes it. */
 const Listing = ({ at: { app, path, visit } }: AtApp) => (
@@ -211,8 +207,7 @@ const settingsPage = async (at: AppVisit): Promise<Response> => {
   return page(
     <AppPage at={at} tab="settings" title="Settings" notices={settingsNotices}>
       <h2>Name and publisher</h2>
-      <NameForm at={at} isKnown={about !== null} />
-      <PublisherForm at={at} isKnown={about !== null} />
+      <NameForms at={at} isKnown={about !== null} />
       <About at={at} about={about} />
       {at.as === 'member' ? null : <Listing at={at} />}
       <RollbackRule at={at} />
@@ -266,7 +261,7 @@ const About = ({ at, about }: AtApp & { readonly about: LiveAbout | null }) => (
   </>
 )
 
-const appJsonGuide = '/docs/guides/command-line#appjson'
+const appJsonGuide = '/docs/guides/command-line#the-manifest-appjson'
 
 const VersionName = ({ at, version }: AtApp & { readonly version: string }) => (
   <>
