@@ -7,7 +7,6 @@ import { readActivity, countActiveInstalls, listAttention, readLatestEvents } fr
 import { readConditions } from '../operations/health/health.ts'
 import { listOwnInstalls, type OwnInstall } from '../operations/installs/lists.ts'
 import { countedWaiting } from '../operations/waiting.ts'
-import { newAppPath } from './app/app-area.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from './dashboard.tsx'
 import { Avatar } from './design/avatar.tsx'
 import { AppStatusBadge, InstallStatusBadge } from './design/badge.tsx'
@@ -230,6 +229,8 @@ const operatorSteps = [
     about: 'See its health, its backups and what it stores.',
   },
 ] as const
+
+const newAppPath = '/console/new'
 
 const nextSteps = [
   {

@@ -9,6 +9,7 @@ import { cookieValues, readCookie, setCookie } from '../http/cookies.ts'
 import { hold, takeShare } from '../http/limits.ts'
 import { presentedSession, presentedToken } from '../http/session-cookie.ts'
 import { actingAs, type Rule, ruleOfOperator } from '../operations/acting-as.ts'
+import { worksOnApps } from '../operations/apps/lists.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
 import type { Platform } from '../operations/platform.ts'
 import { countWaiting, type WaitingWork } from '../operations/waiting.ts'
@@ -67,7 +68,7 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   const { session, token: sessionToken } = found
   call.notes.userId = session.user.id
   const isPageOfOperator = session.user.isOperator && (request.method === 'GET' || request.method === 'HEAD')
-  const hasApps = await door.platform.database.queries.appMembers.hasAny(session.user.id)
+  const hasApps = await worksOnApps(door.platform, session.user.id)
   const visit = { ...visitOf(door, call, session, sessionToken), hasApps }
   return isPageOfOperator ? { ...visit, waiting: await countWaiting(door.platform) } : visit
 }

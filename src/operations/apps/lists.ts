@@ -36,6 +36,10 @@ export const listOwnApps = async ({ database: { queries: q } }: Platform, userId
   )
 }
 
+/** Whether a person owns or is a member of an app. */
+export const worksOnApps = async ({ database }: Platform, userId: string): Promise<boolean> =>
+  await database.queries.appMembers.hasAny(userId)
+
 /** An app that a member can switch to. */
 export type OtherApp = Pick<App, 'id' | 'slug' | 'name'>
 
