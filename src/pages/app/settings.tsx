@@ -274,7 +274,7 @@ const NotSaid = () => <span class="muted">Not given</span>
 
 /** What cannot be taken back. Operators have it on the first page of the app, which also a deleted one has. */
 const DangerZone = ({ at }: AtApp) => (
-  <section class="danger-zone" aria-labelledby="danger">
+  <section class="gravest" aria-labelledby="danger">
     <h2 id="danger">Danger zone</h2>
     <Allowed at={at} right="transfer">
       <StepLinks visit={at.visit} steps={ownerSteps} of={at} params={{ slug: at.app.slug }} />

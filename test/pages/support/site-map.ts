@@ -275,7 +275,12 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: (world) => inConsole(`/invitations/${world.invitation.id}/revoke`)(world),
   },
-  { pattern: '/console/:slug/settings', who: 'user', paths: inConsole('/settings') },
+  {
+    pattern: '/console/:slug/settings',
+    who: 'user',
+    // The name of an app that is live is not changed there.
+    paths: ({ app, suspendedApp }) => [app, suspendedApp].map(({ slug }) => `/console/${slug}/settings`),
+  },
   { pattern: '/console/:slug/transfer', who: 'user', paths: inConsole('/transfer') },
   { pattern: '/console/:slug/delete', who: 'user', paths: inConsole('/delete') },
   {
