@@ -1,7 +1,8 @@
 import { backupFile, isDump } from './backup.ts'
 import { type BackupNames, namesForFile } from './backup-folder.ts'
 import { checkFile, isFromEarlier } from './check.ts'
-import type { Database, NodeFacts } from './database.ts'
+import { PlatformError } from '../src/domain/errors.ts'
+import { type Database, DatabaseUnusable, type NodeFacts } from './database.ts'
 import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
 import { migrations, postgresMigrations } from './migrations/index.ts'
@@ -35,9 +36,18 @@ export const openDatabase = async (
         await postgres()
       ).openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })
 
-/** An error of work on the database that is open there: one of its place or its file as DatabaseUnusable, any other as it is. */
-export const faultAt = (place: Place, error: unknown): unknown =>
-  place.kind === 'sqlite' ? withPlace(canonicalPath(place.path), error) : error
+/**
+ * An error of an operator's work on the database that is open there: one of its place, its file or its server as DatabaseUnusable, any
+ * other as it is.
+ */
+export const faultAt = (place: Place, error: unknown): unknown => {
+  if (place.kind === 'sqlite') return withPlace(canonicalPath(place.path), error)
+  const isRefused = error instanceof PlatformError && error.code === 'unavailable'
+  return isRefused ? new DatabaseUnusable('down', refusingSentence, { cause: error }) : error
+}
+
+const refusingSentence =
+  'PostgreSQL takes no changes now, such as with a full disk, a held lock or during a failover: see its log, and run the command again.'
 
 /** Brings the schema up to date; gives the names of what was applied. @throws DatabaseUnusable */
 export const migrateDatabase = async (place: Place): Promise<readonly string[]> =>

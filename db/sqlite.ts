@@ -171,9 +171,9 @@ class SqliteStore<Q> implements Store<Q> {
 
   /** To an operator the sentence is told that a server has in its health. */
   #explain(error: unknown): never {
-    const { reason } = this.#room
-    const isFull = reason !== null && error instanceof PlatformError && error.code === 'unavailable'
-    throw isFull ? new DatabaseUnusable('full', reason, { cause: error }) : error
+    const { problem, reason } = this.health()
+    if (problem === null || !(error instanceof PlatformError) || error.code !== 'unavailable') throw error
+    throw new DatabaseUnusable(problem === 'full' ? 'full' : 'busy', reason, { cause: error })
   }
 
   #begun<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
