@@ -156,7 +156,7 @@ test.skipIf(!onPostgres)('every command tells what PostgreSQL refuses in the sam
     return made
   }
   const foreign = await sibling('every_foreign', 'CREATE TABLE theirs (a int)')
-  const place = new URL(foreign).host
+  const place = `${new URL(foreign).searchParams.get('host')}:5432`
   for (const [given, sentence] of [
     [foreign, 'The PostgreSQL database has tables that are not of this program: use an empty one.'],
     [
