@@ -4,6 +4,7 @@ import { listInstalls } from '../../src/operations/installs/lists.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { listRedirectUris } from '../../src/operations/redirect-uris.ts'
+import { listDirectory, readIconOfLive } from '../../src/operations/directory/directory.ts'
 import { signIn } from '../support/sign-in.ts'
 import { findUser } from '../../src/operations/users/find-user.ts'
 import { listEveryVersion } from '../../src/operations/versions/lists.ts'
@@ -49,6 +50,10 @@ test('the demo has users who can sign in, apps with versions in every status, an
     '1.3.0': 'submitted',
     '1.4.0': 'draft',
   })
+  const { data } = await listDirectory(platform, 'everybody', { cursor: null, limit: 10 })
+  expect(data.map(({ name, icon }) => [name, icon !== null])).toEqual([['Newsletter Studio', true]])
+  const { type, bytes } = await readIconOfLive(platform, Buffer.from(data[0]?.icon?.slice(-64) ?? '', 'hex'))
+  expect([type, bytes.length < 1000]).toEqual(['image/png', true])
   const installs = (await listInstalls(platform, null)).map(({ id, approval }) => [id, approval])
   expect(installs.map(([, approval]) => approval)).toEqual(['approved', 'pending'])
   expect(demo.installs.map(({ id, approval }) => [id, approval])).toEqual(installs)

@@ -1,4 +1,7 @@
+import { zipSync } from 'fflate'
+import { createHash } from 'node:crypto'
 import { auditEvents } from '../support/audit-events.ts'
+import { png } from '../support/icons.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
@@ -55,6 +58,30 @@ test('an operator is told that the app under review is their own', async () => {
   const own = await addApp(world.platform, world.operator)
   await submitVersion(world.platform, own, { version: '1.0.0' })
   expect((await desk.get(pathOf(own, '1.0.0'))).text).toContain(isOwnApp)
+})
+
+test('the icon of the version under review is shown to operators, and to nobody else', async () => {
+  const image = png()
+  const app = await addApp(world.platform, world.user)
+  await submitVersion(world.platform, app, {
+    version: '1.0.0',
+    manifest: { name: 'Mail', icon: 'icon.png' },
+    artifact: { filename: 'app.zip', content: receivedArtifact(zipSync({ 'icon.png': image })), sha256: null },
+  })
+  const path = pathOf(app, '1.0.0')
+  expect((await desk.get(path)).text).toContain(`src="${path}/icon"`)
+  const shown = await desk.get(`${path}/icon`)
+  expect(shown.headers.get('content-type')).toBe('image/png')
+  expect(shown.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
+  expect(shown.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(shown.headers.get('cache-control')).toBe('no-store')
+  expect(shown.text.slice(1, 4)).toBe('PNG')
+  const owner = await signedInBrowser(url, world.user)
+  expect((await owner.get(`${path}/icon`)).status).toBe(404)
+  expect((await fetch(`${url}/icons/${createHash('sha256').update(image).digest('hex')}`)).status).toBe(404)
+  const { path: without } = await waiting()
+  expect((await desk.get(without)).text).not.toContain(`${without}/icon`)
+  expect((await desk.get(`${without}/icon`)).status).toBe(404)
 })
 
 describe('the queue', () => {

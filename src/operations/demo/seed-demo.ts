@@ -18,6 +18,7 @@ import { createUser } from '../users/users.ts'
 import { createVersion } from '../versions/create-version.ts'
 import { listEveryVersion } from '../versions/lists.ts'
 import { moveVersion } from '../versions/move-version.ts'
+import { demoArchive, demoIcons } from './demo-icon.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
 import { addEndpoint, checkEndpointUrl, listEndpoints, removeEndpoint } from '../webhooks/endpoints.ts'
 import type { VersionStep } from '../../domain/version.ts'
@@ -86,7 +87,7 @@ export const seedDemo = async (
       await createApp(...session, { ownerEmail: owner, name, slug, scopes, publisher: 'Ada Okafor' })
     const development = await createClient(session, slug, 'development', callbacksOf)
     const production = await createClient(session, slug, 'production', callbacksOf)
-    for (const version of versions) await createInStatus(session, { slug, description }, development, version)
+    for (const version of versions) await createInStatus(session, { slug, name, description }, development, version)
     apps.push({ slug, name, scopes: parseStoredScope(scopes), development, production })
   }
   const webhook = webhookUrl === null ? null : await addWebhook(session, webhookUrl)
@@ -208,7 +209,7 @@ const registerCallback = async (
 /** Uploads a version with a token of the app, unless it is there, then takes the steps that are left to its final status. */
 const createInStatus = async (
   session: Session,
-  { slug, description }: { readonly slug: string; readonly description: string },
+  { slug, name, description }: Pick<(typeof demoApps)[number], 'slug' | 'name' | 'description'>,
   client: DemoClient,
   { version, notes, steps }: DemoVersion,
 ): Promise<void> => {
@@ -221,9 +222,9 @@ const createInStatus = async (
   const upload = {
     version,
     notes,
-    manifest: { name: slug, description, embedUrl: `https://${slug}.example/builder` },
+    manifest: { name, description, embedUrl: `https://${slug}.example/builder`, icon: 'icon.png' },
     scopes: ['site:read'],
-    artifact: null,
+    artifact: demoArchive(demoIcons[slug]),
   }
   if (before === undefined) await createVersion(platform, trace, caller, upload, null)
   for (const step of left) await moveVersion(...session, { slug, version, step, rejection })

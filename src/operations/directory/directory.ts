@@ -1,6 +1,6 @@
 // The directory of apps, which everybody can read: active apps with a live version that no operator has hidden.
 import { createHash } from 'node:crypto'
-import type { Queries } from '../../../db/database.ts'
+import type { Queries, Version } from '../../../db/database.ts'
 import { iconLimits, iconTypeOf, type IconType, shownIcon } from '../../domain/app-icon.ts'
 import { type ArchivedPlace, unpackedAgain } from '../../domain/archive.ts'
 import { refuse } from '../../domain/errors.ts'
@@ -59,11 +59,24 @@ type Icon = { readonly type: IconType; readonly bytes: Uint8Array<ArrayBuffer> }
 export const readIconOfLive = async (platform: Platform, sha256: Uint8Array): Promise<Icon> => {
   const { queries: q } = platform.database
   const found = await q.directory.icon(sha256)
-  const { artifactSha256, iconPlace } = found ?? { artifactSha256: null, iconPlace: null }
-  if (artifactSha256 === null || iconPlace === null) throw refuse('route_not_found')
+  return await readIcon(q, { artifactSha256: null, iconPlace: null, ...found, iconSha256: sha256 })
+}
+
+/** The icon of a version, live or not, for its review. @throws route_not_found if it has none */
+export const readIconOfVersion = async ({ database }: Platform, appId: string, id: string): Promise<Icon> => {
+  const { queries: q } = database
+  const found = await q.versions.byId(appId, id)
+  if (found === null) throw refuse('route_not_found')
+  return await readIcon(q, found)
+}
+
+type IconFields = Pick<Version, 'artifactSha256' | 'iconPlace' | 'iconSha256'>
+
+const readIcon = async (q: Queries, { artifactSha256, iconPlace, iconSha256 }: IconFields): Promise<Icon> => {
+  if (artifactSha256 === null || iconPlace === null || iconSha256 === null) throw refuse('route_not_found')
   const bytes = await iconAt(q, artifactSha256, storedJson<ArchivedPlace>(iconPlace))
   const type = bytes === null ? null : iconTypeOf(bytes)
-  if (bytes === null || type === null || !createHash('sha256').update(bytes).digest().equals(sha256)) {
+  if (bytes === null || type === null || !createHash('sha256').update(bytes).digest().equals(iconSha256)) {
     throw new Error('an icon differs from the one that was uploaded')
   }
   return { type, bytes }

@@ -211,6 +211,7 @@ export const readReview = async (platform: Platform, slug: string, name: string)
     app: { id: app.id, slug: app.slug, name: app.name, status: app.status },
     owner: { id: owner.id, name: owner.name, email: owner.email },
     version,
+    hasIcon: row.iconSha256 !== null,
     live,
     ...compareVersions(live, version),
     seen,

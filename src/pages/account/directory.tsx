@@ -14,6 +14,7 @@ import { AboutApp } from '../app-facts.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Badge } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
+import { iconAnswer } from '../icon-answer.ts'
 import { FilterBar, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ScopeList } from '../design/scopes.tsx'
@@ -208,19 +209,7 @@ const elsewhere = async ({ door, session }: Visit, slug: string) => {
   )
 }
 
-/**
- * The file of an icon. Its bytes come from a developer: a browser never takes them for anything but this image, and they can load and
- * run nothing. The address has the hash of the content, so it can be kept for ever, and other sites may show it.
- */
 const answerIcon = async ({ platform }: Door, sha256: string): Promise<Response> => {
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw refuse('route_not_found')
-  const { type, bytes } = await readIconOfLive(platform, Buffer.from(sha256, 'hex'))
-  return new Response(bytes, {
-    headers: {
-      'content-type': type,
-      'content-security-policy': "sandbox; default-src 'none'",
-      'cross-origin-resource-policy': 'cross-origin',
-      'cache-control': 'public, max-age=31536000, immutable',
-    },
-  })
+  return iconAnswer(await readIconOfLive(platform, Buffer.from(sha256, 'hex')), 'everybody')
 }

@@ -9,7 +9,9 @@ import { linksOf, OutLink } from '../app-facts.tsx'
 import { changed } from '../change.tsx'
 import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Facts, Time } from '../design/values.tsx'
+import { readIconOfVersion } from '../../operations/directory/directory.ts'
 import { formOf, outcomeOf, text } from '../form.ts'
+import { iconAnswer } from '../icon-answer.ts'
 import { page, seeOther } from '../page.ts'
 import { messageForms, ReviewMessages } from '../review-messages.tsx'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
@@ -65,6 +67,11 @@ export const reviewRoutes = (door: Door) =>
       const review = await readReview(door.platform, params.slug, params.version)
       return page(<ManifestPage visit={visit} review={review} />)
     })
+    .get(`${reviewPattern}/icon`, async ({ request, params }) => {
+      await requireOperator(door, request)
+      const { app, version } = await readReview(door.platform, params.slug, params.version)
+      return iconAnswer(await readIconOfVersion(door.platform, app.id, version.id), 'operators')
+    })
     .use(
       changed(door, `${reviewPattern}/ask`, {
         by: 'operator',
@@ -118,6 +125,7 @@ const show = async (visit: Visit, { slug, version }: Named): Promise<Response> =
       title={title}
       belongsTo="Review"
       avatarId={review.app.id}
+      icon={review.hasIcon ? reviewPath(slug, version, 'icon') : null}
       badges={<VersionStatusBadge status={review.version.status} />}
       visit={visit}
       tab={deskPaths.reviews}

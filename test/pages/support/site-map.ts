@@ -310,6 +310,12 @@ export const siteMap: readonly Site[] = [
     paths: inReviews('2.0.0/files/text?path=index.js'),
   },
   {
+    pattern: '/desk/reviews/:slug/:version/icon',
+    who: 'operator',
+    paths: inReviews('2.0.0/icon'),
+    isDownload: true,
+  },
+  {
     pattern: '/desk/reviews/:slug/:version/artifact',
     who: 'operator',
     paths: inReviews('2.0.0/artifact'),
