@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import redirectScript from 'swagger-ui-dist/oauth2-redirect.js' with { type: 'file' }
@@ -24,11 +24,12 @@ const ofTheBuilder: ReadonlySet<string> = new Set(['Management', 'Directory', 'O
  * Two documents, by reader: an app cannot call what needs a service key, and its generated client should not have it. What the
  * builder asks about the tokens of apps is in both.
  */
-const documents = {
+export const apiDocuments = {
   apps: {
     audience: 'app',
     path: '/openapi.json',
     page: '/docs/api',
+    reference: '/docs/reference',
     title: 'App platform API',
     description:
       'Credentials, OAuth 2.0 with PKCE, versions and builder resources for registered apps. Every answer carries an X-Request-Id; every error has the same body. What the builder calls is described in /openapi-builder.json.',
@@ -38,13 +39,14 @@ const documents = {
     audience: 'builder',
     path: '/openapi-builder.json',
     page: '/docs/api/builder',
+    reference: '/docs/reference/builder',
     title: 'App platform API for the builder',
     description:
       'Users, websites and stores, installs, sign-in and the audit log, with a service key; checks of the tokens that apps present to your API; and what monitors read. Every answer carries an X-Request-Id; every error has the same body. What apps call is described in /openapi.json.',
     has: (tag: string) => ofTheBuilder.has(tag) || tag === 'Token checks',
   },
 } as const
-type ApiDocument = (typeof documents)[keyof typeof documents]
+export type ApiDocument = (typeof apiDocuments)[keyof typeof apiDocuments]
 
 const tags = [
   { name: 'App tokens', description: 'An app by itself.' },
@@ -115,6 +117,15 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** A document of those routes that are part of the API, as text. Pages for people are not, and have no operation ID. */
+export const apiDocumentOf = async (routes: AnyElysia['routes'], publicUrl: string, document: ApiDocument) => {
+  const { openApiDocument } = await import('./openapi-document.ts') // imported at first use: it is large, and few ask for it
+  const described = routes.filter(
+    ({ hooks: { detail } }) => detail?.operationId !== undefined && document.has(String(detail.tags)),
+  )
+  return JSON.stringify(await openApiDocument(described, infoFor(publicUrl, document), document.audience))
+}
+
 /** Elysia gives a plugin the routes of the whole app through a protected method. */
 class DocumentedPlugin extends Elysia {
   allRoutes() {
@@ -146,14 +157,6 @@ const docsPageAnswer = (content: string): Response =>
 /** The documents, each made from all routes of the app at the first request for it, and the pages that show them. */
 export const docsRoutes = (publicUrl: string): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
-  const makeDocument = async (document: ApiDocument) => {
-    const { openApiDocument } = await import('./openapi-document.ts') // imported at first use: it is large, and few ask for it
-    // Pages for people are not part of the API and have no operation ID.
-    const described = plugin
-      .allRoutes()
-      .filter(({ hooks: { detail } }) => detail?.operationId !== undefined && document.has(String(detail.tags)))
-    return JSON.stringify(await openApiDocument(described, infoFor(publicUrl, document), document.audience))
-  }
 
   const files = {
     '/docs/oauth2-redirect.js': embeddedFile(redirectScript),
@@ -164,20 +167,24 @@ export const docsRoutes = (publicUrl: string): Elysia => {
   for (const [path, answer] of Object.entries(files)) {
     plugin.get(path, async ({ request }) => await answer(request), hidden)
   }
-  for (const document of Object.values(documents)) {
+  for (const document of Object.values(apiDocuments)) {
     let made: Promise<string> | null = null
-    const answer = textFile(async () => await (made ??= makeDocument(document)), 'application/json', 'no-cache')
+    const answer = textFile(
+      async () => await (made ??= apiDocumentOf(plugin.allRoutes(), publicUrl, document)),
+      'application/json',
+      'no-cache',
+    )
     plugin.get(document.path, async ({ request }) => await answer(request), hidden)
     plugin.get(document.page, () => docsPageAnswer(docsPage(document)), hidden)
   }
   plugin
-    .get('/docs', () => docsPageAnswer(docsPage(documents.apps)), hidden) // the path in the contract
+    .get('/docs', () => docsPageAnswer(docsPage(apiDocuments.apps)), hidden) // the path in the contract
     .get(redirectPath, () => docsPageAnswer(redirectPage), hidden)
   return plugin
 }
 
 /** No inline script, and nothing from another server. The dark look of the reference needs a class, which the script sets. */
-const docsPage = ({ path, page, title }: ApiDocument): string => `<!doctype html>
+const docsPage = ({ path, page, reference, title }: ApiDocument): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -203,8 +210,9 @@ const docsPage = ({ path, page, title }: ApiDocument): string => `<!doctype html
     <header>
       <a href="/">Home</a>
       <a href="/docs/guides">Guides</a>
-      ${navigationTo(documents.apps, 'API reference', page)}
-      ${navigationTo(documents.builder, 'For the builder', page)}
+      <a href="${reference}">API reference</a>
+      ${navigationTo(apiDocuments.apps, 'Try it: for apps', page)}
+      ${navigationTo(apiDocuments.builder, 'Try it: for the builder', page)}
       <a id="openapi" href="${path}">OpenAPI document</a>
     </header>
     <div id="swagger-ui"></div>

@@ -16,7 +16,14 @@ describe('the page of the documentation', () => {
     ['/docs/api/builder', '/openapi-builder.json'],
   ])('%s shows %s, loads only files of this server, and each of them exists', async (page, document) => {
     // This server has no pages, so the start page and the guides are tested with those.
-    const pages = new Set(['/', '/docs/api', '/docs/api/builder', '/docs/guides'])
+    const pages = new Set([
+      '/',
+      '/docs/api',
+      '/docs/api/builder',
+      '/docs/guides',
+      '/docs/reference',
+      '/docs/reference/builder',
+    ])
     const paths = (await sources(page)).filter((url) => !url.startsWith('data:') && !pages.has(url))
     expect([...new Set(paths)]).toEqual([
       '/docs/swagger-ui.css',

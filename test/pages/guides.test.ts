@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { guideAreas } from '../../src/guides/index.ts'
+import type { Json } from '../support/call.ts'
 import { addApp, addUser, createWorld, endWorld, type World } from '../support/world.ts'
 import { plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
@@ -81,15 +82,48 @@ test('a guide with many headings begins with links to them, and every guide but 
     expect(listed).toEqual(headings.length < 4 ? [] : headings)
     const next = all[at + 1]?.guide
     expect(/rel="next">([^<]*)/.exec(text)?.[1]).toBe(next?.title.replaceAll('&', '&amp;'))
+    expect(/rel="prev">([^<]*)/.exec(text)?.[1]).toBe(all[at - 1]?.guide.title.replaceAll('&', '&amp;'))
+    const beside = /<nav class="docs-list"(.*?)<\/nav>/s.exec(text)?.[1] ?? ''
+    for (const { topic } of guides) expect(beside).toContain(`href="/docs/guides/${topic}"`)
+    expect(beside.match(/aria-current="page"/g)).toHaveLength(1)
   }
 })
 
-test('the API reference is at /docs and /docs/api, and it and the list of all guides by reader link to each other', async () => {
+test('the reference has every call and event of its document without a script, with its errors and fields, under a fragment of its own', async () => {
+  for (const [path, document, tries] of [
+    ['/docs/reference', '/openapi.json', '/docs/api'],
+    ['/docs/reference/builder', '/openapi-builder.json', '/docs/api/builder'],
+  ] as const) {
+    const { status, text } = await visitor().get(path)
+    expect(status).toBe(200)
+    const { paths, webhooks } = JSON.parse((await visitor().get(document)).text)
+    const calls: Json[] = Object.values<Json>(paths).flatMap((methods) => Object.values<Json>(methods))
+    const events: Json[] = Object.values<Json>(webhooks).map(({ post }) => post)
+    expect(calls.length).toBeGreaterThan(20)
+    for (const { operationId, summary } of [...calls, ...events]) {
+      expect(text.split(` id="${operationId}"`)).toHaveLength(2)
+      expect(text).toContain(`href="#${operationId}"`)
+      expect(plainText(text)).toContain(summary)
+    }
+    for (const called of Object.keys(paths)) expect(text).toContain(`<code>${called}</code>`)
+    for (const { operationId, tags, ...call } of calls) {
+      expect(text).toContain(`href="${tries}#/${encodeURIComponent(tags[0])}/${operationId}"`)
+      for (const code of Object.values<string[]>(call['x-error-codes']).flat()) expect(text).toContain(code)
+    }
+    expect(text).toContain('[].')
+    expect(text.match(/<script/g)).toHaveLength(1) // that of every page
+    expect(text).not.toContain('undefined')
+    expect((await visitor().get(path)).text).toBe(text)
+  }
+})
+
+test('the page that sends calls is at /docs and /docs/api, and it and the list of all guides by reader link to each other', async () => {
   const reference = (await visitor().get('/docs/api')).text
   expect(reference).toContain('<a href="/docs/guides">Guides</a>')
   expect(reference).toBe((await visitor().get('/docs')).text)
   const { text } = await visitor().get('/docs/guides')
-  expect(text).toContain('href="/docs/api"')
+  expect(text).toContain('href="/docs/reference"')
+  expect(reference).toContain('href="/docs/reference"')
   for (const { name, guides: listed } of guideAreas) {
     expect(text).toContain(`<h2>${name}</h2>`)
     for (const { topic } of listed) expect(text).toContain(`href="/docs/guides/${topic}"`)

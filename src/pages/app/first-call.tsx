@@ -92,7 +92,7 @@ export const firstCallRoutes = (door: Door) =>
         </p>
         <CodeBlock id="typescript" label="TypeScript" code={typescriptLines(facts)} />
         <p>
-          The <a href="/docs/api">API documentation</a> describes everything else.
+          The <a href="/docs/reference">API reference</a> describes everything else.
         </p>
       </AppPage>,
     )

@@ -248,7 +248,7 @@ const WaitingCount = ({ of = 0, and = 0 }: WaitingCountProps) =>
 const SiteFooter = () => (
   <footer class="site">
     <a href="/docs/guides">Guides</a>
-    <a href="/docs/api">API reference</a>
+    <a href="/docs/reference">API reference</a>
   </footer>
 )
 

@@ -2,12 +2,17 @@ import { Elysia } from 'elysia'
 import { renderToString } from 'preact-render-to-string'
 import { refuse } from '../../domain/errors.ts'
 import { callOf } from '../../http/call.ts'
+import { endpointRoutes } from '../../http/app.ts'
+import { endpointsOf } from '../../http/table.ts'
+import { type ApiDocument, apiDocumentOf, apiDocuments } from '../../http/docs.ts'
 import type { Door } from '../../http/door.ts'
+import { isJsonObject } from '../../http/openapi-schema.ts'
 import { type GuideApps, listGuideApps } from '../../operations/apps/lists.ts'
 import { FilterBar } from '../design/list-tools.tsx'
 import { Layout } from '../design/shell.tsx'
 import { describes, list, oneOf, search } from '../list.ts'
 import { page } from '../page.ts'
+import { docsMarkup, Turn } from './docs-frame.tsx'
 import { parameterOf } from '../query.ts'
 import { findVisit } from '../visit.ts'
 import type { sectionsOf } from './search.tsx'
@@ -46,6 +51,24 @@ export const guideRoutes = (door: Door) => {
     )
     return <SearchResults sections={sections} asked={asked} />
   }
+  const references = new Map<string, Promise<string>>()
+  const referenceOf = async (document: ApiDocument): Promise<string> => {
+    const { referenceMarkup } = await import('./reference.tsx')
+    const { routes } = endpointRoutes(door, endpointsOf(door))
+    const read: unknown = JSON.parse(await apiDocumentOf(routes, door.platform.publicUrl, document))
+    return isJsonObject(read) ? referenceMarkup(read, document.page) : ''
+  }
+  const showReference = async (request: Request, key: keyof typeof apiDocuments) => {
+    const document = apiDocuments[key]
+    const markup = references.get(key) ?? referenceOf(document)
+    references.set(key, markup) // kept: the document does not change while the server runs
+    const visit = await reader(request)
+    return page(
+      <Layout title={document.title} belongsTo="API reference" visit={visit} actions={<ReferenceLinks of={key} />}>
+        <div class="docs" dangerouslySetInnerHTML={{ __html: await markup }} />
+      </Layout>,
+    )
+  }
   const bodies = new Map<string, string>()
   /** A guide as markup. Made when it is first read and kept: the guides and the address of the server do not change while it runs. */
   const bodyOf = async (topic: string, text: string): Promise<string> => {
@@ -63,6 +86,8 @@ export const guideRoutes = (door: Door) => {
   }
   const reader = async (request: Request) => (await findVisit(door, request)) ?? door.platform
   return new Elysia()
+    .get(apiDocuments.apps.reference, async ({ request }) => await showReference(request, 'apps'))
+    .get(apiDocuments.builder.reference, async ({ request }) => await showReference(request, 'builder'))
     .get(
       path,
       async ({ request }) => {
@@ -76,7 +101,7 @@ export const guideRoutes = (door: Door) => {
             title="Guides"
             about="How to run this platform, build apps for it, and connect it to a website builder."
             actions={
-              <a class="button" href="/docs/api">
+              <a class="button" href={apiDocuments.apps.reference}>
                 API reference
               </a>
             }
@@ -110,7 +135,11 @@ export const guideRoutes = (door: Door) => {
       const guide = findGuide(topic)
       if (guide === null) throw refuse('route_not_found')
       const all = guideAreas.flatMap(({ guides }) => guides)
-      const next = all[all.indexOf(guide) + 1]
+      const linkTo = (at: number) => {
+        const one = all[at]
+        return one === undefined ? undefined : { href: `${path}/${one.topic}`, name: one.title }
+      }
+      const place = all.indexOf(guide)
       // Operators read about servers that they have yet to set up, with names of hosts and proxies that belong together.
       const isForOperators = guideAreas[0].guides.includes(guide)
       const apps =
@@ -122,24 +151,41 @@ export const guideRoutes = (door: Door) => {
       const parts = [
         apps === null ? '' : renderToString(<OwnApp path={`${path}/${topic}`} {...apps} />),
         apps === null ? body : body.replaceAll(placeholder, () => Bun.escapeHTML(apps.clientId)),
-        next === undefined ? '' : renderToString(<Next topic={next.topic} title={next.title} />),
+        renderToString(<Turn previous={linkTo(place - 1)} next={linkTo(place + 1)} />),
       ]
+      const groups = guideAreas.map(({ name, guides }) => ({
+        name,
+        links: guides.map((one) => ({ href: `${path}/${one.topic}`, name: one.title })),
+      }))
+      const current = `${path}/${topic}`
+      const markup = docsMarkup({ label: 'Guides', groups, current, body: parts.join('') })
       return page(
         <Layout title={guide.title} belongsTo="Guides" crumbs={[{ href: path, name: 'Guides' }]} visit={visit}>
-          <div class="guide" dangerouslySetInnerHTML={{ __html: parts.join('') }} />
+          <div class="docs" dangerouslySetInnerHTML={{ __html: markup }} />
         </Layout>,
       )
     })
 }
 
-const Next = ({ topic, title }: { readonly topic: string; readonly title: string }) => (
-  <p>
-    Next:{' '}
-    <a href={`${path}/${topic}`} rel="next">
-      {title}
-    </a>
-  </p>
-)
+const ReferenceLinks = ({ of }: { readonly of: keyof typeof apiDocuments }) => {
+  const other = of === 'apps' ? 'builder' : 'apps'
+  return (
+    <>
+      <a class="button" href={path}>
+        Guides
+      </a>
+      <a class="button" href={apiDocuments[other].reference}>
+        {other === 'builder' ? 'For the builder' : 'For apps'}
+      </a>
+      <a class="button" href={apiDocuments[of].path}>
+        OpenAPI document
+      </a>
+      <a class="button primary" href={apiDocuments[of].page}>
+        Try it
+      </a>
+    </>
+  )
+}
 
 /** The client ID that the examples mean, and the choice among the reader's apps. */
 const OwnApp = ({ path, chosen, clientId, all }: GuideApps & { readonly path: string }) => (

@@ -1,4 +1,4 @@
-import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
+import { Lexer, lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
 import { Table } from '../design/table.tsx'
 import { CodeBlock, Details } from '../design/values.tsx'
@@ -35,6 +35,9 @@ export const Markdown = ({ text }: { readonly text: string }) => {
     </>
   )
 }
+
+/** A sentence in which names and addresses are marked. */
+export const InlineMarkdown = ({ text }: { readonly text: string }) => <span>{inline(Lexer.lexInline(text))}</span>
 
 /** Links to the headings below the title, if there are many. */
 export const Contents = ({ text }: { readonly text: string }) => {

@@ -75,6 +75,13 @@ export const siteMap: readonly Site[] = [
     who: 'visitor',
     paths: () => ['/docs/guides', '/docs/guides?q=token', '/docs/guides?q=nowhere'],
   },
+  { pattern: '/docs/reference', who: 'visitor', paths: () => ['/docs/reference'], isForEverybody: true },
+  {
+    pattern: '/docs/reference/builder',
+    who: 'visitor',
+    paths: () => ['/docs/reference/builder'],
+    isForEverybody: true,
+  },
   { pattern: '/docs/guides/:topic', who: 'visitor', paths: guidePaths, isForEverybody: true },
   { pattern: '/', who: 'user', paths: () => ['/'] },
   {

@@ -1,0 +1,234 @@
+import { renderToString } from 'preact-render-to-string'
+import { isJsonObject, type JsonObject } from '../../http/openapi-schema.ts'
+import { Table } from '../design/table.tsx'
+import { CodeBlock, Details } from '../design/values.tsx'
+import { type DocsGroup, docsMarkup, Method } from './docs-frame.tsx'
+import { InlineMarkdown } from './markdown.tsx'
+import {
+  type Field,
+  listIn,
+  objectIn,
+  objectsIn,
+  type Operation,
+  operationsIn,
+  readerOf,
+  textIn,
+} from './reference-fields.ts'
+
+type Reader = ReturnType<typeof readerOf>
+type Part = { readonly reader: Reader; readonly schemes: JsonObject; readonly tryAt: string }
+
+/** The API reference as markup, made once from the OpenAPI document. `tryAt` is the page that sends calls. */
+export const referenceMarkup = (document: JsonObject, tryAt: string): string => {
+  const part = {
+    reader: readerOf(document),
+    schemes: objectIn(objectIn(document, 'components'), 'securitySchemes'),
+    tryAt,
+  }
+  const calls = operationsIn(objectIn(document, 'paths'))
+  const events = operationsIn(objectIn(document, 'webhooks'))
+  const areas = objectsIn(document, 'tags').flatMap((tag) => {
+    const name = textIn(tag, 'name')
+    const own = calls.filter(({ of }) => listIn(of, 'tags').includes(name))
+    return own.length === 0 ? [] : [{ name, about: textIn(tag, 'description'), calls: own }]
+  })
+  const groups: readonly DocsGroup[] = [
+    ...areas.map(({ name, calls: own }) => ({
+      name,
+      links: own.map(({ id, method, of }) => ({ href: `#${id}`, name: textIn(of, 'summary'), method })),
+    })),
+    { name: 'Events', links: events.map(({ id, path }) => ({ href: `#${id}`, name: path })) },
+    { name: 'Errors', links: [{ href: '#errors', name: 'The body of every error' }] },
+  ]
+  const body = renderToString(
+    <>
+      <p>{textIn(objectIn(document, 'info'), 'description')}</p>
+      {areas.map(({ name, about, calls: own }) => (
+        <>
+          <h2>{name}</h2>
+          <p>{about}</p>
+          {own.map((call) => (
+            <Call {...part} call={call} />
+          ))}
+        </>
+      ))}
+      <h2>Events</h2>
+      <p>The server sends them to webhook endpoints, signed, each as a POST with a body in JSON.</p>
+      {events.map((event) => (
+        <Event {...part} event={event} />
+      ))}
+      <h2 id="errors">Errors</h2>
+      <p>
+        Every error has the same body. The guide{' '}
+        <a href="/docs/guides/errors">lists the codes, with what to do about each</a>.
+      </p>
+      <Fields
+        label="The body of an error"
+        fields={part.reader.fieldsOf({ $ref: '#/components/schemas/Error' })}
+        absent="may be absent"
+      />
+    </>,
+  )
+  return docsMarkup({ label: 'API reference', groups, current: '', body })
+}
+
+const Title = ({ id, children }: { readonly id: string; readonly children: preact.ComponentChildren }) => (
+  <h3 id={id}>
+    <a class="anchor" href={`#${id}`}>
+      {children}
+    </a>
+  </h3>
+)
+
+type CallProps = Part & { readonly call: Operation }
+
+const Call = ({ call, ...part }: CallProps) => {
+  const { reader, tryAt } = part
+  const { id, method, path, of } = call
+  const summary = textIn(of, 'summary')
+  const tag = encodeURIComponent(String(listIn(of, 'tags')[0]))
+  const parameters = objectsIn(of, 'parameters').map(reader.resolved)
+  return (
+    <section class="call" aria-labelledby={id}>
+      <Title id={id}>{summary}</Title>
+      <p class="beside">
+        <Method of={method} />
+        <code>{path}</code>
+        <a href={`${tryAt}#/${tag}/${id}`}>Try it</a>
+      </p>
+      {/* The codes that it ends with are listed below. */}
+      <p>
+        <InlineMarkdown text={textIn(of, 'description').replace(/ ?Errors: 4.*$/s, '')} />
+      </p>
+      <h4>Who may call it</h4>
+      <Callers {...part} call={call} />
+      {parameters.length === 0 ? null : (
+        <>
+          <h4>Parameters</h4>
+          <Fields
+            label={`Parameters: ${summary}`}
+            fields={parameters.map((parameter) => ({
+              name: textIn(parameter, 'name'),
+              type: `${textIn(parameter, 'in')}: ${reader.typeOf(objectIn(parameter, 'schema'))}`,
+              isRequired: parameter['required'] === true,
+              about: textIn(parameter, 'description'),
+            }))}
+            absent="optional"
+          />
+        </>
+      )}
+      <Content {...part} of={objectIn(of, 'requestBody')} title="Body" id={`${id}-body`} absent="optional" />
+      {Object.entries(objectIn(of, 'responses'))
+        .filter(([status]) => /^[123]/.test(status))
+        .map(([status, answer]) => {
+          const given = isJsonObject(answer) ? reader.resolved(answer) : {}
+          return (
+            <>
+              <h4>Answer {status}</h4>
+              <p>
+                <InlineMarkdown text={textIn(given, 'description')} />
+              </p>
+              <Content {...part} of={given} title={null} id={`${id}-${status}`} absent="may be absent" />
+            </>
+          )
+        })}
+      <Errors summary={summary} codes={objectIn(of, 'x-error-codes')} />
+    </section>
+  )
+}
+
+const Callers = ({ schemes, call: { of } }: CallProps) => {
+  const ways = objectsIn(of, 'security').flatMap((way) => Object.entries(way))
+  if (ways.length === 0) return <p>Everybody. It needs no token.</p>
+  return (
+    <ul>
+      {ways.map(([name]) => (
+        <li>
+          <InlineMarkdown text={textIn(objectIn(schemes, name), 'description')} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type ContentProps = Part & {
+  readonly of: JsonObject
+  readonly title: string | null
+  readonly id: string
+  readonly absent: string
+}
+
+/** The body of a request or an answer: its fields, and an example. */
+const Content = ({ reader, of, title, id, absent }: ContentProps) => (
+  <>
+    {Object.entries(objectIn(of, 'content')).map(([media, content]) => {
+      if (!isJsonObject(content)) return null
+      const schema = objectIn(content, 'schema')
+      const example = objectIn(objectIn(content, 'examples'), 'whole')['value'] ?? content['example']
+      return (
+        <>
+          {title === null ? null : <h4>{title}</h4>}
+          {media === 'application/json' ? null : (
+            <p>
+              As <code>{media}</code>.
+            </p>
+          )}
+          {reader.shapesOf(schema).map((shape) => (
+            <Fields label={textIn(shape, 'description')} fields={reader.fieldsOf(shape)} absent={absent} />
+          ))}
+          {example === undefined ? null : (
+            <Details summary="Example">
+              <CodeBlock
+                id={id}
+                label={`Example: ${id}`}
+                code={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              />
+            </Details>
+          )}
+        </>
+      )
+    })}
+  </>
+)
+
+type FieldsProps = { readonly label: string; readonly fields: readonly Field[]; readonly absent: string }
+
+const Fields = ({ label, fields, absent }: FieldsProps) =>
+  fields.length === 0 ? null : (
+    <Table
+      label={label}
+      rows={fields}
+      class="prose"
+      columns={{
+        Name: ({ name }) => <code>{name}</code>,
+        Type: ({ type, isRequired }) => <span class="muted">{isRequired ? type : `${type}; ${absent}`}</span>,
+        'What it is': ({ about }) => (about === '' ? null : <InlineMarkdown text={about} />),
+      }}
+    />
+  )
+
+const Errors = ({ summary, codes }: { readonly summary: string; readonly codes: JsonObject }) => (
+  <Details summary="Errors">
+    <Table
+      label={`Errors: ${summary}`}
+      rows={Object.keys(codes)}
+      class="prose"
+      columns={{
+        Status: (status) => status,
+        Codes: (status) => <span>{listIn(codes, status).map((code) => [<code>{String(code)}</code>, ' '])}</span>,
+      }}
+    />
+  </Details>
+)
+
+const Event = ({ event: { id, path, of }, ...part }: Part & { readonly event: Operation }) => (
+  <section class="call" aria-labelledby={id}>
+    <Title id={id}>
+      <code>{path}</code>
+    </Title>
+    <p>
+      <InlineMarkdown text={textIn(of, 'summary')} />
+    </p>
+    <Content {...part} of={objectIn(of, 'requestBody')} title={null} id={`${id}-body`} absent="may be absent" />
+  </section>
+)
