@@ -22,7 +22,8 @@ type Scene = {
   readonly version: Word
   readonly secret: Word
   readonly endpoint: Word
-  readonly key: Word
+  /** `the service key Shop`. */
+  readonly key: Words
   readonly resource: Word
   /** ` on My shop`, or nothing. */
   readonly place: readonly Word[]
@@ -30,12 +31,15 @@ type Scene = {
   /** Whether somebody changed their own account. */
   readonly isSelf: boolean
   readonly target: string
-  /** A value of the detail as text, or the thing that it names. */
+  /** A value of the detail as text, empty without one. */
   readonly value: (name: string) => string
+  /** The same after these words; other words if the event has no such value, as events of other releases may. */
+  readonly given: (name: string, before: string, otherwise: string) => Words
+  /** The thing that a value names. */
   readonly thing: (name: string, otherwise: string) => Word
   readonly names: (name: string) => string
   readonly role: string
-  readonly number: (name: string) => number
+  readonly number: (name: string) => number | null
 }
 
 type Words = readonly Word[]
@@ -57,8 +61,8 @@ const conditionIn = (target: string): Word =>
 
 /** The sentence of each event. A refusal is told as what was tried; the reason stands beside it. */
 const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
-  'api_version.deprecated': ({ who, app, value }) =>
-    tell`${who} announced to ${app} that version ${value('apiVersion')} of the API will be switched off`,
+  'api_version.deprecated': ({ who, app, given }) =>
+    tell`${who} announced to ${app} that ${given('apiVersion', 'version ', 'a version')} of the API will be switched off`,
   'app.access_ended': ({ who, app }) => tell`${who} ended all access that ${app} had`,
   'app.activated': ({ who, app }) => tell`${who} activated ${app}`,
   'app.created': ({ who, app }) => tell`${who} registered ${app}`,
@@ -66,8 +70,9 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'app.hidden': ({ who, app }) => tell`${who} hid ${app} from the directory of apps`,
   'app.listed': ({ who, app }) => tell`${who} showed ${app} in the directory of apps again`,
   'app.publisher_changed': ({ who, app }) => tell`${who} changed the publisher of ${app}`,
-  'app.purged': ({ who, value }) => tell`${who} removed everything that belonged to the deleted app ${value('slug')}`,
-  'app.renamed': ({ who, value }) => tell`${who} renamed ${chosen(value('from'))} to ${chosen(value('to'))}`,
+  'app.purged': ({ who, given }) =>
+    tell`${who} removed everything that belonged to ${given('slug', 'the deleted app ', 'a deleted app')}`,
+  'app.renamed': ({ who, given }) => tell`${who} renamed ${given('from', '', 'an app')}${given('to', ' to ', '')}`,
   'app.rollback_allowed': ({ who, app }) => tell`${who} let development secrets roll back production of ${app}`,
   'app.rollback_refused': ({ who, app }) =>
     tell`${who} kept development secrets from rolling back production of ${app}`,
@@ -89,7 +94,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'authorization_code.exchange.repeated': ({ app, where }) =>
     tell`${app} repeated the exchange of a code${where} and got the same tokens`,
   'bearer.check': ({ who, bearer }) => tell`${who} presented ${bearer}`,
-  'command.run': ({ who, value }) => tell`${who} ran the command ${chosen(value('command'))}`,
+  'command.run': ({ who, given }) => tell`${who} ran ${given('command', 'the command ', 'a command')}`,
   'condition.began': ({ who, target }) => tell`${who} noticed a problem${conditionIn(target)}`,
   'condition.ended': ({ who, target }) => tell`${who} noticed the end of a problem${conditionIn(target)}`,
   'clock.reset': ({ who }) => tell`${who} set the clock of the database back`,
@@ -102,7 +107,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'credential.suspended': ({ who, secret, app, where }) =>
     tell`${who} suspended ${secret} of ${app}${where} because data was lost`,
   'database.backed_up': ({ who }) => tell`${who} backed up the database`,
-  'database.backup_checked': ({ who, value }) => tell`${who} checked the backup ${value('name')}`,
+  'database.backup_checked': ({ who, given }) => tell`${who} checked ${given('name', 'the backup ', 'a backup')}`,
   'database.backup_failed': ({ who }) => tell`${who} started a backup, which failed`,
   'database.backup_started': ({ who }) => tell`${who} started a backup`,
   'database.migrated': ({ who, value }) =>
@@ -118,7 +123,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'embedded_session.revoked': ({ who, app, where }) => tell`${who} ended a frame session of ${app}${where}`,
   'factor.added': ({ who, value }) => tell`${who} added ${factorWords(value('kind'))}`,
   'factor.asked': ({ who, value }) =>
-    tell`${who} ${value('need') === 'code' ? 'was asked for a second factor' : 'was asked to set up a second factor'}`,
+    tell`${who} ${value('need') === 'enrolment' ? 'was asked to set up a second factor' : 'was asked for a second factor'}`,
   'factor.recovery_code_used': ({ who }) => tell`${who} used a recovery code`,
   'factor.recovery_codes_created': ({ who }) => tell`${who} created new recovery codes`,
   'factor.removed': ({ who, value }) => tell`${who} removed ${factorWords(value('kind'))}`,
@@ -141,7 +146,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'installs.exported': ({ who, target, app }) =>
     target === '' ? tell`${who} exported the installs` : tell`${who} exported the installs of ${app}`,
   'mail.given_up': ({ user, value }) =>
-    tell`A mail to ${user} was not delivered: ${value('fault').replaceAll('_', ' ')}`,
+    tell`A mail to ${user} was not delivered${listed(': ', value('fault').replaceAll('_', ' '))}`,
   'member.added': ({ who, user, app, role }) => tell`${who} made ${user} ${role} of ${app}`,
   'member.invitation_revoked': ({ who, app }) => tell`${who} revoked an invitation to ${app}`,
   'member.invited': ({ who, app, role }) => tell`${who} invited somebody to become ${role} of ${app}`,
@@ -151,27 +156,29 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'member.role_changed': ({ who, user, app, role }) => tell`${who} made ${user} ${role} of ${app}`,
   'member.use_invitation': ({ who }) => tell`${who} opened or used an invitation to an app`,
   'page.change': ({ who }) => tell`${who} sent a form`,
-  'redirect_uri.added': ({ who, app, where, value }) =>
-    tell`${who} registered the redirect URI ${chosen(value('uri'))} of ${app}${where}`,
-  'redirect_uri.removed': ({ who, app, where, value }) =>
-    tell`${who} removed the redirect URI ${chosen(value('uri'))} of ${app}${where}`,
+  'redirect_uri.added': ({ who, app, where, given }) =>
+    tell`${who} registered ${given('uri', 'the redirect URI ', 'a redirect URI')} of ${app}${where}`,
+  'redirect_uri.removed': ({ who, app, where, given }) =>
+    tell`${who} removed ${given('uri', 'the redirect URI ', 'a redirect URI')} of ${app}${where}`,
   'refresh_token.rotate': ({ who, app, where }) => tell`${who} presented a refresh token of ${app}${where}`,
   'refresh_token.rotate.repeated': ({ app, where }) => tell`${app} repeated a refresh${where} and got the same tokens`,
   'resource.changed': ({ who, resource }) => tell`${who} changed ${resource}`,
   'resource.created': ({ who, resource }) => tell`${who} added ${resource}`,
   'resource.deleted': ({ who, resource }) => tell`${who} deleted ${resource}`,
   'resources.imported': ({ who }) => tell`${who} imported websites and stores`,
-  'scope.added': ({ who, value }) => tell`${who} added the scope ${value('scope')}`,
-  'scope.given': ({ who, app, value }) => tell`${who} gave the restricted scope ${value('scope')} to ${app}`,
-  'scope.retired': ({ who, value }) => tell`${who} retired the scope ${value('scope')}`,
-  'scope.taken': ({ who, app, value }) => tell`${who} took the restricted scope ${value('scope')} back from ${app}`,
-  'service_key.confirmed': ({ who, key }) => tell`${who} confirmed that the service key ${key} may work again`,
-  'service_key.created': ({ who, key }) => tell`${who} created the service key ${key}`,
-  'service_key.revoked': ({ who, key }) => tell`${who} revoked the service key ${key}`,
+  'scope.added': ({ who, given }) => tell`${who} added ${given('scope', 'the scope ', 'a scope')}`,
+  'scope.given': ({ who, app, given }) =>
+    tell`${who} gave ${given('scope', 'the restricted scope ', 'a restricted scope')} to ${app}`,
+  'scope.retired': ({ who, given }) => tell`${who} retired ${given('scope', 'the scope ', 'a scope')}`,
+  'scope.taken': ({ who, app, given }) =>
+    tell`${who} took ${given('scope', 'the restricted scope ', 'a restricted scope')} back from ${app}`,
+  'service_key.confirmed': ({ who, key }) => tell`${who} confirmed that ${key} may work again`,
+  'service_key.created': ({ who, key }) => tell`${who} created ${key}`,
+  'service_key.revoked': ({ who, key }) => tell`${who} revoked ${key}`,
   'service_key.rotated': ({ who, key, number }) =>
-    tell`${who} rotated the service key ${key}; the old one ${graceWords(number('graceHours'))}`,
-  'service_key.suspended': ({ who, key }) => tell`${who} suspended the service key ${key} because data was lost`,
-  'service_key.use': ({ who, key }) => tell`${who} used the service key ${key}`,
+    tell`${who} rotated ${key}; the old one ${graceWords(number('graceHours'))}`,
+  'service_key.suspended': ({ who, key }) => tell`${who} suspended ${key} because data was lost`,
+  'service_key.use': ({ who, key }) => tell`${who} used ${key}`,
   'session.create': ({ who }) => tell`${who} tried to sign in`,
   'session.created': ({ who }) => tell`${who} signed in`,
   'session.ended': ({ who }) => tell`${who} ended a session`,
@@ -197,9 +204,7 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'user.factors_reset': ({ who, user }) => tell`${who} removed all second factors of ${user}`,
   'user.mails_chosen': ({ who }) => tell`${who} chose which emails to get`,
   'user.linked': ({ who, user, value }) =>
-    value('way') === 'oidc'
-      ? tell`${who} linked ${user} to the identity provider`
-      : tell`${who} linked ${user} to the builder`,
+    tell`${who} linked ${user} to ${sites[value('way')] ?? 'an account at another service'}`,
   'user.operator_granted': ({ who, user }) => tell`${who} made ${user} an operator`,
   'user.operator_withdrawn': ({ who, user }) => tell`${who} removed the operator rights of ${user}`,
   'user.password_changed': ({ who }) => tell`${who} changed their password`,
@@ -222,15 +227,16 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'version.approved': ({ who, version, app }) => tell`${who} approved ${version} of ${app}`,
   'version.created': ({ who, version, app }) => tell`${who} uploaded ${version} of ${app}`,
   'version.rejected': ({ who, version, app }) => tell`${who} rejected ${version} of ${app}`,
-  'version.removed': ({ who, app, value }) => tell`${who} removed the draft ${chosen(value('version'))} of ${app}`,
+  'version.removed': ({ who, app, given }) =>
+    tell`${who} removed ${given('version', 'the draft ', 'a draft')} of ${app}`,
   'version.replaced': ({ who, version, app }) => tell`${who} replaced the draft ${version} of ${app}`,
   'version.rolled_back': ({ who, version, app, where, thing }) =>
     tell`${who} rolled ${app} back from ${thing('fromVersionId', 'a removed version')} to ${version}${where}`,
   'version.submitted': ({ who, version, app }) => tell`${who} submitted ${version} of ${app} for review`,
   'version.withdrawn': ({ who, version, app }) => tell`${who} withdrew ${version} of ${app} from review`,
   'webhook.changed': ({ who, endpoint, app, where }) => tell`${who} changed ${endpoint} of ${app}${where}`,
-  'webhook.created': ({ who, app, where, value }) =>
-    tell`${who} added a webhook endpoint of ${app}${where} at ${chosen(value('host'))}`,
+  'webhook.created': ({ who, app, where, given }) =>
+    tell`${who} added a webhook endpoint of ${app}${where}${given('host', ' at ', '')}`,
   'webhook.disabled': ({ who, endpoint, app, where }) => tell`${who} disabled ${endpoint} of ${app}${where}`,
   'webhook.enabled': ({ who, endpoint, app, where }) => tell`${who} enabled ${endpoint} of ${app}${where}`,
   'webhook.pinged': ({ who, endpoint, app, where }) => tell`${who} sent a ping to ${endpoint} of ${app}${where}`,
@@ -241,12 +247,18 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
     tell`${who} rotated the secret of ${endpoint} of ${app}${where}; the old one ${graceWords(number('graceHours'))}`,
 }
 
-const factorWords = (kind: string): string => (kind === 'totp' ? 'an authenticator app' : 'a passkey')
+const sites: Readonly<Record<string, string>> = { oidc: 'the identity provider', handover: 'the builder' }
+const factors: Readonly<Record<string, string>> = { totp: 'an authenticator app', passkey: 'a passkey' }
+const factorWords = (kind: string): string => factors[kind] ?? 'a second factor'
 const listed = (before: string, names: string): string => (names === '' ? '' : before + names)
-const count = (number: number, noun: string): string =>
-  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
-const graceWords = (hours: number): string => (hours === 0 ? 'ended at once' : `ends after ${count(hours, 'hour')}`)
-const spentWords = (kind: string): string => (kind === 'refresh_token' ? 'refresh token' : 'code')
+const count = (number: number | null, noun: string): string =>
+  number === null ? `${noun}s` : `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+const graceWords = (hours: number | null): string => {
+  if (hours === null) return 'ends after its grace period'
+  return hours === 0 ? 'ended at once' : `ends after ${count(hours, 'hour')}`
+}
+const spent: Readonly<Record<string, string>> = { refresh_token: 'refresh token', '': 'secret' }
+const spentWords = (kind: string): string => spent[kind] ?? 'code'
 
 /** An event as a sentence, without its time. An action of another release is told by its name. */
 export const auditSentence = (event: AuditLine, names: Names): Words => {
@@ -280,17 +292,21 @@ const sceneOf = (event: AuditLine, names: Names): Scene => {
     version: named(target, 'a removed version'),
     secret: secretWord(named(target, ''), names.has(target ?? '')),
     endpoint: named(target, 'a removed webhook endpoint'),
-    key: named(target, '(removed)'),
+    key: keyWords(named(target, '')),
     resource: named(target, 'a website or store that was removed'),
     place: install?.kind === 'install' ? [' on ', named(target, 'a removed place')] : [],
     bearer: bearerWords(target, user, app),
     isSelf: target !== null && target === actorId,
     target: target ?? '',
-    value: (name) => String(detail[name] ?? '(not recorded)'),
+    value: (name) => String(detail[name] ?? ''),
+    given: (name, before, otherwise) => {
+      const value = detail[name] ?? ''
+      return value === '' ? [otherwise] : [before, chosen(String(value))]
+    },
     thing: (name, otherwise) => named(String(detail[name] ?? ''), otherwise),
     names: (name) => namesIn(detail[name]),
     role: roleInSentence(detail['to'] ?? detail['role']),
-    number: (name) => Number(detail[name] ?? 0),
+    number: (name) => (detail[name] == null ? null : Number(detail[name])),
   }
 }
 
@@ -298,6 +314,8 @@ const detailOf = (text: string | null): Readonly<Record<string, unknown>> =>
   text === null ? {} : storedJson<Readonly<Record<string, unknown>>>(text)
 
 const namesIn = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(' ') : '')
+
+const keyWords = (name: Word): Words => (name === '' ? ['a removed service key'] : ['the service key ', name])
 
 const secretWord = (label: Word, exists: boolean): Word =>
   label === '' ? (exists ? 'a secret without a label' : 'a removed secret') : label

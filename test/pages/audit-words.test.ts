@@ -127,6 +127,26 @@ test('every event of the program has a sentence without IDs and a group in the f
   }
 })
 
+/** A sentence that ends before its value, has a mark or a number in its place, or says nothing after a colon. */
+const hole =
+  /\((not recorded|removed)\)|\b0 |[:;,]\s*$|\b(a|an|and|as|at|by|from|of|that|the|the command|to)\s*$|\s\s|\s$/
+
+test('no sentence has a hole where the event lacks a value, a target, a name or an environment', () => {
+  for (const action of auditActions) {
+    for (const detail of [null, '{}', '{"to":null,"from":null,"names":[],"added":[]}']) {
+      for (const target of [null, '', third]) {
+        for (const appId of [null, newsletter]) {
+          const sentence = plainSentence(event({ action, detail, target, appId }), new Map())
+          expect([action, sentence]).toEqual([action, expect.not.stringMatching(hole)])
+        }
+      }
+    }
+  }
+  expect(told({ action: 'credential.rotated' })).toEndWith('the old one ends after its grace period')
+  expect(told({ action: 'credential.rotated', detail: '{"graceHours":0}' })).toEndWith('the old one ended at once')
+  expect(told({ action: 'factor.added' })).toBe('Ada added a second factor')
+})
+
 test('every action that the code names is in the list of actions', async () => {
   const faults: string[] = []
   for (const pattern of ['src/**/*.ts', 'db/**/*.ts']) {

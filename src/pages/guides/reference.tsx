@@ -144,7 +144,7 @@ const Callers = ({ schemes, call: { of } }: CallProps) => {
     <ul>
       {ways.map(([name]) => (
         <li>
-          <InlineMarkdown text={textIn(objectIn(schemes, name), 'description')} />
+          <InlineMarkdown text={textIn(objectIn(schemes, name), 'description').replace(/ To try it here.*$/s, '')} />
         </li>
       ))}
     </ul>
