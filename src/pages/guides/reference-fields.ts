@@ -16,7 +16,7 @@ export const textIn = (of: JsonObject, key: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-export type Field = {
+export type SchemaField = {
   /** With the names of the objects that it is in, such as `rejection.items[].path`. */
   readonly name: string
   readonly type: string
@@ -53,7 +53,7 @@ export const readerOf = (document: JsonObject) => {
     return first === undefined ? { mark: '', of } : objectOf(first)
   }
 
-  const fieldsOf = (schema: JsonObject, before = '', depth = 0): readonly Field[] => {
+  const fieldsOf = (schema: JsonObject, before = '', depth = 0): readonly SchemaField[] => {
     const of = resolved(schema)
     const required = listIn(of, 'required')
     return Object.entries(objectIn(of, 'properties')).flatMap(([key, property]) => {
@@ -61,7 +61,7 @@ export const readerOf = (document: JsonObject) => {
       const name = before + key
       const { mark, of: inner } = objectOf(property)
       const about = textIn(resolved(property), 'description')
-      const field: Field = { name, type: typeOf(property), isRequired: required.includes(key), about }
+      const field: SchemaField = { name, type: typeOf(property), isRequired: required.includes(key), about }
       return depth < deepest ? [field].concat(fieldsOf(inner, `${name}${mark}.`, depth + 1)) : [field]
     })
   }
@@ -85,10 +85,15 @@ const typeNames: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-export type Operation = { readonly id: string; readonly method: string; readonly path: string; readonly of: JsonObject }
+export type DocumentedCall = {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly of: JsonObject
+}
 
 /** Every call, or every event, of a part of the document. */
-export const operationsIn = (paths: JsonObject): readonly Operation[] =>
+export const operationsIn = (paths: JsonObject): readonly DocumentedCall[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     isJsonObject(methods)
       ? Object.entries(methods).flatMap(([method, of]) =>

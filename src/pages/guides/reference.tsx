@@ -5,11 +5,11 @@ import { CodeBlock, Details } from '../design/values.tsx'
 import { type DocsGroup, docsMarkup, Method } from './docs-frame.tsx'
 import { InlineMarkdown } from './markdown.tsx'
 import {
-  type Field,
+  type SchemaField,
   listIn,
   objectIn,
   objectsIn,
-  type Operation,
+  type DocumentedCall,
   operationsIn,
   readerOf,
   textIn,
@@ -80,7 +80,7 @@ const Title = ({ id, children }: { readonly id: string; readonly children: preac
   </h3>
 )
 
-type CallProps = Part & { readonly call: Operation }
+type CallProps = Part & { readonly call: DocumentedCall }
 
 const Call = ({ call, ...part }: CallProps) => {
   const { reader, tryAt } = part
@@ -89,7 +89,7 @@ const Call = ({ call, ...part }: CallProps) => {
   const tag = encodeURIComponent(String(listIn(of, 'tags')[0]))
   const parameters = objectsIn(of, 'parameters').map(reader.resolved)
   return (
-    <section class="call" aria-labelledby={id}>
+    <div class="call">
       <Title id={id}>{summary}</Title>
       <p class="beside">
         <Method of={method} />
@@ -106,7 +106,7 @@ const Call = ({ call, ...part }: CallProps) => {
         <>
           <h4>Parameters</h4>
           <Fields
-            label={`Parameters: ${summary}`}
+            label={`Parameters: ${id}`}
             fields={parameters.map((parameter) => ({
               name: textIn(parameter, 'name'),
               type: `${textIn(parameter, 'in')}: ${reader.typeOf(objectIn(parameter, 'schema'))}`,
@@ -132,8 +132,8 @@ const Call = ({ call, ...part }: CallProps) => {
             </>
           )
         })}
-      <Errors summary={summary} codes={objectIn(of, 'x-error-codes')} />
-    </section>
+      <Errors of={id} codes={objectIn(of, 'x-error-codes')} />
+    </div>
   )
 }
 
@@ -173,8 +173,8 @@ const Content = ({ reader, of, title, id, absent }: ContentProps) => (
               As <code>{media}</code>.
             </p>
           )}
-          {reader.shapesOf(schema).map((shape) => (
-            <Fields label={textIn(shape, 'description')} fields={reader.fieldsOf(shape)} absent={absent} />
+          {reader.shapesOf(schema).map((shape, at) => (
+            <Fields label={`Fields: ${[id, at + 1].join(' ')}`} fields={reader.fieldsOf(shape)} absent={absent} />
           ))}
           {example === undefined ? null : (
             <Details summary="Example">
@@ -191,7 +191,7 @@ const Content = ({ reader, of, title, id, absent }: ContentProps) => (
   </>
 )
 
-type FieldsProps = { readonly label: string; readonly fields: readonly Field[]; readonly absent: string }
+type FieldsProps = { readonly label: string; readonly fields: readonly SchemaField[]; readonly absent: string }
 
 const Fields = ({ label, fields, absent }: FieldsProps) =>
   fields.length === 0 ? null : (
@@ -207,10 +207,10 @@ const Fields = ({ label, fields, absent }: FieldsProps) =>
     />
   )
 
-const Errors = ({ summary, codes }: { readonly summary: string; readonly codes: JsonObject }) => (
+const Errors = ({ of, codes }: { readonly of: string; readonly codes: JsonObject }) => (
   <Details summary="Errors">
     <Table
-      label={`Errors: ${summary}`}
+      label={`Errors: ${of}`}
       rows={Object.keys(codes)}
       class="prose"
       columns={{
@@ -221,8 +221,8 @@ const Errors = ({ summary, codes }: { readonly summary: string; readonly codes: 
   </Details>
 )
 
-const Event = ({ event: { id, path, of }, ...part }: Part & { readonly event: Operation }) => (
-  <section class="call" aria-labelledby={id}>
+const Event = ({ event: { id, path, of }, ...part }: Part & { readonly event: DocumentedCall }) => (
+  <div class="call">
     <Title id={id}>
       <code>{path}</code>
     </Title>
@@ -230,5 +230,5 @@ const Event = ({ event: { id, path, of }, ...part }: Part & { readonly event: Op
       <InlineMarkdown text={textIn(of, 'summary')} />
     </p>
     <Content {...part} of={objectIn(of, 'requestBody')} title={null} id={`${id}-body`} absent="may be absent" />
-  </section>
+  </div>
 )
