@@ -110,8 +110,8 @@ const sentences: Readonly<Record<AuditAction, (of: Scene) => Words>> = {
   'database.backup_checked': ({ who, given }) => tell`${who} checked ${given('name', 'the backup ', 'a backup')}`,
   'database.backup_failed': ({ who }) => tell`${who} started a backup, which failed`,
   'database.backup_started': ({ who }) => tell`${who} started a backup`,
-  'database.migrated': ({ who, value }) =>
-    tell`${who} brought the tables of the database from step ${value('from')} to ${value('to')}`,
+  'database.migrated': ({ who, given }) =>
+    tell`${who} brought the tables of the database up to date${given('from', ', from step ', '')}${given('to', ' to step ', '')}`,
   'database.move_planned': ({ who }) => tell`${who} planned to move the database by a dump`,
   'database.moved': ({ who }) => tell`${who} moved the database to another machine`,
   'database.moved_here': ({ who }) => tell`${who} moved the database to this machine`,
