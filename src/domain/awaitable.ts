@@ -14,3 +14,6 @@ const ignored = (): void => undefined
 /** Applies a step to a value: at once if it is there, else when its promise resolves. */
 export const andThen = <T, U>(value: Awaitable<T>, step: (value: T) => Awaitable<U>): Awaitable<U> =>
   value instanceof Promise ? value.then(step) : step(value)
+
+/** Lets other requests and signals have their turn, in the middle of long work. */
+export const turn = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve))

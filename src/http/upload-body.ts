@@ -1,3 +1,4 @@
+import { turn } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
 import { ownerOf } from '../operations/apps/app-record.ts'
@@ -76,7 +77,7 @@ async function* bodySteps(door: Door, call: Call, { longestMs, uploader }: Sende
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)
-      await new Promise((resolve) => setImmediate(resolve))
+      await turn()
     }
   }
 }

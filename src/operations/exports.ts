@@ -1,3 +1,4 @@
+import { turn } from '../domain/awaitable.ts'
 import type { AuditEvent } from '../../db/database.ts'
 import type { Actor, AuditFacts } from './audit/event.ts'
 import {
@@ -110,9 +111,6 @@ async function* withNames<Event extends AuditEvent | AppEvent>(
 ): ExportedEvents<Event> {
   for await (const events of pages) yield { events, names: await namesOf(platform, events, reader) }
 }
-
-/** Lets other requests run between two pages. */
-const turn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))
 
 const filtersIn = (search: object): readonly string[] =>
   Object.entries(search).flatMap(([name, value]) => (value === null || value === '' || name === 'order' ? [] : [name]))

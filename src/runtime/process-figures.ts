@@ -1,3 +1,4 @@
+import { turn } from '../domain/awaitable.ts'
 import { fstatSync, readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 
@@ -53,7 +54,7 @@ export const watchDescriptors = (monotonicMs: () => number): (() => DescriptorUs
 const countSockets = async (descriptors: readonly number[]): Promise<number> => {
   let count = 0
   for (let from = 0; from < descriptors.length; from += lookedAtOnce) {
-    if (from > 0) await new Promise((resolve) => setImmediate(resolve))
+    if (from > 0) await turn()
     for (const descriptor of descriptors.slice(from, from + lookedAtOnce)) {
       if (descriptor > 2 && isSocket(descriptor)) count += 1
     }

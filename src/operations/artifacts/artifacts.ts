@@ -1,3 +1,4 @@
+import { turn } from '../../domain/awaitable.ts'
 import { createHash } from 'node:crypto'
 import type { Queries, VersionContent } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
@@ -175,6 +176,3 @@ async function* verifiedPieces(
   if (read !== sizeBytes || !hash.digest().equals(sha256)) throw new ArtifactDamaged()
   if (held.length > 0) yield held
 }
-
-/** Lets other requests run between two pieces. */
-const turn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))

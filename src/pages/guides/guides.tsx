@@ -56,12 +56,13 @@ export const guideRoutes = (door: Door) => {
     const { referenceMarkup } = await import('./reference.tsx')
     const { routes } = endpointRoutes(door, endpointsOf(door))
     const read: unknown = JSON.parse(await apiDocumentOf(routes, door.platform.publicUrl, document))
-    return isJsonObject(read) ? referenceMarkup(read, document.page) : ''
+    return isJsonObject(read) ? await referenceMarkup(read, document.page) : ''
   }
   const showReference = async (request: Request, key: keyof typeof apiDocuments) => {
     const document = apiDocuments[key]
     const markup = references.get(key) ?? referenceOf(document)
     references.set(key, markup) // kept: the document does not change while the server runs
+    markup.catch(() => references.delete(key)) // but a failure is not kept
     const visit = await reader(request)
     return page(
       <Layout title={document.title} belongsTo="API reference" visit={visit} actions={<ReferenceLinks of={key} />}>

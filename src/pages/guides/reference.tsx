@@ -1,4 +1,6 @@
+import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { turn } from '../../domain/awaitable.ts'
 import { isJsonObject, type JsonObject } from '../../http/openapi-schema.ts'
 import { Table } from '../design/table.tsx'
 import { CodeBlock, Details } from '../design/values.tsx'
@@ -18,8 +20,11 @@ import {
 type Reader = ReturnType<typeof readerOf>
 type Part = { readonly reader: Reader; readonly schemes: JsonObject; readonly tryAt: string }
 
-/** The API reference as markup, made once from the OpenAPI document. `tryAt` is the page that sends calls. */
-export const referenceMarkup = (document: JsonObject, tryAt: string): string => {
+/**
+ * The API reference as markup, made once from the OpenAPI document. `tryAt` is the page that sends calls. It has some hundred calls, so
+ * other requests have their turn after each.
+ */
+export const referenceMarkup = async (document: JsonObject, tryAt: string): Promise<string> => {
   const part = {
     reader: readerOf(document),
     schemes: objectIn(objectIn(document, 'components'), 'securitySchemes'),
@@ -40,23 +45,30 @@ export const referenceMarkup = (document: JsonObject, tryAt: string): string => 
     { name: 'Events', links: events.map(({ id, path }) => ({ href: `#${id}`, name: path })) },
     { name: 'Errors', links: [{ href: '#errors', name: 'The body of every error' }] },
   ]
-  const body = renderToString(
+  const parts: string[] = []
+  const add = async (content: VNode): Promise<void> => {
+    parts.push(renderToString(content))
+    await turn()
+  }
+  await add(<p>{textIn(objectIn(document, 'info'), 'description')}</p>)
+  for (const { name, about, calls: own } of areas) {
+    await add(
+      <>
+        <h2>{name}</h2>
+        <p>{about}</p>
+      </>,
+    )
+    for (const call of own) await add(<Call {...part} call={call} />)
+  }
+  await add(
     <>
-      <p>{textIn(objectIn(document, 'info'), 'description')}</p>
-      {areas.map(({ name, about, calls: own }) => (
-        <>
-          <h2>{name}</h2>
-          <p>{about}</p>
-          {own.map((call) => (
-            <Call {...part} call={call} />
-          ))}
-        </>
-      ))}
       <h2>Events</h2>
       <p>The server sends them to webhook endpoints, signed, each as a POST with a body in JSON.</p>
-      {events.map((event) => (
-        <Event {...part} event={event} />
-      ))}
+    </>,
+  )
+  for (const event of events) await add(<Event {...part} event={event} />)
+  await add(
+    <>
       <h2 id="errors">Errors</h2>
       <p>
         Every error has the same body. The guide{' '}
@@ -69,7 +81,7 @@ export const referenceMarkup = (document: JsonObject, tryAt: string): string => 
       />
     </>,
   )
-  return docsMarkup({ label: 'API reference', groups, current: '', body })
+  return docsMarkup({ label: 'API reference', groups, current: '', body: parts.join('') })
 }
 
 const Title = ({ id, children }: { readonly id: string; readonly children: preact.ComponentChildren }) => (

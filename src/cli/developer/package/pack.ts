@@ -1,3 +1,4 @@
+import { turn } from '../../../domain/awaitable.ts'
 import { Zip, ZipDeflate } from 'fflate'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { CommandFailed } from '../../output.ts'
@@ -101,5 +102,3 @@ const fill = (file: number, piece: Uint8Array): number => {
   }
   return length
 }
-
-const turn = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve))
