@@ -17,7 +17,7 @@ export const wordsOf = (catalogue: ScopeCatalogue, name: ScopeName): string => c
 /** What an app may do, in words. */
 export const ScopeList = ({ catalogue, scopes, agreed = null, class: name }: ScopeListProps) =>
   scopes.length === 0 ? (
-    <p class={name === 'inline' ? 'row-facts' : undefined}>Only learn an ID that stands for your account.</p>
+    <p class={name === 'inline' ? 'row-facts' : undefined}>Get only an ID for your account.</p>
   ) : (
     <ul class={name}>
       {scopes.map((scope) => (
