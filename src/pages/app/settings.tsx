@@ -109,16 +109,17 @@ const RollbackRule = ({ at }: AtApp) => {
   )
 }
 
-/** `isKnown` if users know the app by its name: then members read why they cannot change it. */
+/** `isKnown` if users know the app by its name: then members read why they cannot change it. In a suspended app they change neither. */
 const NameForms = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
-  const { name, publisher } = at.app
-  const isFixed = isKnown && at.as === 'member'
+  const { name, publisher, status } = at.app
+  const isSuspended = at.as === 'member' && status === 'suspended' // the page says so at its top
+  const isFixed = isSuspended || (at.as === 'member' && isKnown)
   return (
     <Allowed at={at} right="settings">
       {isFixed ? (
         <>
           <Facts of={{ Name: <bdi>{name}</bdi>, Publisher: publisher === null ? null : <bdi>{publisher}</bdi> }} />
-          <p class="muted">{nameIsReviewed}</p>
+          {isKnown ? <p class="muted">{nameIsReviewed}</p> : null}
         </>
       ) : (
         <Form action={at.path('name')} visit={at.visit}>
@@ -131,7 +132,7 @@ const NameForms = ({ at, isKnown }: AtApp & { readonly isKnown: boolean }) => {
           <button type="submit">Rename the app</button>
         </Form>
       )}
-      {isFixed && publisher !== null ? null : (
+      {isSuspended || (isFixed && publisher !== null) ? null : (
         <Form action={at.path('publisher')} visit={at.visit}>
           <Field
             label="Publisher"
