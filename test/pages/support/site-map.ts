@@ -286,7 +286,7 @@ export const siteMap: readonly Site[] = [
     pattern: '/console/:slug/settings',
     who: 'user',
     // The name of an app that is live is not changed there.
-    paths: ({ app, suspendedApp }) => [app, suspendedApp].map(({ slug }) => `/console/${slug}/settings`),
+    paths: ({ app, newApp }) => [app, newApp].map(({ slug }) => `/console/${slug}/settings`),
   },
   { pattern: '/console/:slug/transfer', who: 'user', paths: inConsole('/transfer') },
   { pattern: '/console/:slug/delete', who: 'user', paths: inConsole('/delete') },

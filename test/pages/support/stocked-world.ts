@@ -46,6 +46,8 @@ export type StockedWorld = World & {
   readonly secondOperator: Login
   readonly disabledUser: Login
   readonly suspendedApp: AppInWorld
+  /** An app of the first user of which no version was ever live. */
+  readonly newApp: AppInWorld
   readonly deletedApp: AppInWorld
   /** An install that waits for the operator. */
   readonly pendingInstallId: string
@@ -92,6 +94,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const strangersApp = await addApp(platform, people.stranger)
   const suspendedApp = await addApp(platform, user)
   await setAppStatus(platform, trace, actor, { slug: suspendedApp.slug, status: 'suspended' })
+  const newApp = await addApp(platform, user)
   const deletedApp = await addApp(platform, user)
   await deleteApp(platform, trace, actor, deletedApp.slug)
   const liveSecretId = await stockCredentials(platform, app)
@@ -136,7 +139,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const installs = { pendingInstallId, openableInstallId }
   const parts = { liveSecretId, serviceKeyIds, longUri, grantId, otherSessionKey, endpointIds, attemptPaths }
   const team = { member: guest, invitation, ownInvitation }
-  return { ...world, ...people, ...team, strangersApp, suspendedApp, deletedApp, ...installs, ...parts }
+  return { ...world, ...people, ...team, strangersApp, suspendedApp, newApp, deletedApp, ...installs, ...parts }
 }
 
 /** An endpoint of the builder, of a kind of event that does not happen here, so that nothing is sent meanwhile; and a disabled one. */
