@@ -91,9 +91,8 @@ test('apps of a user are listed, handed over and deleted, so that the person can
   const { id, email: address } = await builder.users.get('stays')
   expect(address).toBe('stays@builder.example')
   await setOperator(platform, trace, operator, { userId: id, isOperator: true })
-  for (const call of [builder.apps.delete(kept.slug), builder.apps.transfer(kept.slug, 'u/1')]) {
-    expect(await codeOf(call)).toBe('operator_protected')
-  }
+  expect(await codeOf(builder.apps.delete(kept.slug))).toBe('operator_protected')
+  expect(await codeOf(builder.apps.transfer(kept.slug, 'u/1'))).toBe('operator_protected')
 })
 
 test('scopes are added, read, listed, given, taken back and retired', async () => {
@@ -110,12 +109,9 @@ test('scopes are added, read, listed, given, taken back and retired', async () =
   expect(await Array.fromAsync(builder.scopes.all())).toEqual([created])
   expect(await builder.scopes.give('orders:read', app.slug)).toMatchObject({ app: app.slug, given: ['orders:read'] })
   expect((await builder.scopes.take('orders:read', app.slug)).given).toEqual([])
-  for (const unknown of [
-    builder.scopes.get('no:such'),
-    builder.scopes.give('orders:read', 'nobody'),
-    builder.scopes.retire('no:such'),
-  ])
-    expect(await codeOf(unknown)).toBe('record_not_found')
+  expect(await codeOf(builder.scopes.get('no:such'))).toBe('record_not_found')
+  expect(await codeOf(builder.scopes.give('orders:read', 'nobody'))).toBe('record_not_found')
+  expect(await codeOf(builder.scopes.retire('no:such'))).toBe('record_not_found')
   const retired = await builder.scopes.retire('orders:read')
   expect(retired).toMatchObject({ apps: 0, installs: 0, grants: 0, endedGrants: 0 })
   expect(retired.scope.retiredAt).toBeString()
