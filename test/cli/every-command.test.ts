@@ -171,6 +171,31 @@ test.skipIf(!onPostgres)('every command tells what PostgreSQL refuses in the sam
     await expectOne({ DATABASE_URL: given }, sentence, /^backup$/) // it looks first where the dump goes
 })
 
+test.skipIf(!onPostgres)(
+  'a PostgreSQL that takes no changes is told by what changes something, and lists go on',
+  async () => {
+    const desk = await openDesk()
+    const url = await databaseOf(desk.file)
+    const name = new URL(url).pathname.slice(1)
+    await askPostgres(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`, [])
+    const sentence =
+      'PostgreSQL takes no changes now, such as with a full disk, a held lock or during a failover: see its log, and run the command again.'
+    const invite = ['user', 'invite', 'ada@example.com', '--name', 'Ada']
+    for (const words of [
+      invite,
+      ['purge'],
+      ['scope', 'add', 'pages:read', '--for', 'user', '--text', 'Read your pages'],
+    ])
+      expect({ words, ...(await desk.run(words)) }).toEqual({
+        words,
+        exitCode: 1,
+        stdout: '',
+        stderr: `error: ${sentence}\n`,
+      })
+    expect(await desk.run(['user', 'list'])).toMatchObject({ exitCode: 0 })
+  },
+)
+
 /** Complete for the server alone: the secrets are in files that only it can read, and its folder is elsewhere. */
 const ofTheServer = {
   MAIL_FROM: 'apps@example.com',
