@@ -1,0 +1,95 @@
+import { expect } from 'bun:test'
+import type { Command } from 'commander'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createProgram } from '../../../src/cli/program.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { type Run, runHere } from './run.ts'
+
+// What every command that works on the database has to do alike: the table is the list of all commands of the program.
+
+const commandsOf = (command: Command, at: readonly string[] = []): readonly (readonly [readonly string[], Command])[] =>
+  command.commands.flatMap((child) => {
+    const name = [...at, child.name()]
+    return child.commands.length === 0 ? [[name, child] as const] : commandsOf(child, name)
+  })
+
+const folder = temporaryFolder()
+const someFile = join(folder, 'some-file')
+writeFileSync(someFile, '{}\n')
+
+/** A word for an argument or a flag, such that the command gets as far as its database. */
+const wordFor = (name: string, choices: readonly string[] | undefined): string => {
+  if (choices !== undefined) return choices[0] ?? ''
+  if (/file|backup|source/.test(name)) return someFile
+  if (/email|owner|to$|member|user|person/.test(name)) return 'ada@example.com'
+  if (/url|issuer|uri/.test(name)) return 'https://app.example.com/callback'
+  if (/network/.test(name)) return '10.0.0.0/8'
+  if (/days|number|hours|limit|port/.test(name)) return '1'
+  if (/scope/.test(name)) return 'site:read'
+  return 'on'
+}
+
+/** What a command needs besides what its help demands. */
+const further: Readonly<Record<string, readonly string[]>> = {
+  'user create': ['ada@example.com', '--generate-password'],
+  'user invite': ['ada@example.com'],
+  'user set-password': ['--password-stdin'],
+  'endpoint resend': ['--failed'],
+  recover: ['--accept-loss'],
+  move: ['--to', join(folder, 'moved.db')],
+}
+
+/** The command with every argument and flag that it must have. */
+const wordsFor = ([name, command]: readonly [readonly string[], Command]): readonly string[] => [
+  ...name,
+  ...command.registeredArguments
+    .filter(({ required }) => required)
+    .map((argument) => wordFor(argument.name(), argument.argChoices)),
+  ...command.options
+    .filter(({ mandatory }) => mandatory)
+    .flatMap(({ long, required, argChoices }) =>
+      required ? [long ?? '', wordFor(long ?? '', argChoices)] : [long ?? ''],
+    ),
+  ...(further[name.join(' ')] ?? []),
+]
+
+const takesDatabase = ({ options }: Command) => options.some(({ long }) => long === '--database')
+/** These run until they are told to end, or name the database without opening it; restore and move are about other files too. */
+const others = /^(serve|dev|print .*|completion-values|restore|move)$/
+export const every = commandsOf(await createProgram())
+  .filter(([name, command]) => takesDatabase(command) && !others.test(name.join(' ')))
+  .map((one) => [one[0].join(' '), wordsFor(one)] as const)
+
+/** Runs all commands, and gives what each says and how it ends, without those that are not meant. */
+export const runEvery = async (env: Readonly<Record<string, string>>, except = /^$/) => {
+  const found: (readonly [name: string, run: Run])[] = []
+  for (const [name, words] of every)
+    if (!except.test(name))
+      found.push([name, await runHere(words, { env, cwd: folder, stdin: 'a long enough password\n' })])
+  return found
+}
+
+/** The different ways in which the commands end, each with the commands that do: one, if all say the same. */
+const endings = (found: readonly (readonly [string, Run])[]) => {
+  const by: Record<string, readonly string[]> = {}
+  for (const [name, { exitCode, stdout, stderr }] of found) {
+    const ending = `${exitCode} ${stderr}${stdout === '' ? '' : 'and on stdout something'}`
+    by[ending] = [...(by[ending] ?? []), name]
+  }
+  return by
+}
+
+/** Expects that every command ends with this one sentence, and shows those that do not. */
+export const expectOne = async (env: Readonly<Record<string, string>>, sentence: string, except?: RegExp) => {
+  const found = endings(await runEvery(env, except))
+  expect(Object.keys(found).length === 1 ? Object.keys(found) : found).toEqual([`1 error: ${sentence}\n`])
+}
+
+export const fileWith = (write: (file: string) => void): string => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  writeFileSync(file, '', { mode: 0o600 })
+  write(file)
+  return file
+}
+export const urlOf = (file: string) => ({ DATABASE_URL: `file:${file}` })
