@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import bunfig from '../bunfig.toml'
-import { bundle } from '../src/build.ts'
+import { buildProgram } from '../src/build.ts'
 import { type Skipped, skippedLine } from './support/needs.ts'
 import { endWithoutPostgres, onPostgres, startCluster } from './support/postgres.ts'
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
@@ -34,15 +34,6 @@ const asked = all.filter((file) => {
   return names.length === 0 || names.some((name) => file.includes(name.replace(/^\.\//, '')))
 })
 
-/** The source as few modules, as the build makes them, since the tests start the program some thousand times. */
-const bundled = async (): Promise<string> => {
-  const outdir = join(folder, 'program')
-  // A module that starts a thread looks for it beside itself, under the name of its source. Files are found from any folder.
-  const names = { outdir, publicPath: `${outdir}/`, naming: { entry: '[name].ts' } }
-  await Bun.build({ ...bundle(), ...names, target: 'bun', sourcemap: 'linked' })
-  return join(outdir, 'main.ts')
-}
-
 const cluster = onPostgres ? startCluster() : null // one for all processes
 
 /** Runs the asked files but those that these patterns exclude, and returns whether all tests have passed. */
@@ -72,7 +63,10 @@ const outcomes: boolean[] = []
 const cores = cpus().length
 if (inner.length > 0) outcomes.push(await run(cores + 1, excluded, {}))
 if (inner.length < asked.length || asked.length === 0) {
-  const program: Readonly<Record<string, string>> = isBinary ? {} : { TEST_PROGRAM: await bundled() }
+  // The tests start the program some thousand times: the executable file does that with two thirds of the processor time of the source.
+  const program: Readonly<Record<string, string>> = isBinary
+    ? {}
+    : { TEST_PROGRAM: (await buildProgram(join(folder, 'app-platform'))).file }
   // These wait for processes, browsers and clocks most of the time.
   outcomes.push(await run(2 * cores, ['', ...inner, ...tools], { TEST_SUITE: 'all', ...program }))
 }
