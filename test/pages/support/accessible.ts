@@ -20,8 +20,12 @@ export const expectAccessibleColours = async (page: Page): Promise<void> => awai
 const source = `${await Bun.file(require.resolve('axe-core/axe.min.js')).text()}\n;undefined`
 
 const judge = async (page: Page, runOnly: readonly string[] | typeof colours): Promise<void> => {
-  // Through the debugging protocol: the page's own policy stays as it is.
-  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(source)
+  // Through the debugging protocol: the page's own policy stays as it is. To send axe costs more than to judge a page with it, so what is
+  // opened after the first page has it from the start.
+  if (!(await page.evaluate<boolean>('"axe" in window'))) {
+    await page.evaluate(source)
+    await page.addInitScript({ content: source })
+  }
   // A frame shows another site's page, which axe cannot read from here.
   const violations = await page.evaluate<axe.Result[]>(
     `axe.run(document, ${JSON.stringify({ runOnly, iframes: false, resultTypes: ['violations'] })}).then((found) => found.violations)`,
