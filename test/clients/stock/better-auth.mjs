@@ -39,10 +39,9 @@ const done = async ({ headers }) => {
   const session = await auth.api.getSession({ headers })
   if (session === null) return Response.json({ error: 'nobody' }, { status: 401 })
   const [account] = await auth.api.listUserAccounts({ headers })
-  // Two requests of the app refresh at once.
-  const workers = [1, 2].map(() => auth.api.refreshToken({ body: { accountId: account.id }, headers }))
-  const [{ accessToken }, other] = await Promise.all(workers)
-  if (other.accessToken !== accessToken) return Response.json({ error: 'other tokens' }, { status: 500 })
+  // Two requests of the app refresh at once. Either may also come after the other has ended: then it refreshes once more.
+  await Promise.all([1, 2].map(() => auth.api.refreshToken({ body: { accountId: account.id }, headers })))
+  const { accessToken } = await auth.api.getAccessToken({ body: { accountId: account.id }, headers })
   const { name, email } = session.user
   return Response.json({ sub: account.accountId, name, email, accessToken })
 }
