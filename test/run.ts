@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import bunfig from '../bunfig.toml'
@@ -16,7 +16,9 @@ import { removeTemporaryFolders, temporaryFolder } from './support/temporary-fol
 
 endWithoutPostgres()
 const folder = temporaryFolder()
-chmodSync(folder, 0o711) // some tests start the program as another user
+// Not in memory, where nothing may be executed in a container.
+const programFolder = temporaryFolder(tmpdir())
+for (const path of [folder, programFolder]) chmodSync(path, 0o711) // some tests start the program as another user
 const skipped = join(folder, 'skipped.jsonl')
 const isBinary = process.env['APP_PLATFORM_PROGRAM'] !== undefined
 
@@ -66,7 +68,7 @@ if (inner.length < asked.length || asked.length === 0) {
   // The tests start the program some thousand times: the executable file does that with two thirds of the processor time of the source.
   const program: Readonly<Record<string, string>> = isBinary
     ? {}
-    : { TEST_PROGRAM: (await buildProgram(join(folder, 'app-platform'))).file }
+    : { TEST_PROGRAM: (await buildProgram(join(programFolder, 'app-platform'))).file }
   // These wait for processes, browsers and clocks most of the time.
   outcomes.push(await run(2 * cores, ['', ...inner, ...tools], { TEST_SUITE: 'all', ...program }))
 }

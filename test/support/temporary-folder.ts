@@ -21,8 +21,8 @@ const usesMemory = (): boolean => {
 export const parentOfFolders = usesMemory() ? inMemory : tmpdir()
 
 /** A private folder that is removed when the test run ends; with `test/run.ts`, when the test file ends. */
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(parentOfFolders, 'app-platform-'))
+export const temporaryFolder = (parent = parentOfFolders): string => {
+  const folder = mkdtempSync(join(parent, 'app-platform-'))
   made.add(folder)
   return folder
 }
