@@ -156,7 +156,7 @@ export const installQueries = (db: DrizzleConnection) => {
       const isPlain = question.part === '' && question.kind === null
       const among = isPlain
         ? db
-            .select({ ...columns, hit: hitOf(undefined) })
+            .select({ ...columns, hit: hitOf(isOfEnvironment(question.environment)) })
             .from(installs)
             .where(newest.scope)
         : db
@@ -188,7 +188,14 @@ export const installQueries = (db: DrizzleConnection) => {
         })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .where(and(look.isWithin, isOfStatus(question.status), isOfKind(question.kind)))
+        .where(
+          and(
+            look.isWithin,
+            isOfStatus(question.status),
+            isOfKind(question.kind),
+            isOfEnvironment(question.environment),
+          ),
+        )
         .orderBy(look.order)
         .limit(window.limit)
       return { found, searchedTo: look.searchedTo }
@@ -304,10 +311,11 @@ export type InstallFilter = {
   readonly userId: string | null
   readonly status: InstallStatus | null
   readonly kind: ResourceKind | null
+  readonly environment: Environment | null
   /** Text in the slug or name of the app, the address of the user, or the slug of the place. */
   readonly part: string
 }
-export type AppInstallFilter = Pick<InstallFilter, 'status' | 'kind'>
+export type AppInstallFilter = Pick<InstallFilter, 'status' | 'kind' | 'environment'>
 
 /** Which of its installs an app asks for. */
 export type AskedByApp = Pick<Install, 'appId' | 'environment'> & {
@@ -348,11 +356,15 @@ const installScope = ({ appId, userId, status }: InstallFilter): SQL | undefined
     status === 'waiting' ? isPending : undefined,
   )
 
-const isInstallAsked = ({ status, kind, part }: InstallFilter): SQL | undefined =>
+const isOfEnvironment = (environment: Environment | null): SQL | undefined =>
+  environment === null ? undefined : eq(installs.environment, environment)
+
+const isInstallAsked = ({ status, kind, environment, part }: InstallFilter): SQL | undefined =>
   and(
     isOfStatus(status),
     status === 'waiting' ? isNull(apps.deletedAt) : undefined, // nobody can decide on the others
     isOfKind(kind),
+    isOfEnvironment(environment),
     part === ''
       ? undefined
       : or(

@@ -192,6 +192,7 @@ export const versionQueries = (db: DrizzleConnection) => {
     byId: (appId: string, id: string) => byId({ appId, id }),
     byName: (appId: string, version: string) => byName({ appId, version }),
     active: (appId: string) => active().first({ appId }),
+    hasActive: (appId: string) => active().has({ appId }),
     /** Bytes of the artifacts that the app's versions use, each artifact once. */
     artifactBytes: async (appId: string) => await sumOfArtifacts(eq(versions.appId, appId)),
     /** The same, if the version (or a new one, for null) used this artifact. */

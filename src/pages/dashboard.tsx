@@ -104,13 +104,13 @@ const attentionPath = (item: Attention): string => {
     case 'app_suspended':
       return `/console/${item.slug}`
     case 'cannot_be_authorized':
-      return appPath(item.slug, item.lacks === 'secret' ? 'credentials' : 'redirect-uris')
+      return appPath(item.slug, `${item.lacks === 'secret' ? 'credentials' : 'redirect-uris'}?environment=production`)
     case 'webhook_failing':
       return appPath(item.slug, `webhooks/${item.id}`)
     case 'version_rejected':
       return appPath(item.slug, `versions/${encodeURIComponent(item.version)}`)
     case 'secret_ending':
-      return appPath(item.slug, 'credentials')
+      return appPath(item.slug, `credentials?environment=${item.environment}`)
     default:
       return item satisfies never
   }

@@ -45,12 +45,16 @@ export const addressOf = ({ call: { request } }: Pick<Visit, 'call'>): string =>
 
 /**
  * Where a form of a list leads when it is done: the address that its field `back` has, if that is an address of this list, and
- * the list itself otherwise. So it leads to no other page and to no other site.
+ * the list itself otherwise. So it leads to no other page and to no other site. `said` is what the address then says besides.
  */
-export const backTo = (path: string, back: string | undefined, done: string): string => {
+export const backTo = (
+  path: string,
+  back: string | undefined,
+  said: Readonly<Record<string, string>> & { readonly done: string },
+): string => {
   const [pathname, search = ''] = (back ?? '').split('?', 2)
   const kept = pathname === path ? Object.fromEntries(new URLSearchParams(search)) : {}
-  return listPath(path, { ...kept, done })
+  return listPath(path, { ...kept, ...said })
 }
 
 /**

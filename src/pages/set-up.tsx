@@ -19,19 +19,19 @@ export const setUpSteps = (slug: string, overview: AppOverview): readonly SetUpS
   {
     done: overview.liveSecrets.development.length > 0,
     name: 'Create a development secret',
-    href: appPath(slug, 'credentials'),
+    href: appPath(slug, 'credentials/new?environment=development'),
     why: 'Your backend authenticates with it.',
   },
   {
     done: overview.redirectUris.development.length > 0,
     name: 'Register a redirect URI for development',
-    href: appPath(slug, 'redirect-uris'),
+    href: appPath(slug, 'redirect-uris?environment=development'),
     why: 'Users return to it after they allow or deny access.',
   },
   {
     done: overview.lastUsedAt !== null,
     name: 'Make the first call',
-    href: appPath(slug, 'first-call'),
+    href: appPath(slug, 'first-call?environment=development'),
     why: 'Get an app token and call the API with it.',
   },
   {
@@ -43,7 +43,7 @@ export const setUpSteps = (slug: string, overview: AppOverview): readonly SetUpS
   {
     done: overview.webhooks > 0,
     name: 'Add a webhook',
-    href: appPath(slug, 'webhooks'),
+    href: appPath(slug, 'webhooks?environment=development'),
     why: 'The platform calls your backend when something happens.',
     isOptional: true,
   },

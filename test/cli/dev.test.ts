@@ -110,7 +110,7 @@ test('a demo in a file is served again as its users left it, and what was not de
     const page = `/console/newsletter/webhooks/${endpoint.id}`
     expect((await browser.submit(page, `${page}/ping`)).headers.get('location')).toEndWith('?done=taken')
     const callback = `${url}/demo/callback/newsletter/development`
-    expect((await browser.get('/console/newsletter/redirect-uris')).text).toContain(callback)
+    expect((await browser.get('/console/newsletter/redirect-uris?environment=development')).text).toContain(callback)
     // The commands that it prints give new ones.
     const [line = ''] = await again.printedWith(/app-platform (user set-password grace@example\.com .+)$/m)
     const renewed = await run([...line.replaceAll('"', '').split(' '), '--json'])

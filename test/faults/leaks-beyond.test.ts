@@ -1,3 +1,4 @@
+import { environments } from '../../src/domain/app.ts'
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -126,7 +127,8 @@ const playWebhooks = async (): Promise<void> => {
   }
   const audit = await runProgram(['audit', 'list', '--limit', '1000', '--json', ...database])
   printed.push(audit.stdout, audit.stderr)
-  const paths = ['webhooks', `webhooks/${id}`, 'webhooks/new', 'installs', 'trail', ''].map(
+  const lists = environments.flatMap((name) => [`webhooks?environment=${name}`, `credentials?environment=${name}`])
+  const paths = [...lists, `webhooks/${id}`, 'webhooks/new', 'installs', 'trail', ''].map(
     (at) => `/console/${app.slug}/${at}`,
   )
   for (const path of [...paths, '/desk/audit', '/desk/installs', '/installs', '/account'])

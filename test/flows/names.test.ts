@@ -130,7 +130,7 @@ const doors: Readonly<Record<string, (name: string) => Promise<string | null | u
       slug,
       scopes: 'site:read',
     })
-    await sent(owner, `/console/${slug}/credentials`, `/console/${slug}/credentials`, {
+    await sent(owner, `/console/${slug}/credentials/new`, `/console/${slug}/credentials`, {
       environment: 'development',
       label,
     })

@@ -87,7 +87,7 @@ test('the trail has the addresses of the app and its owner, and nothing about ot
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })
 })
 
-const everyInstall = { status: null, kind: null } as const
+const everyInstall = { status: null, kind: null, environment: null } as const
 
 test('installs of this app are listed by kind and state, newest first, without their users', async () => {
   const first = await installApp(platform, app, owner)

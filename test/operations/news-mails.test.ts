@@ -230,7 +230,7 @@ describe('the end of a rotated secret', () => {
     expect(mail?.to).toEqual([user.email, admin.email])
     expect(mail?.text).toContain('“ci <old>”')
     expect(mail?.text).toContain('Nothing has used it since.')
-    expect(mail?.text).toContain(`/console/${app.slug}/credentials`)
+    expect(mail?.text).toContain(`/console/${app.slug}/credentials?environment=production`)
     expect(await pass(30)).toEqual([])
   })
 

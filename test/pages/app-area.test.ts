@@ -80,7 +80,7 @@ type Walked = {
 const walked: readonly Walked[] = [
   {
     name: 'creates a secret',
-    page: () => '/credentials',
+    page: () => '/credentials/new',
     path: () => '/credentials',
     fields: { environment: 'production', label: 'Walk' },
     event: 'credential.created',
@@ -228,7 +228,7 @@ test('operators have each page of secrets, webhooks and members, and a thing of 
       .filter(({ pattern }) => shared.test(pattern))
       .map(({ method, pattern }) => `${method} ${pattern.slice(root.length)}`)
       .toSorted()
-  const onlyOnDesk = /credentials\/(:id\/confirm|new)$/
+  const onlyOnDesk = /credentials\/:id\/confirm$/
   expect(below('/desk/apps').filter((route) => !onlyOnDesk.test(route))).toEqual(below('/console'))
   const [scene, other] = [await sceneAt('desk'), await sceneAt('desk')]
   for (const step of walked.filter(({ path }) => /_|usr/.test(path(scene)))) {

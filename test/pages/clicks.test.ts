@@ -16,6 +16,9 @@ beforeAll(async () => {
   owner = await signedInBrowser(world.server.url, world.user)
   operator = await signedInBrowser(world.server.url, world.operator)
   app = await addApp(world.platform, world.user)
+  for (const version of ['1.0.0', '1.1.0']) {
+    await uploadVersion(world.platform, app, version, ['submit', 'approve', 'activate'])
+  }
 })
 afterAll(async () => await endWorld(world))
 
@@ -55,7 +58,7 @@ test('an app is created with two clicks from Home, its first secret with two mor
   expect(uri.text()).toContain('The redirect URI is registered')
   expect(uri.clicks()).toBe(1)
   const secret = await from(owner, at)
-  await secret.follow(`${at}/credentials`)
+  await secret.follow(`${at}/credentials/new?environment=development`)
   await secret.send(`${at}/credentials`, { label: '' })
   expect(secret.text()).toContain('id="secret"')
   expect(secret.clicks()).toBe(2)
@@ -77,9 +80,16 @@ test('a secret is rotated with three clicks from the app', async () => {
   expect(rotate.clicks()).toBe(3)
 })
 
+test('a webhook is added and tested with four clicks from the app', async () => {
+  const add = await from(owner, `/console/${app.slug}`)
+  await add.follow(`/console/${app.slug}/webhooks`)
+  await add.follow(`/console/${app.slug}/webhooks/new?environment=production`)
+  await add.send(`/console/${app.slug}/webhooks`, { url: 'https://93.184.215.14/hooks', kinds: ['ping'] })
+  expect(add.text()).toMatch(/action="[^"]*\/ping"[^]*Send a ping/)
+  expect(add.clicks() + 1).toBe(4)
+})
+
 test('production is rolled back with three clicks from the app', async () => {
-  await uploadVersion(world.platform, app, '1.0.0', ['submit', 'approve', 'activate'])
-  await uploadVersion(world.platform, app, '1.1.0', ['submit', 'approve', 'activate'])
   const back = await from(owner, `/console/${app.slug}`)
   await back.follow(`/console/${app.slug}/versions`)
   await back.follow(`/console/${app.slug}/rollbacks/new`)

@@ -46,6 +46,15 @@ const openTab = async (page: Page, name: string) => {
   await page.getByRole('navigation', { name: 'App' }).getByRole('link', { name }).click()
   await page.waitForLoadState()
 }
+/** Switches the pages of the app to an environment. */
+const show = async (page: Page, environment: string) => {
+  await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: environment }).click()
+  await page.waitForURL(`**?environment=${environment.toLowerCase()}`)
+}
+const createSecret = async (page: Page, environment: string) => {
+  await page.getByRole('link', { name: `Create a ${environment} secret` }).click()
+  await press(page, 'Create the secret')
+}
 const noticeOn = async (page: Page) => await page.getByRole('status').textContent()
 const alertOn = async (page: Page) => await page.getByRole('alert').textContent()
 const liveOf = async ({ user }: Developer, slug: string) => {
@@ -78,8 +87,8 @@ describe('the console', () => {
     await look(page, 'fresh app')
 
     await page.getByRole('link', { name: 'Create a development secret' }).click()
-    await page.getByLabel('Label of a new development secret').fill('My laptop')
-    await press(page, 'Create a development secret')
+    await page.getByLabel('Label').fill('My laptop')
+    await press(page, 'Create the secret')
     const clientSecret = await page.getByLabel('Client secret').inputValue()
     expect(clientSecret).toStartWith('aps_dev_')
     await look(page, 'secret')
@@ -99,6 +108,7 @@ describe('the console', () => {
     const slug = 'with-uris'
     await createApp(page, slug)
     await openTab(page, 'Redirect URIs')
+    await show(page, 'Production')
     const field = page.getByLabel('New redirect URI for production')
     await field.fill('http://app.example/callback')
     await field.press('Enter')
@@ -134,12 +144,14 @@ describe('the console', () => {
     expect(await heading(page)).toBe('Another name')
 
     await openTab(page, 'Credentials')
-    await press(page, 'Create a production secret')
-    await page.goto(`/console/${slug}/credentials`)
+    await show(page, 'Production')
+    await createSecret(page, 'production')
+    await page.goto(`/console/${slug}/credentials?environment=production`)
     await askedFirst(page, 'Rotate the production secret')
     await page.getByLabel('Hours until the older secrets expire').fill('2')
     await press(page, 'Rotate the secret')
-    await page.goto(`/console/${slug}/credentials`)
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    await page.waitForURL('**/credentials?environment=production')
     const [old, rotated] = (await liveOf(developer, slug)).production
     expect([old?.expiresAt === null, rotated?.expiresAt]).toEqual([false, null])
     await confirm(page, /^Revoke\b/)
@@ -172,8 +184,8 @@ describe('twice', () => {
     await page.getByRole('button', { name: 'Create the app' }).dblclick()
     await page.getByRole('heading', { level: 1, name: /^(?:Twice|Already done)/ }).waitFor()
     expect((await listOwnApps(world.platform, user.id)).length).toBe(1)
-    await page.goto(`/console/${slug}/credentials`)
-    await page.getByRole('button', { name: 'Create a development secret' }).dblclick()
+    await page.goto(`/console/${slug}/credentials/new`)
+    await page.getByRole('button', { name: 'Create the secret' }).dblclick()
     await page.getByRole('heading', { level: 1, name: /Your new secret|Already done/ }).waitFor()
     expect((await liveOf(developer, slug)).development).toHaveLength(1)
   })
@@ -183,13 +195,13 @@ describe('twice', () => {
     const { page } = developer
     await createApp(page, 'shown-once')
     await openTab(page, 'Credentials')
-    await press(page, 'Create a development secret')
+    await createSecret(page, 'development')
     const secret = await page.getByLabel('Client secret').inputValue()
     await page.reload()
     expect(await page.getByRole('main').textContent()).toContain('There is no new secret to show.')
     expect(await page.content()).not.toContain(secret)
     await page.getByRole('link', { name: 'Go to the credentials' }).click()
-    await page.waitForURL('**/credentials')
+    await page.waitForURL('**/credentials?environment=development')
     await page.goBack()
     expect(await page.content()).not.toContain(secret)
     expect((await liveOf(developer, 'shown-once')).development).toHaveLength(1)
@@ -199,10 +211,9 @@ describe('twice', () => {
     const developer = await enter()
     const { page } = developer
     await createApp(page, 'two-tabs')
-    await page.goto('/console/two-tabs/credentials')
     const tabs = [page, await page.context().newPage(), await page.context().newPage()] as const
-    for (const tab of tabs) await tab.goto('/console/two-tabs/credentials')
-    for (const tab of tabs) await press(tab, 'Create a production secret')
+    for (const tab of tabs) await tab.goto('/console/two-tabs/credentials/new?environment=production')
+    for (const tab of tabs) await press(tab, 'Create the secret')
     expect(await heading(tabs[0])).toBe('Your new secret')
     expect(await heading(tabs[1])).toBe('Your new secret')
     expect(await alertOn(tabs[2])).toBe('This environment already has two live secrets.')
@@ -213,15 +224,15 @@ describe('twice', () => {
     const developer = await enter()
     const { page, user } = developer
     await createApp(page, 'too-late')
-    await page.goto('/console/too-late/credentials')
+    await page.goto('/console/too-late/credentials/new?environment=production')
     const cookie = (await page.context().cookies()).find(({ name }) => name.endsWith('-session'))?.value ?? ''
     const session = await authenticateSession(world.platform, cookie)
     if (session === null) throw new Error('nobody is signed in')
     await signOut(world.platform, trace, session)
-    await press(page, 'Create a production secret')
+    await press(page, 'Create the secret')
     await page.waitForURL('**/sign-in?**')
     await signInByForm(page, user)
-    expect(new URL(page.url()).pathname).toBe('/console/too-late/credentials')
+    expect(new URL(page.url()).pathname).toBe('/console/too-late/credentials/new')
     expect((await liveOf(developer, 'too-late')).production).toEqual([])
   })
 })
@@ -231,7 +242,7 @@ test('the copy buttons copy, and are not there without the script', async () => 
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await createApp(page, 'copied')
   await openTab(page, 'Credentials')
-  await press(page, 'Create a development secret')
+  await createSecret(page, 'development')
   const secret = await page.getByLabel('Client secret').inputValue()
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()

@@ -42,7 +42,7 @@ test('a developer adds an endpoint, tests it, sees it fail, rotates its secret a
   await page.goto(`/console/${app.slug}`)
   await signInByForm(page, user)
   await page.getByRole('navigation', { name: 'App' }).getByRole('link', { name: 'Webhooks' }).click()
-  await page.getByRole('link', { name: 'Add an endpoint for development' }).click()
+  await page.getByRole('link', { name: 'Add an endpoint' }).click()
   await page.getByLabel('URL').fill('https://192.168.0.1/')
   await page.getByText('Choose individual install events').click()
   await page.getByRole('checkbox', { name: 'install.approved' }).check()

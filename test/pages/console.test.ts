@@ -1,6 +1,7 @@
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
+import { environments } from '../../src/domain/app.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { renameApp, setAppStatus } from '../../src/operations/apps/apps.ts'
@@ -198,7 +199,7 @@ describe('creating an app', () => {
 describe('a secret', () => {
   test('is shown once and works, and appears on no other page and not in the audit log, the log or an address', async () => {
     const app = await freshApp()
-    const answer = await send(app, '/credentials', '/credentials', { environment: 'production', label: 'Server' })
+    const answer = await send(app, '/credentials/new', '/credentials', { environment: 'production', label: 'Server' })
     expect(answer.status).toBe(303)
     const created = await owner.follow(answer)
     expect(created.headers.get('cache-control')).toBe('no-store')
@@ -211,8 +212,8 @@ describe('a secret', () => {
     ])
     const { clientId } = app.production
     expect(await appToken(world.server.url, { clientId, clientSecret: secret })).toStartWith('apat_')
-    for (const page of ['', '/credentials', '/credentials/ended', '/trail', '/first-call?environment=production']) {
-      expect((await owner.get(pathOf(app, page))).text).not.toContain(secret.slice(9, 60))
+    for (const page of ['', '/credentials', '/credentials/ended', '/trail', '/first-call']) {
+      expect((await owner.get(pathOf(app, `${page}?environment=production`))).text).not.toContain(secret.slice(9, 60))
     }
     expect(world.server.log()).not.toContain(secret)
     expect(JSON.stringify(await trailOf(app))).not.toContain(secret)
@@ -220,11 +221,11 @@ describe('a secret', () => {
 
   test('is created once by a form that is sent twice, and the second answer does not show it', async () => {
     const app = await freshApp()
-    for (const [action, fields] of [
-      ['/credentials', { environment: 'production', label: '' }],
-      ['/credentials/rotate', { environment: 'development', graceHours: '24' }],
+    for (const [page, action, fields] of [
+      ['/credentials/new', '/credentials', { environment: 'production', label: '' }],
+      ['/credentials', '/credentials/rotate', { environment: 'development', graceHours: '24' }],
     ] as const) {
-      const hidden = await owner.formOn(pathOf(app, '/credentials'), pathOf(app, action))
+      const hidden = await owner.formOn(pathOf(app, page), pathOf(app, action))
       const both = await Promise.all(
         [1, 2, 3].map(async () => await owner.post(pathOf(app, action), { ...hidden, ...fields })),
       )
@@ -233,7 +234,7 @@ describe('a secret', () => {
       expect(new Set(shown).size).toBe(2) // the secret and nothing
       for (const { text } of both.filter(({ status }) => status === 409)) {
         expect(text).toContain('Only the first answer showed the secret')
-        expect(text).toContain(`href="${pathOf(app, '/credentials')}"`)
+        expect(text).toContain(`href="${pathOf(app, '/credentials')}`)
       }
     }
     const live = await liveSecretsOf(app)
@@ -248,14 +249,18 @@ describe('a secret', () => {
       environment: 'development',
       label: null,
     })
-    const made = await send(app, '/credentials', '/credentials', { environment: 'production', label: '  Mine ' })
+    const made = await send(app, '/credentials/new', '/credentials', { environment: 'production', label: '  Mine ' })
     const own = secretIn(await owner.follow(made))
-    const { text } = await owner.get(pathOf(app, '/credentials'))
-    expect(text).toContain(`<code>…${byOperator.clientSecret.slice(-4)}</code>`)
-    expect(text).toContain(`<code>…${own.slice(-4)}</code>`)
-    expect(text).toMatch(/by an operator[^]*by you/)
-    expect(text).toContain('<bdi>Mine</bdi>')
-    expect(text).not.toContain(own.slice(-6))
+    const [development, production] = await Promise.all(
+      environments.map(async (name) => (await owner.get(pathOf(app, `/credentials?environment=${name}`))).text),
+    )
+    expect(development).toContain(`<code>…${byOperator.clientSecret.slice(-4)}</code>`)
+    expect(development).toContain('by an operator')
+    expect(development).not.toContain('<bdi>Mine</bdi>')
+    expect(production).toContain(`<code>…${own.slice(-4)}</code>`)
+    expect(production).toContain('by you')
+    expect(production).toContain('<bdi>Mine</bdi>')
+    expect(production).not.toContain(own.slice(-6))
   })
 
   test('in its grace period shows when it expires; a third secret is refused, and no form offers it', async () => {
@@ -326,10 +331,10 @@ describe('a redirect URI', () => {
     expect(refused.text).toContain('This app has this redirect URI in its other environment.')
     const shared = { environment: 'development', uri: strangersApp.redirectUri }
     const accepted = await send(app, '/redirect-uris', '/redirect-uris', shared)
-    expect(locationOf(accepted)).toBe(pathOf(app, '/redirect-uris?done=uri-added'))
+    expect(locationOf(accepted)).toBe(pathOf(app, '/redirect-uris?environment=development&done=uri-added'))
     const uri = `https://${app.slug}.example/it's?a=1&amp=2`
     const added = await send(app, '/redirect-uris', '/redirect-uris', { environment: 'production', uri: ` ${uri}\n` })
-    expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?done=uri-added'))
+    expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?environment=production&done=uri-added'))
     const removed = await send(app, '/redirect-uris', '/redirect-uris/remove', { environment: 'production', uri })
     expect(locationOf(removed)).toBe(pathOf(app, '/redirect-uris?done=uri-removed'))
     const { redirectUris } = world.platform.database.queries
@@ -402,7 +407,7 @@ describe('a suspended app', () => {
     await uploadVersion(world.platform, app, '1.0.0')
     const attempts = [
       ['/settings', '/name', { name: 'Other' }],
-      ['/credentials', '/credentials', { label: '' }],
+      ['/credentials/new', '/credentials', { label: '' }],
       ['/credentials', '/credentials/rotate', { graceHours: '1' }],
       ['/redirect-uris', '/redirect-uris', { uri: 'https://more.example/' }],
       ['/scopes', '/scopes', { scopes: 'site:read' }],
@@ -421,7 +426,9 @@ describe('a suspended app', () => {
       expect(answer.text).toMatch(/An operator has suspended this app|The app is suspended/)
       expect(secretIn(answer)).toBe('')
     }
-    expect((await send(app, '/credentials', `/credentials/${secret?.id}/revoke`)).status).toBe(303)
+    expect((await send(app, '/credentials?environment=production', `/credentials/${secret?.id}/revoke`)).status).toBe(
+      303,
+    )
     const remove = { environment: 'development', uri: app.redirectUri }
     expect((await send(app, '/redirect-uris', '/redirect-uris/remove', remove)).status).toBe(303)
     for (const page of ['', '/versions', '/installs', '/trail', '/first-call']) {

@@ -105,7 +105,7 @@ test('the console by keyboard: a developer creates an app, uploads a version, su
   await follow(page, 'Submit for review')
   expect(await page.locator('main .badge').first().textContent()).toBe('Waiting for review')
   await page.goto('/console/by-keyboard/webhooks')
-  await follow(page, 'Add an endpoint for development')
+  await follow(page, 'Add an endpoint')
   await fill(page, 'URL', 'https://8.8.8.8/hooks')
   await tabTo(page, 'All events')
   await page.keyboard.press('Space')

@@ -90,9 +90,11 @@ test('a team in the browser', async () => {
   await press(developer, 'Join')
 
   // What a developer sees and may do, and what not.
-  await developer.goto(at('/credentials'))
-  const create = (environment: string) => developer.getByRole('button', { name: `Create a ${environment} secret` })
-  expect([await create('development').count(), await create('production').count()]).toEqual([1, 0])
+  const creates = async (environment: string) => {
+    await developer.goto(at(`/credentials?environment=${environment}`))
+    return await developer.getByRole('link', { name: `Create a ${environment} secret` }).count()
+  }
+  expect([await creates('development'), await creates('production')]).toEqual([1, 0])
   await developer.goto(at('/members'))
   expect(await said(developer)).toContain('Only admins and owners can invite people.')
   expect(await rowOf(developer, admin.email).getByRole('link').count()).toBe(0)
@@ -105,14 +107,14 @@ test('a team in the browser', async () => {
   await expectAccessible(developer)
 
   // The developer is removed while they have a form open.
-  await developer.goto(at('/credentials'))
-  await developer.getByLabel('Label of a new development secret').fill('Mine')
+  await developer.goto(at('/credentials/new'))
+  await developer.getByLabel('Label').fill('Mine')
   await owner.goto(at('/members'))
   await askedFirst(owner, 'Remove Grace New')
   expect(await said(owner)).toContain('keep working until you rotate the development secret')
   await press(owner, 'Remove the member')
   expect(await owner.getByRole('status').innerText()).toContain('keep working until you rotate the development secret')
-  await press(developer, 'Create a development secret')
+  await press(developer, 'Create the secret')
   expect(await said(developer)).toContain('you have no access to it. Nothing was changed.')
   await expectAccessible(developer)
   await developer.goBack()

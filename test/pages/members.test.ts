@@ -32,7 +32,7 @@ const forms = (): readonly (readonly [page: string, action: string, fields: Read
   ['/settings', '/name', { name: 'Mine' }],
   ['/scopes', '/scopes', { scopes: 'site:read' }],
   ['/redirect-uris', '/redirect-uris', { environment: 'production', uri: 'https://mine.example/' }],
-  ['/credentials', '/credentials', { environment: 'production', label: 'Mine' }],
+  ['/credentials/new', '/credentials', { environment: 'production', label: 'Mine' }],
   ['/credentials/rotate?environment=production', '/credentials/rotate', { graceHours: '0' }],
   [
     '/webhooks/new?environment=production',

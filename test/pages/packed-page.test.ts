@@ -39,7 +39,7 @@ test('the page that shows a secret is not compressed', async () => {
   const { app } = world
   const owner = await signedInBrowser(world.server.url, world.user)
   const path = `/console/${app.slug}/credentials`
-  const created = await owner.submit(path, path, { environment: 'production', label: 'New' })
+  const created = await owner.submit(`${path}/new`, path, { environment: 'production', label: 'New' })
   const shown = { 'accept-encoding': 'gzip', 'sec-fetch-site': 'same-origin' }
   const first = await owner.get(created.headers.get('location') ?? '', shown)
   expect([first.text.includes('aps_live_'), first.headers.get('content-encoding')]).toEqual([true, null])

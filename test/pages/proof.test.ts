@@ -40,7 +40,7 @@ const prove = async (browser: PlainBrowser, page: string, fields: Readonly<Recor
   await browser.submit(page, '/account/prove', fields)
 const isRegistered = async (uri = 'https://evil.example/callback') =>
   (await plainTextOf(await signedInSince(0))).includes(uri)
-const plainTextOf = async (browser: PlainBrowser) => (await browser.get(uris())).text
+const plainTextOf = async (browser: PlainBrowser) => (await browser.get(`${uris()}?environment=production`)).text
 
 describe('a form that needs a proof', () => {
   test('changes nothing eleven minutes after the sign-in, and is shown again after the password', async () => {

@@ -109,7 +109,7 @@ test('the order and the search of redirect URIs survive adding and removing one'
   const path = `/console/${slug}/redirect-uris`
   const uri = `https://${slug}.example/kept`
   const added = await owner.submit(`${path}?q=kept&sort=newest`, path, { environment: 'development', uri })
-  expect(added.headers.get('location')).toBe(`${path}?q=kept&sort=newest&done=uri-added`)
+  expect(added.headers.get('location')).toBe(`${path}?q=kept&sort=newest&environment=development&done=uri-added`)
   const { text } = await owner.get(`${path}?q=kept&sort=newest`)
   const href = text.match(/href="([^"]*)" aria-label="Remove/)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const removed = await owner.submit(href, `${path}/remove`)
@@ -122,7 +122,7 @@ test('a confirmation page has the pages of its area around it, with the one that
   await addRedirectUri(world.platform, trace, commandLine, { slug, environment: 'development', uri })
   const query = new URLSearchParams({ environment: 'development', uri }).toString()
   const { text } = await owner.get(`/console/${slug}/redirect-uris/remove?${query}`)
-  expect(text).toContain(`<a href="/console/${slug}/redirect-uris" aria-current="page">`)
+  expect(text).toContain(`<a href="/console/${slug}/redirect-uris?environment=development" aria-current="page">`)
   const account = await owner.get('/account/sessions/end-others')
   expect(account.text).toContain('<a href="/account/sessions" aria-current="page">')
   const desk = await signedInBrowser(world.server.url, world.operator)

@@ -143,6 +143,10 @@ export const readAbout = async ({ database }: Platform, appId: string) => {
   return live === null ? null : { version: live.version, facts: appFactsIn(storedJson(live.manifest)) }
 }
 
+/** Whether users get a version of the app. */
+export const isLive = async ({ database }: Platform, appId: string): Promise<boolean> =>
+  await database.queries.versions.hasActive(appId)
+
 /** What a command shows about an app. @throws invalid_request for an unknown slug */
 export const showApp = async (platform: Platform, slug: string) => {
   const found = await findAnyApp(platform.database.queries, slug)

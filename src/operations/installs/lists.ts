@@ -10,7 +10,6 @@ import type {
 } from '../../../db/database.ts'
 import { shownIcon } from '../../domain/app-icon.ts'
 import { pick } from '../../domain/pick.ts'
-import type { ResourceKind } from '../../domain/resource.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { isForeignId } from '../../domain/foreign-id.ts'
@@ -111,7 +110,12 @@ export const countInstalls = async ({ database: { queries: q } }: Platform, sear
 const questionOf = async (q: Queries, { app, user, ...search }: InstallSearch): Promise<InstallFilter> => {
   const found = user === '' ? null : await findUser(q, user)
   if (user !== '' && found === null) throw badInput('user', 'There is no user with this address.')
-  return { ...search, appId: app === '' ? null : (await findAnyApp(q, app)).id, userId: found?.id ?? null }
+  return {
+    ...search,
+    environment: null,
+    appId: app === '' ? null : (await findAnyApp(q, app)).id,
+    userId: found?.id ?? null,
+  }
 }
 
 /** An install as the app's developer sees it: nothing about its owner, and only the kind of the website or store. */
@@ -132,9 +136,9 @@ export const listAppInstalls = async (
     ({ id }) => id,
   )
 
-/** How many installs of an app of this kind, or of both (null), there are in each state. */
-export const countAppInstalls = async ({ database }: Platform, appId: string, kind: ResourceKind | null) =>
-  await database.queries.installs.countStates({ appId, userId: null, status: null, kind, part: '' })
+/** How many installs of an app there are in each state among those that match but for their status. */
+export const countAppInstalls = async ({ database }: Platform, appId: string, question: AppInstallFilter) =>
+  await database.queries.installs.countStates({ ...question, appId, userId: null, part: '' })
 
 /** The caller's installs, including ended ones. */
 export const listOwnInstalls = async (

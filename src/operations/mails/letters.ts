@@ -181,7 +181,7 @@ const contents: Readonly<Record<LetterKind, (of: Told) => Content>> = {
   secret_made: ({ platform, app, isRotation, circumstances }) => ({
     subject: `${isRotation ? 'Rotated' : 'New'} production secret for an app at ${platform}`,
     says: `A new production secret was created for the app ${app.name} at ${platform} on ${circumstances}.`,
-    link: { words: 'See its secrets', url: `/console/${app.slug}/credentials` },
+    link: { words: 'See its secrets', url: `/console/${app.slug}/credentials?environment=production` },
     // The members of a team sign in in different ways.
     after: [
       'If nobody on your team created it, revoke it there. Somebody may be signed in as one of you: end the sessions that you do not know, under Account, Sessions.',

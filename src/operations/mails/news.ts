@@ -58,7 +58,7 @@ const endOf = ({ secret, replacement, environment, app }: EndingSecret): Told =>
     `The old ${environment} secret of the app ${app.name}${namesOf(secret)} was replaced and stops working on ` +
     `${utc(secret.expiresAt ?? 0)}. ${useOf(secret, replacement)}`,
   words: 'See its secrets',
-  path: `/console/${app.slug}/credentials`,
+  path: `/console/${app.slug}/credentials?environment=${environment}`,
 })
 
 const namesOf = ({ label, hint }: Credential): string =>

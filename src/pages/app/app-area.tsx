@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import type { ComponentChildren } from 'preact'
 import { type Environment, environments } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
@@ -7,14 +8,17 @@ import { type AppRight, hasRight } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
 import type { Rule, AppStanding } from '../../operations/acting-as.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
-import { listOtherApps, type OtherApp } from '../../operations/apps/lists.ts'
+import { isLive, listOtherApps, type OtherApp } from '../../operations/apps/lists.ts'
 import type { Actor } from '../../operations/audit/event.ts'
-import type { Area } from '../change.tsx'
+import { type Area, paramsOf } from '../change.tsx'
 import { Avatar } from '../design/avatar.tsx'
 import { Icon } from '../design/icon.tsx'
+import { environmentNames } from '../design/badge.tsx'
 import { type AreaNavigation, type FrameProps, Layout, Tabs } from '../design/shell.tsx'
 import { Copyable } from '../design/values.tsx'
 import { deskArea, DeskPage, deskPaths } from '../desk/desk-page.tsx'
+import { kept } from '../list.ts'
+import { textOf } from '../form.ts'
 import { stepsOf } from '../step.tsx'
 import { type Acting, requireVisit, type Visit } from '../visit.ts'
 
@@ -111,6 +115,12 @@ export type AppVisit = {
   readonly may: (right: AppRight) => boolean
   /** The address of a page of the app. */
   readonly path: (...rest: readonly string[]) => string
+  /** The environment that this page shows. */
+  readonly environment: Environment
+  /** What keeps it in the address: empty if this address does not say it. */
+  readonly query: string
+  /** The address of a page of the app in the environment that this page shows. */
+  readonly here: (...rest: readonly string[]) => string
 }
 
 /** The properties of a part of a page. */
@@ -124,6 +134,9 @@ export const appFor = async (visit: Visit, slug: string): Promise<AppVisit> => {
   const { door, session, userId } = visit
   if (place.as === 'operator' && !session.user.isOperator) throw refuse('route_not_found')
   const app = await ownedApp(door.platform, userId, slug, place.as)
+  const path = (...rest: readonly string[]) => place.path(slug, ...rest)
+  const asked = askedEnvironment(visit)
+  const environment = asked ?? (await usualEnvironment(door, app))
   return {
     visit,
     as: place.as,
@@ -131,13 +144,62 @@ export const appFor = async (visit: Visit, slug: string): Promise<AppVisit> => {
     app,
     others: place.as === 'member' ? await listOtherApps(door.platform, userId, slug) : [],
     may: (right) => hasRight(app.role, right),
-    path: (...rest) => place.path(slug, ...rest),
+    path,
+    environment,
+    query: asked === null ? '' : environmentQuery(asked),
+    here: (...rest) => path(...rest) + environmentQuery(environment),
   }
 }
+
+/** What a form says that is shown again, or the address, or the page that a step was opened from. */
+const askedEnvironment = ({ call, refused, kept }: Visit): Environment | null => {
+  const { searchParams } = new URL(call.request.url)
+  const [, queryAbove = ''] = (searchParams.get('from') ?? textOf(refused?.values['from'])).split('?', 2)
+  const said = [
+    refused?.values['environment'],
+    searchParams.get('environment'),
+    kept?.action === call.path ? kept.values['environment'] : null,
+    new URLSearchParams(queryAbove).get('environment'),
+  ]
+  return said.map((one) => environments.find((name) => name === one)).find((one) => one !== undefined) ?? null
+}
+
+/** An app that has users is shown with them. */
+const usualEnvironment = async ({ platform }: Door, { id }: OwnedApp): Promise<Environment> =>
+  (await isLive(platform, id)) ? 'production' : 'development'
+
+export const environmentQuery = (environment: Environment): string => `?environment=${environment}`
+
+/** The same for a page about something that belongs to one environment, whatever the address says. */
+export const inEnvironment = (at: AppVisit, environment: Environment): AppVisit => ({
+  ...at,
+  environment,
+  query: environmentQuery(environment),
+  here: (...rest) => at.path(...rest) + environmentQuery(environment),
+})
+
+/** The field of a list whose page shows one environment. */
+export const environmentOfList = kept(
+  'Environment',
+  environments.map((value) => [value, environmentNames[value]] as const),
+)
 
 /** The same for the request of a page. @throws login_required, route_not_found */
 export const requireApp = async (door: Door, request: Request, slug: string): Promise<AppVisit> =>
   await appFor(await requireVisit(door, request), slug)
+
+/** Serves a page of an app that is neither a form nor a list. */
+export const pageOfApp = (
+  door: Door,
+  place: AppPlace,
+  below: string,
+  show: (at: AppVisit) => Promise<Response>,
+): Elysia => {
+  const path: string = place.pattern(below)
+  return new Elysia().get(path, async ({ request, params }) =>
+    show(await requireApp(door, request, paramsOf<typeof place.root>(path, params).slug)),
+  )
+}
 
 /** Acts in an app as the person does at this address, if the rule holds for them. With a ticket the form acts only once. */
 export const acting = (visit: Visit, may: Rule, ticket?: RowKey): Acting<Actor> =>
@@ -189,7 +251,7 @@ export const stepsBelow = <const Below extends string>(
 export const environmentField = Type.Union(environments.map((environment) => Type.Literal(environment)))
 
 /** The pages of an app in the order of its tabs: the part of the address, the name, the icon, and where there is one. */
-const tabs = [
+const pagesOfApp = [
   ['', 'Overview', 'gauge', 'both'],
   ['first-call', 'First call', 'play', 'console'],
   ['credentials', 'Credentials', 'key', 'both'],
@@ -202,21 +264,27 @@ const tabs = [
   ['trail', 'Audit log', 'list', 'console'],
   ['settings', 'Settings', 'sliders', 'both'],
 ] as const
-type AppTab = (typeof tabs)[number][0]
+type AppTab = (typeof pagesOfApp)[number][0]
 
 const tabPath = ({ path }: AppPlace, slug: string, tab: AppTab): string => (tab === '' ? path(slug) : path(slug, tab))
 
 const tabsIn = (place: AppPlace, slug: string) =>
-  tabs
+  pagesOfApp
     .filter(([, , , where]) => where === 'both' || where === place.key)
     .map(([tab, name, icon]) => ({ path: tabPath(place, slug, tab), name, icon }))
 
-type AppPageProps = Omit<FrameProps, 'visit'> & AtApp & { readonly tab: AppTab }
+type AppPageProps = Omit<FrameProps, 'visit'> &
+  AtApp & {
+    readonly tab: AppTab
+    /** The page shows one environment, and leads to the other one. */
+    readonly switches?: true
+  }
 
 /** The frame of every page of one app. */
-export const AppPage = ({ at, tab, children, ...frame }: AppPageProps) =>
+export const AppPage = ({ at, tab, switches, children, ...frame }: AppPageProps) =>
   at.as === 'operator' ? (
-    <DeskAppPage {...frame} visit={at.visit} app={at.app} tab={tab}>
+    <DeskAppPage {...frame} visit={at.visit} app={at.app} tab={tab} query={at.query}>
+      {switches === undefined ? null : <Switch at={at} tab={tab} />}
       {children}
     </DeskAppPage>
   ) : (
@@ -234,18 +302,32 @@ export const AppPage = ({ at, tab, children, ...frame }: AppPageProps) =>
             an operator activates it again. You can still view everything, revoke secrets and remove redirect URIs.
           </p>
         ) : null}
+        {switches === undefined ? null : <Switch at={at} tab={tab} />}
         {children}
       </div>
     </Layout>
   )
 
+/** Leads to the same page in the other environment. The links to the other pages keep what is chosen. */
+const Switch = ({ at, tab }: AtApp & { readonly tab: AppTab }) => {
+  const pathOf = (environment: Environment) => tabPath(at.place, at.app.slug, tab) + environmentQuery(environment)
+  return (
+    <Tabs
+      label="Environment"
+      links={environments.map((name) => ({ path: pathOf(name), name: environmentNames[name] }))}
+      current={pathOf(at.environment)}
+    />
+  )
+}
+
 type DeskAppPageProps = FrameProps & {
   readonly app: Pick<OwnedApp, 'id' | 'slug' | 'name' | 'deletedAt'>
   readonly tab: AppTab
+  readonly query?: string
 }
 
 /** The frame on the desk. A deleted app has only its overview. */
-export const DeskAppPage = ({ app, tab, children, ...frame }: DeskAppPageProps) => (
+export const DeskAppPage = ({ app, tab, query = '', children, ...frame }: DeskAppPageProps) => (
   <DeskPage
     {...frame}
     belongsTo={app.name}
@@ -257,6 +339,7 @@ export const DeskAppPage = ({ app, tab, children, ...frame }: DeskAppPageProps) 
         label="App"
         links={tabsIn(onDesk, app.slug).map(({ path, name }) => ({ path, name }))}
         current={tabPath(onDesk, app.slug, tab)}
+        query={query}
       />
     ) : null}
     {children}
@@ -269,7 +352,8 @@ const memberNavigation = (at: AppVisit, current: string): AreaNavigation => ({
   label: 'App',
   links: tabsIn(inConsole, at.app.slug),
   current,
-  above: [yourApps, { href: at.path(), name: at.app.name, avatarId: at.app.id }],
+  query: at.query,
+  above: [yourApps, { href: at.path() + at.query, name: at.app.name, avatarId: at.app.id }],
 })
 
 /** The current app, and the way to the developer's other ones. */

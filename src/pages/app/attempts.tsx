@@ -11,7 +11,7 @@ import { choice, date, list, type ListValues } from '../list.ts'
 import { page } from '../page.ts'
 import { millisecondsInWords, readMoment } from '../words.ts'
 import { OutcomeBadge } from '../endpoint-words.tsx'
-import { AppPage, inBoth, type AppPlace, requireApp } from './app-area.tsx'
+import { AppPage, type AppPlace, inBoth, inEnvironment, requireApp } from './app-area.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
 const outcomeWords = {
@@ -56,8 +56,9 @@ const dayOf = (text: string, param: string): number | null => {
 /** One attempt: what was sent, and what came back. */
 export const webhookAttemptRoutes = (door: Door, { pattern }: AppPlace) =>
   new Elysia().get(pattern('webhooks/:id/attempts/:attempt'), async ({ request, params }) => {
-    const at = await requireApp(door, request, params.slug)
-    const endpoint = await readEndpoint(door.platform, at.app.id, params.id)
+    const found = await requireApp(door, request, params.slug)
+    const endpoint = await readEndpoint(door.platform, found.app.id, params.id)
+    const at = inEnvironment(found, endpoint.environment)
     const attempt = await readAttempt(door.platform, endpoint.id, params.attempt)
     return page(
       <AppPage

@@ -1,5 +1,4 @@
-import type { ComponentChildren } from 'preact'
-import { type Environment, environments } from '../../domain/app.ts'
+import type { Environment } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
 import { rightOverSecrets } from '../../domain/member.ts'
 import type { Door } from '../../http/door.ts'
@@ -11,9 +10,9 @@ import {
   listLiveCredentials,
 } from '../../operations/credentials/credentials.ts'
 import { formPage, secretShownBefore } from '../change.tsx'
-import { Badge, EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { Badge, EnvironmentBadge } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
-import { Form } from '../design/form.tsx'
+import { Form, SendOrCancel } from '../design/form.tsx'
 import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Table } from '../design/table.tsx'
@@ -22,7 +21,6 @@ import { userPath } from '../desk/desk-page.tsx'
 import { formOf, text } from '../form.ts'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
-import { proveFirst } from '../proof.ts'
 import { secretPage } from '../secret-page.ts'
 import { noticesOf, StepButton } from '../step.tsx'
 import type { Visit } from '../visit.ts'
@@ -36,7 +34,10 @@ import {
   type AtApp,
   ClientId,
   environmentField,
+  environmentQuery,
   inBoth,
+  inEnvironment,
+  pageOfApp,
   type AppPlace,
   requireApp,
 } from './app-area.tsx'
@@ -55,84 +56,83 @@ type Slug = { readonly slug: string }
 
 /** The client secrets of an app. In a suspended app members can revoke secrets, but not create any. */
 export const credentialRoutes = (door: Door, place: AppPlace) =>
-  formPage(door, place.pattern('credentials'), {
+  formPage(door, place.pattern('credentials/new'), {
+    sentTo: place.pattern('credentials'),
     by: place.by,
     effect: 'gives a secret',
-    isPartOfPage: true,
     form: createForm,
-    show,
+    show: showForm,
     act: async ({ visit, fields: { environment, label }, ticket }, { slug }) => {
       const input = { slug, environment, label: label.trim() === '' ? null : label.trim() }
       const may = mayInActiveApp(slug, rightOverSecrets(environment))
       return showSecret(visit, slug, await acting(visit, may, ticket).do(createCredential, input))
     },
     // A form that is sent twice creates one secret, and only the first answer shows it.
-    again: ({ visit }, { slug }) => ({
+    again: ({ visit, fields: { environment } }, { slug }) => ({
       section: place.key,
       message: secretShownBefore('revoke it and create another'),
-      href: addressIn(visit, slug, 'credentials'),
+      href: addressIn(visit, slug, 'credentials') + environmentQuery(environment),
       name: 'See the credentials',
     }),
   })
+    .use(pageOfApp(door, place, 'credentials', show))
     .get(place.pattern('credentials/:id/secret'), async ({ request, params: { slug, id } }) =>
       showNew(await requireApp(door, request, slug), id),
     )
     .use(listRoutes(door, endedSecrets[place.key], { by: place.by, show: showEnded }))
 
-const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
-  const at = await appFor(visit, slug)
-  const secrets = await listLiveCredentials(visit.door.platform, at.app.clientIds)
+const show = async (at: AppVisit): Promise<Response> => {
+  const { visit, environment, app } = at
+  const secrets = (await listLiveCredentials(visit.door.platform, app.clientIds))[environment]
+  const isFull = secrets.length >= maximumLiveSecrets
   return page(
-    <AppPage at={at} tab="credentials" title="Credentials" notices={noticesOf(secretRevocation, secretConfirmation)}>
+    <AppPage
+      at={at}
+      tab="credentials"
+      title="Credentials"
+      switches
+      notices={noticesOf(secretRevocation, secretConfirmation)}
+      actions={
+        at.may(rightOverSecrets(environment)) ? (
+          <>
+            {secrets.length === 0 ? null : (
+              <a class="button" href={secretRotation.href(visit, { slug: app.slug }, { environment })}>
+                Rotate the {environment} secret
+              </a>
+            )}
+            {isFull ? null : (
+              <a class="button primary" href={at.here('credentials', 'new')}>
+                Create a {environment} secret
+              </a>
+            )}
+          </>
+        ) : undefined
+      }
+    >
       <p>
         A backend authenticates with a client ID and a client secret. A secret is shown once, when it is created. Only
         its hash is stored. Keep secrets out of browsers, mobile apps and repositories.
       </p>
-      {environments.map((environment) => (
-        <EnvironmentSecrets key={environment} at={at} environment={environment} secrets={secrets[environment]} />
-      ))}
-      <h2>Ended secrets</h2>
-      <p>
-        <a href={at.path('credentials', 'ended')}>See the secrets that were revoked or have expired</a>
-      </p>
-    </AppPage>,
-  )
-}
-
-type EnvironmentSecretsProps = AtApp & {
-  readonly environment: Environment
-  readonly secrets: readonly ListedSecret[]
-}
-
-const EnvironmentSecrets = ({ at, environment, secrets }: EnvironmentSecretsProps) => {
-  const rotation =
-    secrets.length === 0 ? null : (
-      <a class="button" href={secretRotation.href(at.visit, { slug: at.app.slug }, { environment })}>
-        Rotate the {environment} secret
-      </a>
-    )
-  return (
-    <section aria-labelledby={`secrets-${environment}`}>
-      <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
       <p>
         Client ID <ClientId at={at} environment={environment} />
       </p>
-      <RowList rows={secrets} row={(secret) => <LiveSecret at={at} secret={secret} />} empty={noSecret[environment]} />
+      <RowList
+        label={`Secrets in ${environment}`}
+        rows={secrets}
+        row={(secret) => <LiveSecret at={at} secret={secret} />}
+        empty={noSecret[environment]}
+      />
       <Allowed at={at} right={rightOverSecrets(environment)}>
-        {secrets.length >= maximumLiveSecrets ? (
-          <>
-            <p class="muted">
-              Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.
-            </p>
-            <p>{rotation}</p>
-          </>
-        ) : (
-          <CreateSecret at={at} environment={environment}>
-            {rotation}
-          </CreateSecret>
-        )}
+        {isFull ? (
+          <p class="muted">
+            Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.
+          </p>
+        ) : null}
       </Allowed>
-    </section>
+      <p>
+        <a href={at.path('credentials', 'ended') + at.query}>See the secrets that were revoked or have expired</a>
+      </p>
+    </AppPage>,
   )
 }
 
@@ -141,27 +141,26 @@ const noSecret = {
   production: 'No active secret. Create one when you are ready for real users.',
 } as const satisfies Record<Environment, string>
 
-type CreateSecretProps = AtApp & {
-  readonly environment: Environment
-  /** What else can be done, beside the button. */
-  readonly children: ComponentChildren
+/** The form of a new secret. */
+const showForm = async (visit: Visit, { slug }: Slug): Promise<Response> => {
+  const at = await appFor(visit, slug)
+  const { environment } = at
+  return page(
+    <AppPage at={at} tab="credentials" title={`Create a ${environment} secret`}>
+      <Allowed at={at} right={rightOverSecrets(environment)}>
+        <Form action={at.path('credentials')} visit={visit} hidden={{ environment }} class="measure">
+          <Field
+            label="Label"
+            name="label"
+            hint="Optional. For example, where the secret will be stored."
+            input={{ maxLength: 200, autocomplete: 'off' }}
+          />
+          <SendOrCancel button="Create the secret" back={at.here('credentials')} />
+        </Form>
+      </Allowed>
+    </AppPage>,
+  )
 }
-
-const CreateSecret = ({ at: { visit, path }, environment, children }: CreateSecretProps) => (
-  <Form action={path('credentials')} visit={visit} hidden={{ environment }} class="measure" asks={proveFirst(visit)}>
-    <Field
-      id={`label-${environment}`}
-      label={`Label of a new ${environment} secret`}
-      name="label"
-      hint="Optional. For example, where the secret will be stored."
-      input={{ maxLength: 200, autocomplete: 'off' }}
-    />
-    <div class="beside">
-      <button type="submit">Create a {environment} secret</button>
-      {children}
-    </div>
-  </Form>
-)
 
 type OfSecret = { readonly secret: ListedSecret }
 
@@ -246,8 +245,9 @@ const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: AtApp & OfSecr
 }
 
 /** The only page that shows a secret. */
-const showNew = async (at: AppVisit, id: string): Promise<Response> => {
-  const { secret: created, others } = await liveSecretOf(at.visit.door, at, id)
+const showNew = async (found: AppVisit, id: string): Promise<Response> => {
+  const { secret: created, others } = await liveSecretOf(found.visit.door, found, id)
+  const at = inEnvironment(found, created.environment)
   const old = others[0]
   return secretPage(at.visit, (value) => (
     <AppPage at={at} tab="credentials" title={value === null ? 'Secret' : 'Your new secret'}>
@@ -255,14 +255,14 @@ const showNew = async (at: AppVisit, id: string): Promise<Response> => {
         <EnvironmentBadge environment={created.environment} /> <bdi>{created.label ?? ''}</bdi>
       </p>
       <p>
-        Client ID <Copyable id="client-id" value={at.app.clientIds[created.environment]} what="the client ID" />
+        Client ID <Copyable id="client-id" value={at.app.clientIds[at.environment]} what="the client ID" />
       </p>
       <ShownOnce
         value={value}
         what="secret"
         label="Client secret"
         advice="create or rotate one"
-        back={{ href: at.path('credentials'), name: 'the credentials' }}
+        back={{ href: at.here('credentials'), name: 'the credentials' }}
       >
         {at.as === 'operator' ? <p>Give the secret to the developer over a channel that you trust.</p> : null}
       </ShownOnce>
@@ -273,7 +273,7 @@ const showNew = async (at: AppVisit, id: string): Promise<Response> => {
       )}
       {value === null || at.as === 'operator' ? null : (
         <p>
-          <a href={`${at.path('first-call')}?environment=${created.environment}`}>Make the first call with it</a>
+          <a href={at.here('first-call')}>Make the first call with it</a>
         </p>
       )}
     </AppPage>

@@ -36,11 +36,6 @@ const pattern = '/desk/apps/:slug'
 /** One app at a glance, for operators, and what they can do about it. Its other pages are those of its members, in `pages/app`. */
 export const deskAppRoutes = (door: Door) =>
   new Elysia()
-    // A new secret has its own address.
-    .get(`${pattern}/credentials/new`, async ({ request, params: { slug } }) => {
-      await requireOperator(door, request)
-      return seeOther(deskAppPath(slug, 'credentials'))
-    })
     .get(pattern, async ({ request, params }) => await show(await requireOperator(door, request), params))
     .use(
       changed(door, `${pattern}/activate`, {
@@ -74,6 +69,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
   const app = await inspectApp(platform, slug)
   const use = await artifactUse(platform, app.id)
   const members = await listMembers(platform, slug)
+  const at = app.deletedAt === null ? await appFor(visit, slug) : null
   return page(
     <DeskAppPage
       title={app.name}
@@ -82,6 +78,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       about={<code>{app.slug}</code>}
       app={app}
       tab=""
+      query={at?.query ?? ''}
       visit={visit}
       notices={notices}
     >
@@ -89,7 +86,9 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       <h2>Members</h2>
       <RowList rows={members} row={(member) => <TeamRow member={member} />} />
       <h2>Access and ownership</h2>
-      {app.deletedAt === null ? (
+      {at === null ? (
+        <Deleted visit={visit} slug={slug} isRestorable={isUndeletable(app.deletedAt ?? 0, platform.clock.now())} />
+      ) : (
         <>
           {app.status === 'active' ? null : (
             <div class="step">
@@ -102,10 +101,8 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
               </ButtonForm>
             </div>
           )}
-          <StepLinks visit={visit} steps={operatorSteps} of={await appFor(visit, slug)} params={{ slug }} />
+          <StepLinks visit={visit} steps={operatorSteps} of={at} params={{ slug }} />
         </>
-      ) : (
-        <Deleted visit={visit} slug={slug} isRestorable={isUndeletable(app.deletedAt, platform.clock.now())} />
       )}
     </DeskAppPage>,
   )

@@ -9,6 +9,7 @@ import { secretShownBefore } from '../change.tsx'
 import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { GraceField } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
+import { listPath } from '../query.ts'
 import { showOnce } from '../secret-page.ts'
 import { stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
@@ -100,9 +101,10 @@ const removal = ofEndpoint('remove', {
     counts: [[deliveries.pending, 'waiting event is never sent', 'waiting events are never sent']],
     button: 'Remove',
   }),
-  act: async ({ visit }, at) => {
+  act: async ({ visit }, at, find) => {
+    const { environment } = await find()
     await acting(visit, ownsEndpoint(at, 'webhooks')).do(removeEndpoint, at.id)
-    return seeOther(`${addressIn(visit, at.slug, 'webhooks')}?done=removed`)
+    return seeOther(listPath(addressIn(visit, at.slug, 'webhooks'), { environment, done: 'removed' }))
   },
   done: {},
 })

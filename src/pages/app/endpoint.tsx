@@ -24,7 +24,7 @@ import type { Visit } from '../visit.ts'
 import { AttemptTable, EndpointButton, ResendForms } from './endpoint-parts.tsx'
 import { attemptQuestion, endpointAttempts } from './attempts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
-import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, requireApp } from './app-area.tsx'
+import { acting, addressIn, Allowed, appFor, AppPage, type AppPlace, inEnvironment, requireApp } from './app-area.tsx'
 import { endpointSteps } from './endpoint-steps.tsx'
 import { EndpointSecretPage } from './webhooks.tsx'
 import { deliveriesInWords, EndpointStatus } from '../endpoint-words.tsx'
@@ -54,7 +54,8 @@ export const webhookEndpointRoutes = (door: Door, place: AppPlace) => {
     .get(pattern('webhooks/:id/secret'), async ({ request, params }) => {
       const at = await requireApp(door, request, params.slug)
       const endpoint = await readEndpoint(door.platform, at.app.id, params.id)
-      return secretPage(at.visit, (secret) => <EndpointSecretPage at={at} endpoint={endpoint} secret={secret} />)
+      const own = inEnvironment(at, endpoint.environment)
+      return secretPage(at.visit, (secret) => <EndpointSecretPage at={own} endpoint={endpoint} secret={secret} />)
     })
     .use(
       changed(door, pattern('webhooks/:id/ping'), {
@@ -105,13 +106,14 @@ const endpointPath = (visit: Visit, { slug, id }: At): string => addressIn(visit
 /** Sends again what is chosen. `back` is the list of attempts that the form is in. */
 const resend = async (visit: Visit, at: At, choice: ResendChoice, back?: string): Promise<Response> => {
   const { resent } = await acting(visit, ownsEndpoint(at, 'resendEvents')).do(resendEvents, { id: at.id, choice })
-  return seeOther(backTo(endpointPath(visit, at), back, resent > 0 ? 'resent' : 'none-resent'))
+  return seeOther(backTo(endpointPath(visit, at), back, { done: resent > 0 ? 'resent' : 'none-resent' }))
 }
 
 const show = async (visit: Visit, { slug, id }: At): Promise<Response> => {
-  const at = await appFor(visit, slug)
   const { platform } = visit.door
-  const endpoint = await readEndpoint(platform, at.app.id, id)
+  const found = await appFor(visit, slug)
+  const endpoint = await readEndpoint(platform, found.app.id, id)
+  const at = inEnvironment(found, endpoint.environment)
   const asked = endpointAttempts[at.place.key].read(visit, { slug, id })
   const attempts = await asked.found(async (part) => listAttempts(platform, id, part, attemptQuestion(asked.values)))
   const problem = noticeFor(visit, problems)

@@ -1,14 +1,10 @@
 import { Elysia } from 'elysia'
-import { type Environment, environments } from '../../domain/app.ts'
 import { type ScopeName, scopesFor } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { listLiveCredentials } from '../../operations/credentials/credentials.ts'
 import { listRedirectUris } from '../../operations/redirect-uris.ts'
-import { environmentNames } from '../design/badge.tsx'
 import { CodeBlock } from '../design/values.tsx'
-import { Tabs } from '../design/shell.tsx'
 import { page } from '../page.ts'
-import { choiceParameter } from '../query.ts'
 import {
   appTokenLines,
   authorizeLines,
@@ -17,14 +13,14 @@ import {
   setUpLines,
   typescriptLines,
 } from './first-call-lines.ts'
-import { AppPage, consoleAppPath, requireApp } from './app-area.tsx'
+import { AppPage, requireApp } from './app-area.tsx'
 
 /** Commands to paste, filled in with the app's client ID. */
 export const firstCallRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/first-call', async ({ request, params: { slug } }) => {
     const at = await requireApp(door, request, slug)
     const { app } = at
-    const environment = choiceParameter(request, 'environment', environments) ?? 'development'
+    const { environment } = at
     const { redirectUris } = await listRedirectUris(door.platform, slug)
     const facts: CallFacts = {
       base: door.platform.publicUrl,
@@ -35,20 +31,15 @@ export const firstCallRoutes = (door: Door) =>
     }
     const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
     return page(
-      <AppPage at={at} tab="first-call" title="First call">
+      <AppPage at={at} tab="first-call" title="First call" switches>
         <p>
           From an app token to a user’s consent, filled in with the client ID of this app. You need <code>curl</code>,{' '}
           <code>openssl</code> and a client secret.
         </p>
-        <Tabs
-          label="Environment"
-          links={environments.map((name) => ({ path: pathFor(app.slug, name), name: environmentNames[name] }))}
-          current={pathFor(app.slug, environment)}
-        />
         {secrets.length > 0 ? null : (
           <p class="notice">
             {`This app has no active ${environment} secret. `}
-            <a href={at.path('credentials')}>Create one first</a>, then return to this page.
+            <a href={at.here('credentials', 'new')}>Create one first</a>, then return to this page.
           </p>
         )}
         <h2>1. Set up a terminal</h2>
@@ -73,7 +64,7 @@ export const firstCallRoutes = (door: Door) =>
             <>
               {' '}
               No redirect URI is registered in this environment yet, so the link shows an error until you{' '}
-              <a href={at.path('redirect-uris')}>register one</a>.
+              <a href={at.here('redirect-uris')}>register one</a>.
             </>
           ) : null}
         </p>
@@ -100,6 +91,3 @@ export const firstCallRoutes = (door: Door) =>
 
 const within = (scopes: readonly ScopeName[], allowed: readonly ScopeName[]): string =>
   scopes.filter((scope) => allowed.includes(scope)).join(' ')
-
-const pathFor = (slug: string, environment: Environment): string =>
-  `${consoleAppPath(slug, 'first-call')}?environment=${environment}`

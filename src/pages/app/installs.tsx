@@ -3,7 +3,7 @@ import { mayInApp } from '../../operations/acting-as.ts'
 import { exportAppInstalls } from '../../operations/exports.ts'
 import { type AppInstall, countAppInstalls, listAppInstalls } from '../../operations/installs/lists.ts'
 import type { ParamsOf } from '../change.tsx'
-import { EnvironmentBadge, InstallStatusBadge } from '../design/badge.tsx'
+import { InstallStatusBadge } from '../design/badge.tsx'
 import { ExportForm, FilterBar, noMatch, Pager, Segments, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
@@ -18,15 +18,20 @@ import { choice, list, listRoutes, order, tabs, timeOrders, type ListValues } fr
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { appFor, AppPage } from './app-area.tsx'
+import { appFor, AppPage, type AppVisit, environmentOfList, inEnvironment } from './app-area.tsx'
 
 const appInstalls = list('app-installs', '/console/:slug/installs', {
   status: tabs('Status', installTabs),
   kind: choice('Installed on', resourceKindOptions),
+  environment: environmentOfList,
   sort: order(timeOrders),
 })
 
-const filterOf = ({ status, kind }: ListValues<typeof appInstalls.fields>) => ({ status: segmentStatus(status), kind })
+const filterOf = ({ status, kind }: ListValues<typeof appInstalls.fields>, { environment }: AppVisit) => ({
+  status: segmentStatus(status),
+  kind,
+  environment,
+})
 
 const mayView = ({ slug }: AtSlug) => mayInApp(slug, 'view')
 
@@ -41,8 +46,10 @@ export const appInstallRoutes = (door: Door) =>
       name: ({ slug }) => `${slug}-installs`,
       may: mayView,
       rows: async (visit, values, at) => {
-        const { app } = await appFor(visit, at.slug)
-        const input = { app, filter: filterOf(values), order: values.sort }
+        const found = await appFor(visit, at.slug)
+        const environment = values.environment ?? found.environment
+        const filter = filterOf(values, inEnvironment(found, environment))
+        const input = { app: found.app, filter, order: values.sort }
         return await visit.as(mayView(at)).do(exportAppInstalls, input)
       },
       columns,
@@ -64,16 +71,17 @@ const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
   const at = await appFor(visit, slug)
   const { app } = at
   const asked = appInstalls.read(visit, { slug })
-  const { status, kind, sort } = asked.values
-  const installs = await asked.rows((part) => listAppInstalls(platform, app.id, filterOf(asked.values), part, sort))
-  const counts = await countAppInstalls(platform, app.id, kind)
+  const { status, sort } = asked.values
+  const filter = filterOf(asked.values, at)
+  const installs = await asked.rows((part) => listAppInstalls(platform, app.id, filter, part, sort))
+  const counts = await countAppInstalls(platform, app.id, filter)
   return page(
-    <AppPage at={at} tab="installs" title="Installs">
+    <AppPage at={at} tab="installs" title="Installs" switches>
       <p>
         Where your app is installed. While an install is active, your app can list the websites and stores that it
         covers. It learns who a user is only when that user consents.
       </p>
-      {app.developmentVersionId === null || app.status !== 'active' ? null : (
+      {at.environment === 'production' || app.developmentVersionId === null || app.status !== 'active' ? null : (
         <p>
           To try an unpublished version, <a href={`/apps/${app.slug}/test`}>install your development head</a> on a
           website or store of your own.
@@ -88,17 +96,12 @@ const show = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
         sort={{ Requested: timeSort(asked) }}
         columns={{
           Install: ({ id }) => <code class="small">{id}</code>,
-          'Installed on': ({ kind: place, environment }) => (
-            <>
-              {resourceKindWords[place]}{' '}
-              {environment === 'development' ? <EnvironmentBadge environment={environment} /> : null}
-            </>
-          ),
+          'Installed on': ({ kind }) => resourceKindWords[kind],
           Status: (install) => <InstallStatusBadge install={install} />,
           Requested: ({ createdAt }) => <Time at={createdAt} />,
           'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
         }}
-        empty={noMatch(installs, 'No installs yet.')}
+        empty={noMatch(installs, `No installs in ${at.environment} yet.`)}
       />
       <Pager of={installs} total={countOfSegment(counts, status)} />
       <ExportForm visit={visit} of={asked} part={installs} what="installs" />

@@ -1,6 +1,5 @@
 import { formPage, secretShownBefore } from '../change.tsx'
 import { Elysia } from 'elysia'
-import { type Environment, environments } from '../../domain/app.ts'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import { eventData } from '../../http/contract/events.ts'
 import type { Door } from '../../http/door.ts'
@@ -18,12 +17,20 @@ import { EnvironmentBadge } from '../design/badge.tsx'
 import { Details } from '../design/values.tsx'
 import { Choice, ChoiceSet, Field } from '../design/field.tsx'
 import { SendOrCancel, Form } from '../design/form.tsx'
-import { formOf, text, textOf, texts, valuesIn } from '../form.ts'
+import { formOf, text, texts, valuesIn } from '../form.ts'
 import type { KeptForm } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
-import { parametersOf } from '../query.ts'
 import type { Visit } from '../visit.ts'
-import { acting, appFor, AppPage, type AppVisit, environmentField, type AppPlace } from './app-area.tsx'
+import {
+  acting,
+  appFor,
+  AppPage,
+  type AppVisit,
+  environmentField,
+  environmentQuery,
+  inEnvironment,
+  type AppPlace,
+} from './app-area.tsx'
 import { showEndpointSecret } from './endpoint-steps.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
@@ -39,11 +46,7 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
         by: place.by,
         effect: 'gives a secret',
         form: newEndpointForm,
-        show: async (visit, { slug }, sent) => {
-          const asked = textOf({ ...parametersOf(visit.call.request), ...sent }['environment'])
-          const environment = environments.find((one) => one === asked) ?? 'development'
-          return ask(await appFor(visit, slug), { endpoint: null, environment, url: '', kinds: [] })
-        },
+        show: async (visit, { slug }) => ask(await appFor(visit, slug), { endpoint: null, url: '', kinds: [] }),
         act: async ({ visit, fields, ticket }, { slug }) => {
           await mayCallOut(visit, slug)
           const { environment, url } = fields
@@ -51,10 +54,10 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
           const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
           return showEndpointSecret(visit, { slug, id }, secret)
         },
-        again: (_, { slug }) => ({
+        again: ({ fields: { environment } }, { slug }) => ({
           section: place.key,
           message: secretShownBefore('rotate it'),
-          href: place.path(slug, 'webhooks'),
+          href: place.path(slug, 'webhooks') + environmentQuery(environment),
           name: 'See the webhooks',
         }),
       }),
@@ -67,7 +70,7 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
         show: async (visit, { slug, id }) => {
           const at = await appFor(visit, slug)
           const endpoint = await readEndpoint(door.platform, at.app.id, id)
-          return ask(at, { ...endpoint, endpoint })
+          return ask(inEnvironment(at, endpoint.environment), { ...endpoint, endpoint })
         },
         // The change says nothing that a second sending would repeat wrongly, so the form need not act only once.
         act: async ({ visit, fields }, { slug, id }) => {
@@ -92,18 +95,16 @@ const mayCallOut = async (visit: Visit, slug: string): Promise<AppVisit> => {
 type EndpointValues = {
   /** Null for a new endpoint. */
   readonly endpoint: EndpointRecord | null
-  readonly environment: Environment
   readonly url: string
   readonly kinds: readonly string[]
 }
 
 const ask = (at: AppVisit, values: EndpointValues): Response => {
-  const { visit } = at
-  const { endpoint, environment } = values
+  const { visit, environment } = at
+  const { endpoint } = values
   const isNew = endpoint === null
   const crumbs = isNew ? [] : [endpointCrumb(at, endpoint)]
-  const back = at.path('webhooks', ...(isNew ? [] : [endpoint.id]))
-  const action = isNew ? back : `${back}/edit`
+  const action = at.path('webhooks', ...(isNew ? [] : [endpoint.id, 'edit']))
   const { kept, refused } = visit
   const shown = { ...visit, kept: kept && withoutGroups(kept), ...(refused && { refused: withoutGroups(refused) }) }
   const typed = [shown.refused, shown.kept].find((form) => form?.action === action)?.values
@@ -150,7 +151,10 @@ const ask = (at: AppVisit, values: EndpointValues): Response => {
             />
           ))}
         </ChoiceSet>
-        <SendOrCancel button={isNew ? 'Add the endpoint' : 'Save the changes'} back={back} />
+        <SendOrCancel
+          button={isNew ? 'Add the endpoint' : 'Save the changes'}
+          back={isNew ? at.here('webhooks') : at.path('webhooks', endpoint.id)}
+        />
       </Form>
     </AppPage>,
   )

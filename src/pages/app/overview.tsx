@@ -1,17 +1,14 @@
 import { Elysia } from 'elysia'
-import { type Environment, environments } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
 import { type AppOverview, appOverview } from '../../operations/apps/lists.ts'
 import { readActivity, countActiveInstalls, listAttention, readLatestEvents } from '../../operations/counts/counts.ts'
-import { AppStatusBadge, environmentNames, VersionStatusBadge } from '../design/badge.tsx'
+import { AppStatusBadge, VersionStatusBadge } from '../design/badge.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { Facts, Time } from '../design/values.tsx'
 import { ActivityTiles, AttentionList, LatestEventList } from '../dashboard.tsx'
 import { isNewApp, SetUp, setUpSteps } from '../set-up.tsx'
-import { Tabs } from '../design/shell.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
-import { choiceParameter } from '../query.ts'
 import { appFor, AppPage, type AppVisit, type AtApp, ClientId } from './app-area.tsx'
 import { AddUri } from './redirect-uris.tsx'
 
@@ -35,6 +32,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
     <AppPage
       at={at}
       tab=""
+      switches
       title={app.name}
       notices={notices}
       avatarId={app.id}
@@ -42,14 +40,16 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       about={<code>{app.slug}</code>}
     >
       {isNewApp(overview, steps) ? <SetUp steps={steps} /> : await dashboardOf(at, overview)}
-      {isNewApp(overview, steps) && overview.redirectUris.development.length === 0 && at.may('settings') ? (
+      {isNewApp(overview, steps) &&
+      at.environment === 'development' &&
+      overview.redirectUris.development.length === 0 &&
+      at.may('settings') ? (
         <AddUri at={at} environment="development" />
       ) : null}
       <h2>Identity</h2>
       <Facts
         of={{
-          'Development client ID': <ClientId at={at} environment="development" />,
-          'Production client ID': <ClientId at={at} environment="production" />,
+          'Client ID': <ClientId at={at} environment={at.environment} />,
           'App ID': <code>{app.id}</code>,
           Registered: <Time at={app.createdAt} />,
           'Secret last used': <Time at={overview.lastUsedAt} otherwise="Never" />,
@@ -61,9 +61,8 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
 
 /** What an app in use shows: what to do, what was counted in one environment, its versions, and what happened last. */
 const dashboardOf = async (at: AppVisit, overview: AppOverview) => {
-  const { door, call, userId } = at.visit
-  const asked = choiceParameter(call.request, 'environment', environments)
-  const environment = asked ?? (overview.live === null ? 'development' : 'production')
+  const { environment } = at
+  const { door, userId } = at.visit
   const of = { appId: at.app.id }
   const [attention, activity, activeInstalls, latest] = await Promise.all([
     listAttention(door.platform, of),
@@ -71,20 +70,14 @@ const dashboardOf = async (at: AppVisit, overview: AppOverview) => {
     countActiveInstalls(door.platform, of, environment),
     readLatestEvents(door.platform, of, userId),
   ])
-  const pathIn = (name: Environment): string => `${at.path()}?environment=${name}`
   return (
     <>
       <AttentionList items={attention.filter(({ kind }) => kind !== 'app_suspended')} namesApps={false} />
-      <Tabs
-        label="Environment"
-        links={environments.toReversed().map((name) => ({ path: pathIn(name), name: environmentNames[name] }))}
-        current={pathIn(environment)}
-      />
       <ActivityTiles
         activity={activity}
         activeInstalls={activeInstalls}
-        installsHref={at.path('installs')}
-        webhooksHref={at.path('webhooks')}
+        installsHref={at.here('installs')}
+        webhooksHref={at.here('webhooks')}
       />
       <StatusRows at={at} overview={overview} />
       <h2>Latest events</h2>

@@ -6,10 +6,9 @@ import { mayInActiveApp, mayInApp } from '../../operations/acting-as.ts'
 import { pageInMemory } from '../../operations/page.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { changed } from '../change.tsx'
-import { environmentNames } from '../design/badge.tsx'
 import { Field } from '../design/field.tsx'
 import { Form } from '../design/form.tsx'
-import { Count, FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
+import { FilterBar, isLong, noMatch, Pager } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { formOf, optionalText, text } from '../form.ts'
 import { list, listRoutes, order, search, timeOrders } from '../list.ts'
@@ -26,6 +25,8 @@ import {
   type AppVisit,
   type AtApp,
   environmentField,
+  environmentOfList,
+  environmentQuery,
   inBoth,
   type AppPlace,
   stepsBelow,
@@ -34,15 +35,11 @@ import {
 const uriForm = formOf({ environment: environmentField, uri: text, back: optionalText })
 
 const uris = inBoth(({ key, pattern }) =>
-  list(
-    key === 'console' ? 'uris' : 'desk-uris',
-    pattern('redirect-uris'),
-    {
-      q: search('Part of the address'),
-      sort: order([['address', 'Address'], ...timeOrders]),
-    },
-    { parts: { development: ['q'], production: ['q'] } },
-  ),
+  list(key === 'console' ? 'uris' : 'desk-uris', pattern('redirect-uris'), {
+    q: search('Part of the address'),
+    sort: order([['address', 'Address'], ...timeOrders]),
+    environment: environmentOfList,
+  }),
 )
 
 type Slug = { readonly slug: string }
@@ -59,11 +56,11 @@ export const redirectUriRoutes = (door: Door, place: AppPlace) =>
         // Copied text often has a space before or after it. No redirect URI has one.
         const input = { slug, environment, uri: uri.trim() }
         await acting(visit, mayInActiveApp(slug, 'settings'), ticket).do(addRedirectUri, input)
-        return seeOther(backTo(place.path(slug, 'redirect-uris'), back, 'uri-added'))
+        return seeOther(backTo(place.path(slug, 'redirect-uris'), back, { environment, done: 'uri-added' }))
       },
-      again: (_, { slug }) => ({
+      again: ({ fields: { environment } }, { slug }) => ({
         section: place.key,
-        href: place.path(slug, 'redirect-uris'),
+        href: place.path(slug, 'redirect-uris') + environmentQuery(environment),
         name: 'See the redirect URIs',
       }),
     }),
@@ -121,54 +118,52 @@ const show = async (visit: Visit, { slug }: Slug): Promise<Response> => {
   const asked = uris[at.place.key].read(visit, { slug })
   const { q, sort } = asked.values
   const { redirectUris } = await listRedirectUris(visit.door.platform, slug, sort)
+  const { environment } = at
+  const all = redirectUris[environment]
   // There are few, so they are searched and divided into pages in memory.
-  const partOf = async (environment: Environment) => {
-    const found = redirectUris[environment].filter((uri) => uri.includes(q))
-    return await asked.rows(async (window) => pageInMemory(found, window, positionOf), environment)
-  }
-  const parts = { development: await partOf('development'), production: await partOf('production') }
+  const found = await asked.rows(async (window) =>
+    pageInMemory(
+      all.filter((uri) => uri.includes(q)),
+      window,
+      positionOf,
+    ),
+  )
   return page(
-    <AppPage at={at} tab="redirect-uris" title="Redirect URIs" notices={notices}>
+    <AppPage at={at} tab="redirect-uris" title="Redirect URIs" switches notices={notices}>
       <p>
-        After users allow or deny access, they return to a registered redirect URI, and to no other address. Development
-        and production have separate URIs. The URI that an app sends must be identical, byte for byte.
+        After users allow or deny access, they return to a registered redirect URI, and to no other address. The URI
+        that an app sends must be identical, byte for byte.
       </p>
-      <FilterBar of={asked} isShown={isLong({ rows: Object.values(redirectUris).flat() })} />
-      {environments.map((environment) => (
-        <section aria-labelledby={`uris-${environment}`} key={environment}>
-          <h2 id={`uris-${environment}`}>
-            {environmentNames[environment]} <Count of={redirectUris[environment].length} />
-          </h2>
-          <RowList
-            rows={parts[environment].rows}
-            row={(uri) => (
-              <Row
-                key={uri}
-                title={<code>{uri}</code>}
-                facts={isOfDemo(uri) ? ['Made by the demo, which may use http. A URI that you register may not.'] : []}
-                actions={
-                  at.may('settings') ? (
-                    <StepButton
-                      visit={visit}
-                      step={uriRemoval}
-                      of={at}
-                      params={{ slug }}
-                      query={{ environment, uri }}
-                      look="small"
-                      label={`Remove ${uri}`}
-                    />
-                  ) : undefined
-                }
-              />
-            )}
-            empty={noMatch(parts[environment], noUri)}
+      <FilterBar of={asked} isShown={isLong({ rows: all })} />
+      <RowList
+        label={`Redirect URIs in ${environment}`}
+        rows={found.rows}
+        row={(uri) => (
+          <Row
+            key={uri}
+            title={<code>{uri}</code>}
+            facts={isOfDemo(uri) ? ['Made by the demo, which may use http. A URI that you register may not.'] : []}
+            actions={
+              at.may('settings') ? (
+                <StepButton
+                  visit={visit}
+                  step={uriRemoval}
+                  of={at}
+                  params={{ slug }}
+                  query={{ environment, uri }}
+                  look="small"
+                  label={`Remove ${uri}`}
+                />
+              ) : undefined
+            }
           />
-          <Pager of={parts[environment]} label={`Pages of redirect URIs for ${environment}`} />
-          <Allowed at={at} right="settings">
-            <AddUri at={at} environment={environment} />
-          </Allowed>
-        </section>
-      ))}
+        )}
+        empty={noMatch(found, noUri)}
+      />
+      <Pager of={found} />
+      <Allowed at={at} right="settings">
+        <AddUri at={at} environment={environment} />
+      </Allowed>
       <Rules />
     </AppPage>,
   )

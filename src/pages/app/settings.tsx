@@ -29,7 +29,7 @@ import {
   type AppPlace,
   type AppVisit,
   type AtApp,
-  requireApp,
+  pageOfApp,
   stepsBelow,
 } from './app-area.tsx'
 import { ownerSteps } from './app-steps.tsx'
@@ -42,9 +42,7 @@ const rollbackForm = formOf({ secrets: Type.Union([Type.Literal('allowed'), Type
 /** What about an app can be changed, besides what has a page of its own. */
 export const appSettingRoutes = (door: Door, place: AppPlace) =>
   new Elysia()
-    .get(place.pattern('settings'), async ({ request, params: { slug } }) =>
-      settingsPage(await requireApp(door, request, slug)),
-    )
+    .use(pageOfApp(door, place, 'settings', settingsPage))
     .use(
       changed(door, place.pattern('name'), {
         by: place.by,
@@ -223,7 +221,9 @@ const settingsPage = async (at: AppVisit): Promise<Response> => {
               ['redirect-uris', 'Redirect URIs', 'The addresses that users return to.'] as const,
               ['scopes', 'Scopes', 'What the app may ask for.'] as const,
             ]}
-            row={([path, name, about]) => <Row key={path} href={at.path(path)} title={name} facts={[about]} />}
+            row={([path, name, about]) => (
+              <Row key={path} href={at.path(path) + at.query} title={name} facts={[about]} />
+            )}
           />
         </>
       )}

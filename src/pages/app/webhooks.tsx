@@ -1,22 +1,33 @@
-import { environments } from '../../domain/app.ts'
 import { maximumEndpoints } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { EndpointButton } from './endpoint-parts.tsx'
 import { type EndpointRecord, listEndpoints } from '../../operations/webhooks/endpoints.ts'
-import { EnvironmentBadge, environmentNames } from '../design/badge.tsx'
+import { EnvironmentBadge } from '../design/badge.tsx'
 import { FilterBar, isLong, noMatch } from '../design/list-tools.tsx'
 import { Row, RowList } from '../design/row-list.tsx'
 import { ShownOnce } from '../design/values.tsx'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { Allowed, appFor, AppPage, type AppVisit, type AtApp, inBoth, type AppPlace } from './app-area.tsx'
+import {
+  Allowed,
+  appFor,
+  AppPage,
+  type AppVisit,
+  type AtApp,
+  environmentOfList,
+  inBoth,
+  type AppPlace,
+} from './app-area.tsx'
 import { EndpointStatus, kindsInWords } from '../endpoint-words.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
 
 const endpointList = inBoth(({ key, pattern }) =>
-  list(key === 'console' ? 'endpoints' : 'desk-endpoints', pattern('webhooks'), { q: search('Search URLs') }),
+  list(key === 'console' ? 'endpoints' : 'desk-endpoints', pattern('webhooks'), {
+    q: search('Search URLs'),
+    environment: environmentOfList,
+  }),
 )
 
 /** The webhook endpoints of an app. There are few, so they are searched in memory and have no pages. */
@@ -27,34 +38,40 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
   const at = await appFor(visit, slug)
   const asked = endpointList[at.place.key].read(visit, { slug })
   const { q } = asked.values
-  const endpoints = await listEndpoints(visit.door.platform, slug)
+  const { environment } = at
+  const endpoints = (await listEndpoints(visit.door.platform, slug)).filter((one) => one.environment === environment)
   const data = endpoints.filter(({ url }) => url.includes(q))
   const found = await asked.rows(async () => ({ data, nextCursor: null }))
   return page(
-    <AppPage at={at} tab="webhooks" title="Webhooks" notices={notices}>
+    <AppPage
+      at={at}
+      tab="webhooks"
+      title="Webhooks"
+      switches
+      notices={notices}
+      actions={
+        at.may('webhooks') ? (
+          <a class="button primary" href={at.here('webhooks', 'new')}>
+            Add an endpoint
+          </a>
+        ) : undefined
+      }
+    >
       <p>
         Webhooks notify the backend of the app of events. Each event is signed and sent over HTTPS to every endpoint
-        that subscribes to its kind. If an endpoint does not accept it, the delivery is retried for three days.
-        Development and production have separate endpoints, at most {maximumEndpoints} each.
+        that subscribes to its kind. If an endpoint does not accept it, the delivery is retried for three days. An
+        environment has at most {maximumEndpoints} endpoints.
       </p>
       <FilterBar of={asked} isShown={isLong({ rows: endpoints })} />
-      {environments.map((environment) => (
-        <section aria-labelledby={`webhooks-${environment}`} key={environment}>
-          <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
-          <RowList
-            rows={found.rows.filter((one) => one.environment === environment)}
-            row={(endpoint) => <EndpointRow key={endpoint.id} at={at} endpoint={endpoint} />}
-            empty={noMatch(found, 'No endpoints yet.')}
-          />
-          <Allowed at={at} right="webhooks">
-            <p>
-              <a class="button" href={`${at.path('webhooks', 'new')}?environment=${environment}`}>
-                Add an endpoint for {environment}
-              </a>
-            </p>
-          </Allowed>
-        </section>
-      ))}
+      <RowList
+        label={`Endpoints in ${environment}`}
+        rows={found.rows}
+        row={(endpoint) => <EndpointRow key={endpoint.id} at={at} endpoint={endpoint} />}
+        empty={noMatch(found, `No endpoints in ${environment} yet.`)}
+      />
+      <Allowed at={at} right="webhooks">
+        {null}
+      </Allowed>
     </AppPage>,
   )
 }

@@ -69,6 +69,8 @@ export type AreaNavigation = {
   readonly links: readonly NavLink[]
   /** The path of the current page. */
   readonly current: string
+  /** What the links add to their paths. */
+  readonly query?: string
   /** Above the links on a wide window: what they belong to. */
   readonly head?: ComponentChildren
   /** The pages above the area. */
@@ -213,7 +215,7 @@ const Who = ({ visit }: { readonly visit: Visit }) => (
 )
 
 /** The pages of one area: below the areas on a wide window, a row of tabs on a phone. */
-const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
+const AreaLinks = ({ label, links, current, head, query = '' }: AreaNavigation) => (
   <nav aria-label={label} class="area">
     {head === undefined ? null : <div class="area-head">{head}</div>}
     <ul>
@@ -221,7 +223,7 @@ const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
         <>
           {group === undefined || group === links[index - 1]?.group ? null : <li class="area-name">{group}</li>}
           <li key={path}>
-            <a href={path} aria-current={path === current ? 'page' : undefined}>
+            <a href={path + query} aria-current={path === current ? 'page' : undefined}>
               {icon === undefined ? null : <Icon name={icon} />}
               {name}
               <WaitingCount of={waiting} />
@@ -253,12 +255,12 @@ const SiteFooter = () => (
 )
 
 /** Links to the parts of one page, such as its environments. */
-export const Tabs = ({ label, links, current }: AreaNavigation) => (
+export const Tabs = ({ label, links, current, query = '' }: AreaNavigation) => (
   <nav aria-label={label} class="tabs">
     <ul>
       {links.map(({ path, name }) => (
         <li key={path}>
-          <a href={path} aria-current={path === current ? 'page' : undefined}>
+          <a href={path + query} aria-current={path === current ? 'page' : undefined}>
             {name}
           </a>
         </li>
@@ -273,11 +275,14 @@ type Crumb = { readonly href: string; readonly name: string; readonly avatarId?:
 /** The way back from a page: what is above its area, the page of the area that it is below, and what it names itself. */
 const crumbsOf = (nav: AreaNavigation | undefined, named: readonly Crumb[], path: string): readonly Crumb[] => {
   const current = nav?.links.find((link) => link.path === nav.current)
-  const all = [...(nav?.above ?? []), ...(current === undefined ? [] : [{ href: current.path, name: current.name }])]
-  return [...all.filter(({ href }) => named.every((crumb) => crumb.href !== href)), ...named].filter(
-    ({ href }) => href !== path,
+  const own = current === undefined ? [] : [{ href: current.path + (nav?.query ?? ''), name: current.name }]
+  const isNamed = (href: string) => named.some((crumb) => pathIn(crumb.href) === pathIn(href))
+  return [...[...(nav?.above ?? []), ...own].filter(({ href }) => !isNamed(href)), ...named].filter(
+    ({ href }) => pathIn(href) !== path,
   )
 }
+
+const pathIn = (href: string): string => href.split('?', 1)[0] ?? ''
 
 const Crumbs = ({ links }: { readonly links: readonly Crumb[] }) =>
   links.length === 0 ? null : (

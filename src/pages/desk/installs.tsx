@@ -108,7 +108,7 @@ export const deskInstallRoutes = (door: Door) =>
         show,
         act: async ({ visit, fields }, { id }) => {
           await decideInstall(visit, id, 'approve')
-          return seeOther(backTo(deskPaths.installs, fields.back, 'approve'))
+          return seeOther(backTo(deskPaths.installs, fields.back, { done: 'approve' }))
         },
       }),
     )
@@ -134,7 +134,9 @@ const approveSeveral = (door: Door) =>
         const { kind } = await outcomeOf(decideInstall(visit, id, 'approve'))
         decided.push({ id, isApproved: kind === 'done', install: await findInstall(door.platform, id) })
       }
-      return page(<SeveralDecided visit={visit} decided={decided} back={backTo(deskPaths.installs, fields.back, '')} />)
+      return page(
+        <SeveralDecided visit={visit} decided={decided} back={backTo(deskPaths.installs, fields.back, { done: '' })} />,
+      )
     },
   })
 

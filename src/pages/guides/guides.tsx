@@ -193,7 +193,7 @@ const OwnApp = ({ path, chosen, clientId, all }: GuideApps & { readonly path: st
   <div class="guide-app">
     <p>
       The client ID in the examples, <code>CLIENT_ID</code>, is <code>{clientId}</code>:{' '}
-      <a href={`/console/${chosen.slug}/credentials`}>
+      <a href={`/console/${chosen.slug}/credentials?environment=development`}>
         <bdi>{chosen.name}</bdi>
       </a>{' '}
       in development.

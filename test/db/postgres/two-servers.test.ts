@@ -118,7 +118,11 @@ test('a page of one server acts at another: the visit, the form, and that it act
   const here = plainBrowser(other.url)
   for (const [name, value] of there.cookies) here.cookies.set(name, value)
   const path = `/console/${app.slug}/credentials`
-  const fields = { ...hiddenFields((await there.get(path)).text, path), environment: 'development', label: 'laptop' }
+  const fields = {
+    ...hiddenFields((await there.get(`${path}/new`)).text, path),
+    environment: 'development',
+    label: 'laptop',
+  }
   expect((await here.follow(await here.post(path, fields))).text).toMatch(/aps_dev_\w+/)
   const again = await there.post(path, fields)
   expect(again.text).toContain('See the credentials')

@@ -19,7 +19,11 @@ test('installs are listed for one app, before a given one, or for every app', as
   const [{ app, install }, other] = sides
   const page = async (after: string) =>
     (
-      await q.installs.searchOfApp(app.id, { status: null, kind: null }, 'newest', { after, rows: 10, limit: 10 })
+      await q.installs.searchOfApp(app.id, { status: null, kind: null, environment: null }, 'newest', {
+        after,
+        rows: 10,
+        limit: 10,
+      })
     ).found.map(({ id }) => id)
   expect([await page('~'), await page(install)]).toEqual([[install], []])
   expect([await all(app.id), await all(null)]).toEqual([[install], [install, other.install]])

@@ -203,7 +203,7 @@ const done = (answers: readonly Seen[]) => answers.filter(({ status }) => status
 races('secrets that are created on several servers at once are two at most', async (round) => {
   const { owner, app } = await freshApp()
   const page = `/console/${app.slug}/credentials`
-  const answers = await submitAll(round, owner, page, page, () => ({ environment, label: '' }))
+  const answers = await submitAll(round, owner, `${page}/new`, page, () => ({ environment, label: '' }))
   expect(done(answers)).toBe(1)
   const { credentials } = world.platform.database.queries
   expect(await credentials.listByClient(app.production.clientId)).toHaveLength(2)

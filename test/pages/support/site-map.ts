@@ -171,7 +171,12 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: inConsole('/first-call', '/first-call?environment=production'),
   },
-  { pattern: '/console/:slug/credentials', who: 'user', paths: inConsole('/credentials') },
+  {
+    pattern: '/console/:slug/credentials',
+    who: 'user',
+    paths: inConsole('/credentials', '/credentials?environment=development'),
+  },
+  { pattern: '/console/:slug/credentials/new', who: 'user', paths: inConsole('/credentials/new') },
   {
     pattern: '/console/:slug/credentials/:id/revoke',
     who: 'user',
@@ -195,7 +200,11 @@ export const siteMap: readonly Site[] = [
     ],
   },
   { pattern: '/console/:slug/credentials/ended', who: 'user', paths: inConsole('/credentials/ended') },
-  { pattern: '/console/:slug/redirect-uris', who: 'user', paths: inConsole('/redirect-uris') },
+  {
+    pattern: '/console/:slug/redirect-uris',
+    who: 'user',
+    paths: inConsole('/redirect-uris', '/redirect-uris?environment=development'),
+  },
   { pattern: '/console/:slug/scopes', who: 'user', paths: inConsole('/scopes') },
   {
     pattern: '/console/:slug/versions',
@@ -232,7 +241,11 @@ export const siteMap: readonly Site[] = [
   { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
   { pattern: '/console/:slug/live', who: 'user', paths: inConsole('/live') },
   { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },
-  { pattern: '/console/:slug/webhooks', who: 'user', paths: inConsole('/webhooks') },
+  {
+    pattern: '/console/:slug/webhooks',
+    who: 'user',
+    paths: inConsole('/webhooks', '/webhooks?environment=development'),
+  },
   {
     pattern: '/console/:slug/webhooks/new',
     who: 'user',

@@ -111,6 +111,8 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   await writeReviewMessage(platform, trace, { kind: 'operator', id: people.operator.id }, question)
   const longUri = `https://app.example/${'long/'.repeat(60)}`
   await addRedirectUri(platform, trace, actor, { slug: app.slug, environment: 'development', uri: longUri })
+  const second = { slug: app.slug, environment: 'production', uri: 'https://app.example/second' } as const
+  await addRedirectUri(platform, trace, actor, second)
   const guest = await addUser(platform, 'Guest Example')
   await addEmbeddedVersion(platform, strangersApp, { manifest: { embedUrl: `${framedOrigin}/` } })
   const openableInstallId = await installApp(platform, strangersApp, user)

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Environment, environments } from '../../src/domain/app.ts'
+import { createCredential } from '../../src/operations/credentials/credentials.ts'
+import { uploadVersion } from '../operations/support/owner.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
+import { addApp, addUser, endWorld, installApp } from '../support/world.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+// The pages of an app show one of its environments at a time. The address says which one, and nothing remembers it.
+
+let world: OperatorWorld
+let owner: PlainBrowser
+let desk: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  owner = await signedInBrowser(world.server.url, world.user)
+  desk = await signedInBrowser(world.server.url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+/** An app with a secret, a redirect URI and an install in each environment; of a live one users get a version. */
+const scene = async (isLive: boolean) => {
+  const app = await addApp(world.platform, world.user)
+  const { slug } = app
+  if (isLive) await uploadVersion(world.platform, app, '1.0.0', ['submit', 'approve', 'activate'])
+  for (const environment of environments) {
+    const secret = { slug, environment, label: `of ${environment}` }
+    await createCredential(world.platform, trace, commandLine, secret)
+  }
+  return app
+}
+
+const other = { development: 'production', production: 'development' } as const satisfies Record<
+  Environment,
+  Environment
+>
+
+/** The environment whose link in the switch is the current one. */
+const shownIn = (text: string): string | undefined =>
+  /aria-label="Environment" class="tabs">.*?\?environment=(\w+)" aria-current="page"/s.exec(text)?.[1]
+/** The links of the page to other pages of the app, by what they say of the environment. */
+const linksIn = (text: string, path: string): readonly string[] =>
+  [...text.matchAll(/<a href="([^"]+)"/g)].flatMap(([, href = '']) => (href.startsWith(path) ? [href] : []))
+
+const rows = ({ text }: { readonly text: string }): number => text.match(/ins_[0-9a-f]+/g)?.length ?? 0
+
+const switching = ['', '/first-call', '/credentials', '/redirect-uris', '/installs', '/webhooks']
+
+test('an app is shown in development until a version is live, and then in production', async () => {
+  for (const isLive of [false, true]) {
+    const { slug } = await scene(isLive)
+    for (const part of switching) {
+      const usual = isLive ? 'production' : 'development'
+      const path = `/console/${slug}${part}`
+      expect([path, shownIn((await owner.get(path)).text)]).toEqual([path, usual])
+      expect([path, shownIn((await owner.get(`${path}?environment=${other[usual]}`)).text)]).toEqual([
+        path,
+        other[usual],
+      ])
+    }
+  }
+})
+
+test('a page shows nothing of the other environment, and leads to itself in it', async () => {
+  const app = await scene(true)
+  for (const [browser, root] of [
+    [owner, `/console/${app.slug}`],
+    [desk, `/desk/apps/${app.slug}`],
+  ] as const) {
+    for (const environment of environments) {
+      const credentials = await browser.get(`${root}/credentials?environment=${environment}`)
+      expect(credentials.text).toContain(`of ${environment}`)
+      expect(credentials.text).toContain(app[environment].clientId)
+      expect(credentials.text).not.toContain(`of ${other[environment]}`)
+      expect(credentials.text).not.toContain(app[other[environment]].clientId)
+      expect(credentials.text).toContain(`href="${root}/credentials?environment=${other[environment]}"`)
+    }
+  }
+  const uris = { development: app.redirectUri, production: app.liveRedirectUri }
+  for (const environment of environments) {
+    const { text } = await owner.get(`/console/${app.slug}/redirect-uris?environment=${environment}`)
+    expect([text.includes(uris[environment]), text.includes(uris[other[environment]])]).toEqual([true, false])
+  }
+})
+
+test('the links from page to page keep the environment of the address, and add none to an address without it', async () => {
+  const { slug } = await scene(true)
+  const path = `/console/${slug}`
+  for (const part of [...switching, '/versions', '/members', '/settings', '/credentials/ended']) {
+    const { text } = await owner.get(`${path}${part}?environment=development`)
+    const pages = linksIn(/<nav aria-label="App" class="area">.*?<\/nav>/s.exec(text)?.[0] ?? '', path)
+    expect(pages.length).toBeGreaterThan(8)
+    expect(pages.filter((href) => !href.endsWith('?environment=development'))).toEqual([])
+    const plain = await owner.get(path + part)
+    expect(plain.text).toContain(`<a href="${path}/members"`)
+  }
+})
+
+test('a form leads back to the environment that it is about, also from a refused one and a question', async () => {
+  const { slug } = await scene(true)
+  const path = `/console/${slug}/redirect-uris`
+  const inDevelopment = `${path}?environment=development`
+  const uri = `https://${slug}.example/more`
+  const refused = await owner.submit(inDevelopment, path, { uri: 'http://no.example/' })
+  expect([refused.status, shownIn(refused.text)]).toEqual([400, 'development'])
+  const added = await owner.submit(inDevelopment, path, { uri })
+  expect(added.headers.get('location')).toBe(`${inDevelopment}&done=uri-added`)
+  const { text } = await owner.get(inDevelopment)
+  const question =
+    new RegExp(`href="([^"]*)" aria-label="Remove ${uri}"`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  expect((await owner.get(question)).text).toContain(`href="${inDevelopment}"`)
+  const removed = await owner.submit(question, `${path}/remove`)
+  expect(removed.headers.get('location')).toBe(`${inDevelopment}&done=uri-removed`)
+  const secrets = `/console/${slug}/credentials`
+  const revocation = /href="([^"]*\/revoke\?[^"]*)"/.exec(
+    (await owner.get(`${secrets}?environment=development`)).text,
+  )?.[1]
+  const asked = await owner.get(revocation?.replaceAll('&amp;', '&') ?? '')
+  expect(linksIn(asked.text, secrets)).toEqual(Array.from({ length: 2 }, () => `${secrets}?environment=development`))
+})
+
+test('what belongs to one environment is shown in it, whatever the address says', async () => {
+  const { slug } = await scene(true)
+  const path = `/console/${slug}/webhooks`
+  const fields = { url: 'https://93.184.215.14/hooks', kinds: ['ping'] }
+  const shown = await owner.follow(await owner.submit(`${path}/new?environment=development`, path, fields))
+  const endpoint = new RegExp(`${path}/whk_\\w+`).exec(shown.text)?.[0] ?? ''
+  for (const page of [shown.text, (await owner.get(endpoint)).text, (await owner.get(`${endpoint}/edit`)).text]) {
+    expect(linksIn(page, `${path}?`)).toContain(`${path}?environment=development`)
+  }
+  const removed = await owner.submit(`${endpoint}/remove`, `${endpoint}/remove`)
+  expect(removed.headers.get('location')).toBe(`${path}?environment=development&done=removed`)
+})
+
+test('an environment that does not exist is refused as the filter of a list, and otherwise ignored', async () => {
+  const { slug } = await scene(true)
+  const shown = await owner.get(`/console/${slug}/credentials?environment=staging`)
+  expect([shown.status, shownIn(shown.text)]).toEqual([200, 'production'])
+  expect((await owner.get(`/console/${slug}/webhooks?environment=staging`)).status).toBe(400)
+})
+
+test('the installs of an app are listed and exported for one environment', async () => {
+  const app = await scene(true)
+  await installApp(world.platform, app, await addUser(world.platform))
+  const path = `/console/${app.slug}/installs`
+  expect(rows(await owner.get(path))).toBe(1)
+  const development = await owner.get(`${path}?environment=development`)
+  expect(rows(development)).toBe(0)
+  expect(development.text).toContain('No installs in development yet.')
+  expect(rows(await owner.submit(path, `${path}/export`))).toBe(1)
+  const none = await owner.submit(path, `${path}/export`, { environment: 'development' })
+  expect([none.status, rows(none)]).toEqual([200, 0])
+})
