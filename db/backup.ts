@@ -7,7 +7,7 @@ import { bytesOf, canonicalPath, companionsOf, createPrivately, syncFile, syncFo
 import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertLeavesReserve } from './sqlite/room.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
-import { withPlace } from './sqlite/system-fault.ts'
+import { isDamage, withPlace } from './sqlite/system-fault.ts'
 import { startThread } from './sqlite/thread.ts'
 
 type BackupOptions = {
@@ -51,7 +51,8 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
     assertWhole(copy.file)
     copy.keep()
   } catch (error) {
-    throw withPlace(copy.target, error)
+    // The copy is new: what is damaged is what was copied.
+    throw isDamage(error) ? withPlace(canonicalPath(source.filename), error) : withPlace(copy.target, error)
   }
 }
 

@@ -129,8 +129,16 @@ const pageFaults = (connection: Connection): readonly string[] => {
   const verdicts = connection
     .rows<{ integrity_check: string }>('PRAGMA integrity_check')
     .map((row) => row.integrity_check)
-  return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `SQLite finds: ${verdict.replace(/\.$/, '')}.`)
+  const found = verdicts
+    .flatMap((verdict) => verdict.split('\n'))
+    .filter((line) => line !== 'ok' && !line.startsWith('***'))
+  if (found.length === 0) return []
+  const further = found.length > mostFindings ? `, and ${found.length - mostFindings} more` : ''
+  return [`SQLite finds: ${found.slice(0, mostFindings).join('; ').replace(/\.$/, '')}${further}.`]
 }
+
+/** A page at fault tends to have a hundred. They are for those who know SQLite. */
+const mostFindings = 5
 
 const missingFaults = (connection: Connection, file: string): readonly string[] => {
   const sentence = movedFault(connection, file)?.message ?? missingSentence(connection, file, readAcknowledged(file))

@@ -31,7 +31,7 @@ import {
 import { assertPlace, isThere, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
-import { placeFault } from './sqlite/system-fault.ts'
+import { unreadable } from './sqlite/system-fault.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
 
 export type SqliteOptions<Q> = {
@@ -142,7 +142,7 @@ class SqliteStore<Q> implements Store<Q> {
     // The first read creates the -wal.
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
     const count = readCount(this.#reader.connection)
-    this.#acknowledged = new Acknowledged(file, count, (error) => this.#stop(reasonOf(this.options.file, error), error))
+    this.#acknowledged = new Acknowledged(file, count, (error) => this.#stop(reasonOf(this.options, error), error))
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal, options.onSync)
     // If the -shm or the lock lost its name, other processes would write under locks of their own.
@@ -155,10 +155,11 @@ class SqliteStore<Q> implements Store<Q> {
       beginning: () => this.#reader.refresh(),
       replaceWriter: () => this.#replaceWriter(),
       longestWaitMs: 5_000,
+      waitsOnce: role === 'operator', // its command has many transactions, and a person who waits for it
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
       full: (endsAccess) => this.#room.ranOut(endsAccess),
-      stateUnknown: (cause) => this.#stop(reasonOf(this.options.file, cause), cause),
+      stateUnknown: (cause) => this.#stop(reasonOf(this.options, cause), cause),
     })
     this.#timer = setInterval(() => this.#watch(), 500)
     this.#timer.unref()
@@ -173,7 +174,8 @@ class SqliteStore<Q> implements Store<Q> {
   #explain(error: unknown): never {
     const { problem, reason } = this.health()
     if (problem === null || !(error instanceof PlatformError) || error.code !== 'unavailable') throw error
-    throw new DatabaseUnusable(problem === 'full' ? 'full' : 'busy', reason, { cause: error })
+    const kind = problem === 'full' ? 'full' : problem === 'failed' ? 'out_of_reach' : 'busy'
+    throw new DatabaseUnusable(kind, reason, { cause: error })
   }
 
   #begun<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
@@ -295,7 +297,7 @@ class SqliteStore<Q> implements Store<Q> {
     this.#failedCheckpoints += 1
     // A file that could not be opened was not written to. A file that has lost its name is noticed elsewhere.
     const isNotOpened = sqliteCode(error)?.startsWith('SQLITE_CANTOPEN') === true
-    if (!isNotOpened && faultKind(error) === 'state_unknown') this.#stop(reasonOf(this.options.file, error), error)
+    if (!isNotOpened && faultKind(error) === 'state_unknown') this.#stop(reasonOf(this.options, error), error)
   }
 
   #watch(): void {
@@ -318,7 +320,13 @@ const noRoom = () => refuse('unavailable', { retryAfterSeconds: 5 })
 
 class FileMoved extends Error {}
 
-const reasonOf = (file: string, cause: unknown): string =>
-  cause instanceof FileMoved
-    ? cause.message
-    : `${placeFault(file) ?? 'The disk or the database file failed.'} What was kept of the last changes will only be known after a restart.`
+/** Why writes have stopped: the file was moved, or what its place, its disk or its content does. */
+const reasonOf = ({ file, role }: Pick<SqliteOptions<unknown>, 'file' | 'role'>, cause: unknown): string => {
+  if (cause instanceof FileMoved) return cause.message
+  const { message, kind } = unreadable(file, cause)
+  if (role === 'server') return `${message} What was kept of the last changes will only be known after a restart.`
+  // Damage is found by reading, before anything is committed.
+  return kind === 'damaged'
+    ? message
+    : `${message} Whether the change was kept is known once the database can be read again.`
+}

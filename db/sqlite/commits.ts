@@ -16,6 +16,8 @@ export type CommitOptions<Q> = {
   readonly replaceWriter: () => CommitWriter<Q>
   /** How long a transaction waits for another process, or a long transaction of this one, to let it write. */
   readonly longestWaitMs: number
+  /** Whether all transactions share that wait: one that comes after it is refused at once while the lock is still held. */
+  readonly waitsOnce?: boolean
   /** Transactions per commit, at most. */
   readonly batchLimit: number
   /** Called before each batch. */
@@ -278,9 +280,10 @@ export class Commits<Q> {
 
   #refuseExpired(): void {
     const askedBefore = performance.now() - this.options.longestWaitMs
-    const expired = this.#waiting.filter((job) => job.askedAt < askedBefore)
+    const hasWaited = this.options.waitsOnce === true && this.#lockedSince !== null && this.#lockedSince < askedBefore
+    const expired = this.#waiting.filter((job) => hasWaited || job.askedAt < askedBefore)
     if (expired.length === 0) return
-    this.#waiting = this.#waiting.filter((job) => job.askedAt >= askedBefore)
+    this.#waiting = this.#waiting.filter((job) => !expired.includes(job))
     for (const job of expired) job.reject(unavailable(1))
   }
 

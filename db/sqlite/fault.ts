@@ -96,11 +96,19 @@ export const patiently = async <T>(work: () => T): Promise<T> => {
 /**
  * Call this after a fault, instead of closing the connections. Closing the last one would copy the WAL, whose state on disk
  * is unknown, into the database, and then remove a -wal by its name, which may belong to another file by then. Bun would
- * close them as the process exits, so the process ends by SIGKILL before that; the next start recovers as after any kill.
+ * close them as the process exits, so the process ends before that; the next start recovers as after any kill.
  * The listener keeps the connections from being collected, which would close them too.
  */
 export const abandon = (...connections: readonly unknown[]): void => {
-  process.once('exit', killThisProcess.bind(null, connections))
+  process.once('exit', (status) => endAtOnce(status, connections))
 }
 
-const killThisProcess = (_kept: readonly unknown[]): void => void process.kill(process.pid, 'SIGKILL')
+/** Becomes a shell that ends with this status, for whoever started this process. Where there is none, a signal ends it. */
+const endAtOnce = (status: number, _kept: readonly unknown[]): void => {
+  try {
+    process.execve?.('/bin/sh', ['sh', '-c', `exit ${Math.max(1, status)}`])
+  } catch {
+    // There is no shell.
+  }
+  process.kill(process.pid, 'SIGKILL')
+}

@@ -33,7 +33,14 @@ export class ReadingConnection<Q> {
     const commit = connection.prepare<unknown, []>('COMMIT')
     this.connection = connection
     this.#begin = () => void begin.run()
-    this.#end = () => void (connection.inTransaction && commit.run())
+    this.#end = () => {
+      try {
+        if (connection.inTransaction) commit.run()
+      } catch {
+        // After a damaged page SQLite refuses it. The read that met the page has said so.
+        if (connection.inTransaction) connection.run('ROLLBACK')
+      }
+    }
     this.queries = createQueries(watched(connection, () => this.#share()))
   }
 

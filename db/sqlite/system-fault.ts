@@ -223,12 +223,12 @@ export const unreadable = (file: string, error: unknown): DatabaseUnusable => {
   if (lackedDescriptors(error)) return new DatabaseUnusable('out_of_reach', noDescriptors, options)
   const place = placeFault(file)
   if (place !== null) return new DatabaseUnusable('out_of_reach', place, options)
-  const code = sqliteCode(error) ?? ''
-  const kind = code.split('_', 2).join('_')
-  const ofFile = systemSentence(kind === 'SQLITE_IOERR' ? 'EIO' : kind, file)
+  const code = sqliteCode(error) ?? String(codeOf(error))
+  const kind = code.startsWith('SQLITE_IOERR') ? 'EIO' : code.split('_', 2).join('_')
+  const ofFile = systemSentence(kind, file)
   if (ofFile !== null)
-    return new DatabaseUnusable(kind === 'SQLITE_IOERR' ? 'out_of_reach' : 'damaged', ofFile, options)
-  const sentence = `SQLite could not open ${file} (${code}), although its folder can be written: run app-platform check, and look at dmesg.`
+    return new DatabaseUnusable(kind.startsWith('SQLITE_') ? 'damaged' : 'out_of_reach', ofFile, options)
+  const sentence = `SQLite could not use ${file} (${code}), although its folder can be written: run app-platform check, and look at dmesg.`
   return new DatabaseUnusable('out_of_reach', sentence, options)
 }
 

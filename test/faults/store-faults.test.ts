@@ -85,7 +85,7 @@ describe('a database file that is lost under the running server', () => {
       expect(acknowledged.size).toBe(0)
 
       await world.platform.database.close().catch(() => {})
-      expect(await world.server.ended).toBe(128 + 9)
+      expect(await world.server.ended).toBe(1)
       expect(world.server.log()).toContain('"event":"database.stopped"')
     },
   )

@@ -7,10 +7,11 @@ import type { ConfigFlags } from '../../config/setting.ts'
 import { system } from '../../operations/audit/event.ts'
 import { demoCallbacks, demoWebhookSecrets, reopenDemo, seedDemo } from '../../operations/demo/seed-demo.ts'
 import { localTrace } from '../../operations/platform.ts'
+import { actAsOwnerOfFolder } from '../../runtime/identity.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
 import { createDemoReceiver, demoReceiverUrl, demoText, reopenedText } from '../dev/demo.ts'
 import { placed } from '../operator-command.ts'
-import { metricsText, serverCommand, serveUntil, signalToEnd } from './serve.ts'
+import { atDatabase, metricsText, serverCommand, serveUntil, signalToEnd } from './serve.ts'
 
 export const addDevCommand = (program: Command): void => {
   serverCommand(
@@ -22,26 +23,29 @@ export const addDevCommand = (program: Command): void => {
     const database = flags.database ?? temporaryDatabase()
     const signal = signalToEnd()
     const config = readConfig({ ...flags, database })
-    const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
-    const receiver = createDemoReceiver(
-      openWebhookSender(config.webhookNetworks, { callsThisMachine: true }),
-      (line) => void process.stdout.write(line),
-    )
-    const server = await startPlatformServer(config, {
-      webhooks: receiver.sender,
-      servesDemo: true,
-      createCommands: placed(this).root?.create ?? null,
-    })
-    const { platform } = server
-    receiver.open(async () => await demoWebhookSecrets(platform, demoReceiverUrl))
-    await serveUntil(signal, server, async () => {
-      const session = [platform, localTrace(platform), system] as const
-      const demo = await seedDemo(...session, demoReceiverUrl, demoCallbacks)
-      const text =
-        demo === null
-          ? reopenedText(platform.publicUrl, database, await reopenDemo(...session, demoCallbacks))
-          : demoText(platform.publicUrl, database, demo)
-      process.stdout.write(text + metricsText(server))
+    if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path)
+    await atDatabase(config, async () => {
+      const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
+      const receiver = createDemoReceiver(
+        openWebhookSender(config.webhookNetworks, { callsThisMachine: true }),
+        (line) => void process.stdout.write(line),
+      )
+      const server = await startPlatformServer(config, {
+        webhooks: receiver.sender,
+        servesDemo: true,
+        createCommands: placed(this).root?.create ?? null,
+      })
+      const { platform } = server
+      receiver.open(async () => await demoWebhookSecrets(platform, demoReceiverUrl))
+      await serveUntil(signal, server, async () => {
+        const session = [platform, localTrace(platform), system] as const
+        const demo = await seedDemo(...session, demoReceiverUrl, demoCallbacks)
+        const text =
+          demo === null
+            ? reopenedText(platform.publicUrl, database, await reopenDemo(...session, demoCallbacks))
+            : demoText(platform.publicUrl, database, demo)
+        process.stdout.write(text + metricsText(server))
+      })
     })
   })
 }

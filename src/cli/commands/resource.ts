@@ -47,8 +47,13 @@ const openSource = (file: string): Source => {
   const found = file === '-' ? fstatSync(0) : statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new CommandFailed([`There is no file ${file}.`])
   if (found.isDirectory()) throw new CommandFailed([`${file} is a folder, not a file.`])
-  const chunks = file === '-' ? Bun.stdin.stream() : createReadStream(file)
+  const chunks = file === '-' ? Bun.stdin.stream() : pieces(file)
   return { chunks, bytes: found.isFile() ? found.size : null }
+}
+
+/** Opened with the first read: nobody would hear of an error before. */
+async function* pieces(file: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(file)
 }
 
 async function* counted(chunks: AsyncIterable<Uint8Array>, bar: ProgressBar): AsyncGenerator<Uint8Array> {

@@ -3,6 +3,7 @@ import { isDump } from '../../../db/backup.ts'
 import { restoreMoved } from '../../../db/move.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
 import { canonicalPath } from '../../../db/sqlite/files.ts'
+import { assertReplaceable } from '../../../db/sqlite/place.ts'
 import type { StoppedOptions } from '../../../db/stopped.ts'
 import { stoppedCommand } from '../operator-command.ts'
 import { type Answer, CommandFailed, endedText, wireRecord } from '../output.ts'
@@ -49,12 +50,19 @@ const withBackup = async <T>(
 ): Promise<T> =>
   await withReadableBackup(
     backup,
-    () => canonicalPath(file),
+    () => placeOf(file),
     async (readable) => {
       if (isDump(readable)) throw new CommandFailed([notHere(backup)])
       return await work(readable)
     },
   )
+
+/** The copy of a backup goes beside the database, so its place is looked at before. */
+const placeOf = (file: string): string => {
+  const database = canonicalPath(file)
+  assertReplaceable(database)
+  return database
+}
 
 const notHere = (dump: string): string =>
   `${dump} is a dump of PostgreSQL: restore it with pg_restore, as app-platform help postgresql shows.`

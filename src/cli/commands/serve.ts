@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { lookup } from 'node:dns/promises'
 import { relative } from 'node:path'
+import { faultAt } from '../../../db/engine.ts'
 import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
 import { hasAccounts } from '../../operations/users/find-user.ts'
@@ -48,6 +49,12 @@ const signalToReload = () => {
 
 /** How long a server whose store has failed answers 503 before it exits, for the supervisor to restart it. */
 const lastAnswersMs = 3_000
+
+/** Runs a server. A fault of its database is told as every command tells it. */
+export const atDatabase = async ({ database }: Config, run: () => Promise<void>): Promise<void> =>
+  await run().catch((error: unknown) => {
+    throw faultAt(database, error)
+  })
 
 /**
  * Takes the first steps, runs until the signal, then drains. The exit code is 1 if the disk was full. A server whose first steps
@@ -129,23 +136,25 @@ export const addServeCommand = (program: Command): void => {
       const config = rereadConfig()
       if (config.database.kind === 'sqlite') actAsOwnerOfFolder(config.database.path) // as every command on the file
       const createCommands = placed(this).root?.create ?? null
-      const { startPlatformServer, StoppedWaiting } = await import('../../server.ts') // imported here, because no other command needs it
-      const server = await startPlatformServer(config, { ended: signal, createCommands, rereadConfig }).catch(
-        async (error: unknown) => {
-          if (error instanceof StoppedWaiting) process.exit(0)
-          if (isOfListening(error) && !(await isKnown(config.host))) {
-            throw new CommandFailed([`HOST is ${config.host}, and this machine finds no address for that name.`])
-          }
-          throw error
-        },
-      )
-      onReload(server.readSettingsAgain)
-      const { url, metricsUrl } = server
-      const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
-      process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)
-      await serveUntil(signal, server, async () => {
-        if (flags.json === true || (await hasAccounts(server.platform))) return
-        process.stdout.write(firstAccountText(config, server))
+      await atDatabase(config, async () => {
+        const { startPlatformServer, StoppedWaiting } = await import('../../server.ts') // imported here, because no other command needs it
+        const server = await startPlatformServer(config, { ended: signal, createCommands, rereadConfig }).catch(
+          async (error: unknown) => {
+            if (error instanceof StoppedWaiting) process.exit(0)
+            if (isOfListening(error) && !(await isKnown(config.host))) {
+              throw new CommandFailed([`HOST is ${config.host}, and this machine finds no address for that name.`])
+            }
+            throw error
+          },
+        )
+        onReload(server.readSettingsAgain)
+        const { url, metricsUrl } = server
+        const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
+        process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)
+        await serveUntil(signal, server, async () => {
+          if (flags.json === true || (await hasAccounts(server.platform))) return
+          process.stdout.write(firstAccountText(config, server))
+        })
       })
     })
 }

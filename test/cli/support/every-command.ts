@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Command } from 'commander'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProgram } from '../../../src/cli/program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -15,8 +15,11 @@ const commandsOf = (command: Command, at: readonly string[] = []): readonly (rea
   })
 
 const folder = temporaryFolder()
+chmodSync(folder, 0o777) // what root runs acts as the owner of the database
 const someFile = join(folder, 'some-file')
 writeFileSync(someFile, '{}\n')
+/** Where `restore` looks for a backup. */
+export const backupFile = join(folder, 'backup.db')
 
 /** A word for an argument or a flag, such that the command gets as far as its database. */
 const wordFor = (name: string, choices: readonly string[] | undefined): string => {
@@ -30,7 +33,7 @@ const wordFor = (name: string, choices: readonly string[] | undefined): string =
   return 'on'
 }
 
-/** What a command needs besides what its help demands. */
+/** What a command needs besides what its help demands, or to get as far as its database. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'user create': ['ada@example.com', '--generate-password'],
   'user invite': ['ada@example.com'],
@@ -38,14 +41,31 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'endpoint resend': ['--failed'],
   recover: ['--accept-loss'],
   move: ['--to', join(folder, 'moved.db')],
+  'user link': ['--external-id', '1'],
+  'credential list': ['on'],
+  'redirect list': ['on'],
+  'review list': ['on'],
+  'endpoint list': ['on'],
+  'endpoint add': ['on', '--environment', 'production'],
+  'service-key create': ['--rights', 'users:read'],
 }
+
+/** Arguments that must be of a certain form, such as the files that are not the database. */
+const formed: Readonly<Record<string, readonly string[]>> = {
+  backup: [join(folder, 'copy.db'), '--force'],
+  restore: [backupFile],
+  'scope add': ['on:read'],
+}
+
+const argumentsFor = (command: Command): readonly string[] =>
+  command.registeredArguments
+    .filter(({ required }) => required)
+    .map((argument) => wordFor(argument.name(), argument.argChoices))
 
 /** The command with every argument and flag that it must have. */
 const wordsFor = ([name, command]: readonly [readonly string[], Command]): readonly string[] => [
   ...name,
-  ...command.registeredArguments
-    .filter(({ required }) => required)
-    .map((argument) => wordFor(argument.name(), argument.argChoices)),
+  ...(formed[name.join(' ')] ?? argumentsFor(command)),
   ...command.options
     .filter(({ mandatory }) => mandatory)
     .flatMap(({ long, required, argChoices }) =>
@@ -55,23 +75,30 @@ const wordsFor = ([name, command]: readonly [readonly string[], Command]): reado
 ]
 
 const takesDatabase = ({ options }: Command) => options.some(({ long }) => long === '--database')
-/** These run until they are told to end, or name the database without opening it; restore and move are about other files too. */
-const others = /^(serve|dev|print .*|completion-values|restore|move)$/
-export const every = commandsOf(await createProgram())
-  .filter(([name, command]) => takesDatabase(command) && !others.test(name.join(' ')))
+/** They name the database without opening it. */
+const namesOnly = /^(print .*|completion-values)$/
+/** Every command on a database file. */
+export const everyOnFile = commandsOf(await createProgram())
+  .filter(([name, command]) => takesDatabase(command) && !namesOnly.test(name.join(' ')))
   .map((one) => [one[0].join(' '), wordsFor(one)] as const)
+/** These run until they are told to end. */
+export const isServer = (name: string): boolean => name === 'serve' || name === 'dev'
+/** Every command that works on a database of either engine, and ends by itself. `restore` and `move` take it out of use. */
+export const every = everyOnFile.filter(([name]) => !isServer(name) && name !== 'restore' && name !== 'move')
+
+/** Runs one command in this process. */
+export const runOne = async (words: readonly string[], env: Readonly<Record<string, string>>): Promise<Run> =>
+  await runHere(words, { env, cwd: folder, stdin: 'a long enough password\n' })
 
 /** Runs all commands, and gives what each says and how it ends, without those that are not meant. */
 export const runEvery = async (env: Readonly<Record<string, string>>, except = /^$/) => {
   const found: (readonly [name: string, run: Run])[] = []
-  for (const [name, words] of every)
-    if (!except.test(name))
-      found.push([name, await runHere(words, { env, cwd: folder, stdin: 'a long enough password\n' })])
+  for (const [name, words] of every) if (!except.test(name)) found.push([name, await runOne(words, env)])
   return found
 }
 
 /** The different ways in which the commands end, each with the commands that do: one, if all say the same. */
-const endings = (found: readonly (readonly [string, Run])[]) => {
+export const endings = (found: readonly (readonly [string, Run])[]) => {
   const by: Record<string, readonly string[]> = {}
   for (const [name, { exitCode, stdout, stderr }] of found) {
     const ending = `${exitCode} ${stderr}${stdout === '' ? '' : 'and on stdout something'}`

@@ -166,6 +166,19 @@ test('a database that stays locked makes transactions wait, and then refuses the
   expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
 })
 
+test('where all transactions share the wait, one that comes after it is refused at once while the lock is held', async () => {
+  let isHeld = true
+  const { writer } = scripted({ begin: () => void (isHeld && fails('SQLITE_BUSY')()) })
+  const queue = queueOf(writer, { longestWaitMs: 50, waitsOnce: true })
+  expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+  const tries = queue.lockWaits
+
+  expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+  expect(queue.lockWaits).toBe(tries + 1)
+  isHeld = false
+  expect(await queue.transaction(async () => 'done')).toBe('done')
+})
+
 test('a lock that is released in time fails no transaction, and each try that met it is counted', async () => {
   let busy = 3
   const { writer } = scripted({ begin: () => void (busy-- > 0 && fails('SQLITE_BUSY')()) })
