@@ -52,6 +52,12 @@ export interface Store<Q> {
   /** Whether a transaction could succeed now, and if not, the reason in a sentence for the operator. */
   health(): StoreHealth
 
+  /**
+   * An error of work on this store. If it is one of its place, its file or its server, and not of the work, then as DatabaseUnusable, with
+   * the sentence for the operator; any other as it is.
+   */
+  explain(error: unknown): unknown
+
   statistics(): StoreStatistics
 
   /** The latest time that `keepTime` kept; null if there is none. */
@@ -248,7 +254,7 @@ export type StoreStatistics = {
  */
 export type StoreFault = { readonly reason: string; readonly cause: unknown }
 
-type UnusableKind =
+export type UnusableKind =
   | 'missing'
   | 'in_use'
   | 'not_private'

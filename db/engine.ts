@@ -1,8 +1,8 @@
 import { backupFile, isDump } from './backup.ts'
 import { type BackupNames, namesForFile } from './backup-folder.ts'
 import { checkFile, isFromEarlier } from './check.ts'
-import { PlatformError } from '../src/domain/errors.ts'
 import { type Database, DatabaseUnusable, type NodeFacts } from './database.ts'
+import { postgresFaultAt } from './faults/postgres.ts'
 import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
 import { migrations, postgresMigrations } from './migrations/index.ts'
@@ -11,6 +11,7 @@ import { recoverSqlite, resetClock, type StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 import { checkInThread } from './sqlite/backups.ts'
+import { parseAddress, placeOf } from './postgres/address.ts'
 import { canonicalPath } from './sqlite/files.ts'
 import { reservedBytes } from './sqlite/room.ts'
 import { withPlace } from './sqlite/system-fault.ts'
@@ -36,18 +37,14 @@ export const openDatabase = async (
         await postgres()
       ).openPostgres({ ...options, url: place.url, createQueries, migrations: postgresMigrations })
 
-/**
- * An error of an operator's work on the database that is open there: one of its place, its file or its server as DatabaseUnusable, any
- * other as it is.
- */
+/** As `Store.explain`, for an error that came before the store was there, or beside it. */
 export const faultAt = (place: Place, error: unknown): unknown => {
+  if (error instanceof DatabaseUnusable) return error
   if (place.kind === 'sqlite') return withPlace(canonicalPath(place.path), error)
-  const isRefused = error instanceof PlatformError && error.code === 'unavailable'
-  return isRefused ? new DatabaseUnusable('down', refusingSentence, { cause: error }) : error
+  const address = parseAddress(place.url)
+  const places = placeOf(address, ...address.hosts)
+  return postgresFaultAt(error, { place: places, places }) ?? error
 }
-
-const refusingSentence =
-  'PostgreSQL takes no changes now, such as with a full disk, a held lock or during a failover: see its log, and run the command again.'
 
 /** Brings the schema up to date; gives the names of what was applied. @throws DatabaseUnusable */
 export const migrateDatabase = async (place: Place): Promise<readonly string[]> =>

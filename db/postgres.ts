@@ -1,4 +1,5 @@
 import type { Awaitable } from '../src/domain/awaitable.ts'
+import { PlatformError } from '../src/domain/errors.ts'
 import {
   DatabaseUnusable,
   type NodeFacts,
@@ -11,6 +12,7 @@ import {
   type StoreStatistics,
   type TransactionOptions,
 } from './database.ts'
+import { postgresFaultAt, refusalIn } from './faults/postgres.ts'
 import { parseAddress } from './postgres/address.ts'
 import { inSentences, prepare } from './postgres/commands.ts'
 import { Conditional } from './postgres/conditional.ts'
@@ -25,7 +27,6 @@ import { dumpBackups } from './postgres/dump.ts'
 import { Pulse } from './postgres/pulse.ts'
 import { Readers } from './postgres/readers.ts'
 import { assertCurrent, changesLostSentence, type PostgresMigration } from './postgres/schema.ts'
-import { refusalIn } from './postgres/server-check.ts'
 import { Timelines } from './postgres/timelines.ts'
 import { Transactions } from './postgres/transactions.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
@@ -274,6 +275,13 @@ class PostgresStore<Q> implements Store<Q> {
     return { writable: true, problem: null, reason: null }
   }
 
+  explain(error: unknown): unknown {
+    const isRefused = error instanceof PlatformError && error.code === 'unavailable'
+    const { reason } = this.health()
+    if (isRefused && reason !== null) return new DatabaseUnusable('down', reason, { cause: error })
+    return postgresFaultAt(error, this.parts.primary) ?? error
+  }
+
   statistics(): StoreStatistics {
     return {
       transactions: this.#transactions.count,
@@ -310,7 +318,7 @@ class PostgresStore<Q> implements Store<Q> {
     try {
       return await this.#pools.guarded.use(async ({ link }) => await work(link))
     } catch (error) {
-      throw postgresFault(error) === 'statement' ? error : unavailable(1)
+      throw postgresFault(error) === 'statement' ? error : unavailable(1, error)
     }
   }
 

@@ -31,7 +31,7 @@ import {
 import { assertPlace, isThere, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
-import { unreadable } from './sqlite/system-fault.ts'
+import { unreadable, withPlace } from './sqlite/system-fault.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
 
 export type SqliteOptions<Q> = {
@@ -165,20 +165,15 @@ class SqliteStore<Q> implements Store<Q> {
     this.#timer.unref()
   }
 
-  transaction<T>(work: (queries: Q) => Awaitable<T>, options?: TransactionOptions<T>): Promise<T> {
-    const done = this.#begun(work, options)
-    return this.options.role === 'server' ? done : done.catch((error: unknown) => this.#explain(error))
-  }
-
-  /** To an operator the sentence is told that a server has in its health. */
-  #explain(error: unknown): never {
+  explain(error: unknown): unknown {
+    if (!(error instanceof PlatformError) || error.code !== 'unavailable') return withPlace(this.options.file, error)
     const { problem, reason } = this.health()
-    if (problem === null || !(error instanceof PlatformError) || error.code !== 'unavailable') throw error
+    if (problem === null) return error
     const kind = problem === 'full' ? 'full' : problem === 'failed' ? 'out_of_reach' : 'busy'
-    throw new DatabaseUnusable(kind, reason, { cause: error })
+    return new DatabaseUnusable(kind, reason, { cause: error })
   }
 
-  #begun<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
+  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess, isLong }: TransactionOptions<T> = {}): Promise<T> {
     if (endsAccess !== undefined) {
       return this.#commits.transaction(this.#ending(work, endsAccess), { endsAccess: true, isLong })
     }

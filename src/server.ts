@@ -67,15 +67,14 @@ type ServerParts = {
   readonly ended?: Promise<void>
 }
 
-/** Why the store took nothing, if that is what failed: which one, and what to do. */
+/** Why the store failed, if that is what failed: which one, and what to do. */
 const outageIn = (database: Database, cause: unknown): { readonly reason?: string } => {
-  if (!(cause instanceof PlatformError && cause.code === 'unavailable')) return {}
-  const place = database.sharing()?.place
-  const short =
-    place === undefined
-      ? 'The database took too long: if this repeats, see the conditions on the health page.'
-      : `PostgreSQL at ${place} did not answer in time, such as during a failover: if this repeats, see the conditions on the health page.`
-  return { reason: database.health().reason ?? short }
+  const fault = database.explain(cause)
+  if (fault instanceof DatabaseUnusable) return { reason: fault.message }
+  const isShort = cause instanceof PlatformError && cause.code === 'unavailable'
+  return isShort
+    ? { reason: 'The database took too long: if this repeats, see the conditions on the health page.' }
+    : {}
 }
 
 /** The key of the hashes of limits. Servers that share a database have the same. */

@@ -288,7 +288,11 @@ describe('names', () => {
       .filter((text) => /^(\$\{|[A-Z])/.test(text) && text.endsWith('.'))
       .filter((text) => !/^(Name|Run|The copy was kept) /.test(text)) // what to do, and no fault
     expect(sentences.length).toBeGreaterThan(80)
-    const unlisted = sentences.filter((text) => !hasRemedy(text) && !messages.some((message) => text.includes(message)))
+    // What follows the name of a PostgreSQL, in a table by the kind of the fault.
+    const refusals = [...code.matchAll(/\[\s*'(?:unreachable|down|busy|damaged|altered)',\s*(['`])([^'`\n]+\.)\1/g)]
+    expect(refusals.length).toBeGreaterThan(20)
+    const all = sentences.concat(refusals.map(([, , text = '']) => text))
+    const unlisted = all.filter((text) => !hasRemedy(text) && !messages.some((message) => text.includes(message)))
     expect([...new Set(unlisted)]).toEqual([])
   })
 })

@@ -35,7 +35,7 @@ const shapeText = `
 const differences = async (link: Link, migrations: readonly PostgresMigration[]): Promise<readonly string[]> => {
   const shape = async () => (await link.send(shapeText, [])).rows.map(([name, is]) => `${String(name)}\n${String(is)}`)
   const there = new Set(await shape())
-  await link.send('BEGIN', [])
+  await link.send('BEGIN READ WRITE', []) // also where changes are refused by default: this one is undone
   try {
     await link.sendAll('CREATE SCHEMA app_platform_check; SET LOCAL search_path = app_platform_check')
     for (const { sql } of migrations) await link.sendAll(sql)

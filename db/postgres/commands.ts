@@ -1,4 +1,5 @@
 import { DatabaseUnusable, type WriteEvent } from '../database.ts'
+import { postgresFaultAt } from '../faults/postgres.ts'
 import type { MoveSource } from '../move.ts'
 import { parseAddress } from './address.ts'
 import { findTableFaults } from './check.ts'
@@ -9,10 +10,13 @@ import { assertOrigin } from './origin.ts'
 import { Primary } from './primary.ts'
 import { planMove, recoverTables, resetTables } from './recover.ts'
 import { assertCurrent, assertLockable, assertNothingMissing, migrateSchema, type PostgresMigration } from './schema.ts'
-import { assertServer, sentenceFor } from './server-check.ts'
+import { assertServer } from './server-check.ts'
 
 type Migrations = readonly PostgresMigration[]
 type Moment = { readonly now: number; readonly event: WriteEvent }
+
+/** How long a server may take to answer the questions at the beginning, which are short. */
+const longestCheckMs = 15_000
 
 type PrepareOptions = {
   /** `server`: a node, which does not migrate while others run. */
@@ -31,17 +35,19 @@ export const prepare = async (primary: Primary, { role, migrate, migrations, isR
   await inSentences(primary, async () => {
     const { link } = await primary.connect()
     try {
-      await assertServer(link, primary)
+      await link.within(longestCheckMs, async () => await assertServer(link, primary))
       const applied = migrate ? await migrateSchema(link, migrations, { alone: role === 'server' }) : []
-      await assertCurrent(link, migrations)
-      await assertLockable(link)
-      if (!isRecovery) {
-        await assertNothingMissing(link)
-        await assertOrigin(link, role)
-      }
-      const text = `SELECT pg_database_size(current_database()), ${databaseNow}`
-      const [[bytes, now] = []] = (await link.send(text, [])).rows
-      return { applied, databaseBytes: Number(bytes), databaseTime: Number(now), measuredAt: performance.now() }
+      return await link.within(longestCheckMs, async () => {
+        await assertCurrent(link, migrations)
+        await assertLockable(link)
+        if (!isRecovery) {
+          await assertNothingMissing(link)
+          await assertOrigin(link, role)
+        }
+        const text = `SELECT pg_database_size(current_database()), ${databaseNow}`
+        const [[bytes, now] = []] = (await link.send(text, [])).rows
+        return { applied, databaseBytes: Number(bytes), databaseTime: Number(now), measuredAt: performance.now() }
+      })
     } finally {
       link.close()
     }
@@ -52,7 +58,7 @@ export const inSentences = async <T>(primary: Primary, work: () => Promise<T>): 
   try {
     return await work()
   } catch (error) {
-    throw (error instanceof DatabaseUnusable ? null : sentenceFor(error, primary)) ?? error
+    throw postgresFaultAt(error, primary) ?? error
   }
 }
 

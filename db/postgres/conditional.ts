@@ -31,8 +31,8 @@ export type RunOutcome<T> =
       /** The connection of one that has changed nothing, so that no commit has shown whether its server is still the primary. */
       readonly onlyRead?: Link | null
     }
-  | { readonly kind: 'again' }
-export const again = { kind: 'again' } as const
+  | { readonly kind: 'again'; readonly cause?: unknown }
+const again = { kind: 'again' } as const
 
 type Parts<Q> = {
   readonly readers: Pick<Wire, 'read'>

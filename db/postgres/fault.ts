@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { refuse } from '../../src/domain/errors.ts'
+import { PlatformError } from '../../src/domain/errors.ts'
 
 /** What an error of PostgreSQL means for the transaction in which it happened. */
 type PostgresFault =
@@ -29,6 +29,12 @@ export class ConnectionLost extends Error {
 /** Thrown for a new connection to a primary that has not confirmed a commit in time: its synchronous standby does not answer. */
 export class Unconfirmed extends ConnectionLost {}
 
+/** Thrown for a connection that this process has given up, because its server had not answered for too long. */
+export class Unanswered extends ConnectionLost {}
+
+/** Thrown where all servers that answer are standbys. */
+export class NoPrimary extends ConnectionLost {}
+
 /** The SQLSTATE, which Bun keeps in `errno`; null for an error that the server did not send. */
 export const sqlState = (error: unknown): string | null =>
   error instanceof SQL.PostgresError ? (error.errno ?? null) : null
@@ -54,4 +60,6 @@ export const isOfLogin = (error: unknown): boolean => ['28P01', '28000'].include
 export const isOfValues = (error: unknown): boolean =>
   sqlState(error) !== null && (postgresFault(error) === 'statement' || postgresFault(error) === 'rerun')
 
-export const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })
+/** `cause`: why PostgreSQL has not done it, which operators are told (`../faults/postgres.ts`). */
+export const unavailable = (retryAfterSeconds: number, cause?: unknown) =>
+  new PlatformError('unavailable', { retryAfterSeconds }, { cause })

@@ -1,13 +1,14 @@
 import { SQL } from 'bun'
 import type { Address, Host } from './address.ts'
 import type { Sent } from './dialect.ts'
-import { ConnectionLost, postgresFault } from './fault.ts'
+import { ConnectionLost, postgresFault, Unanswered } from './fault.ts'
 
 /** The kind of a statement and the rows that it gave, of one of the statements of a text. */
 type Answer = Sent & { readonly command: string }
 
 /** How long a server has to accept a connection, in seconds. */
 const connectSeconds = 5
+const timedOut = 'ERR_POSTGRES_CONNECTION_TIMEOUT'
 
 /**
  * One connection. Statements that are sent together share round trips, and run in the order of the calls. It never
@@ -25,6 +26,7 @@ export class Link {
   hasWritten = false
 
   #oldestAt = 0
+  #isGivenUp = false
 
   private constructor(
     private readonly client: SQL,
@@ -53,10 +55,11 @@ export class Link {
     return result
   }
 
-  readonly #fail = (error: unknown): never => {
+  readonly #fail = (cause: unknown): never => {
     this.#settled()
+    const error = this.#isGivenUp ? new Unanswered({ cause }) : cause
     this.failure ??= { error }
-    if (postgresFault(error) === 'lost') this.close()
+    if (postgresFault(error) === 'lost') this.#end()
     throw error
   }
 
@@ -88,7 +91,8 @@ export class Link {
     } catch (error) {
       void client.close({ timeout: 0 })
       // Of TLS and of the file with the authority, not of PostgreSQL.
-      throw error instanceof SQL.PostgresError ? error : new ConnectionLost({ cause: error })
+      if (error instanceof SQL.PostgresError) throw error.code === timedOut ? new Unanswered({ cause: error }) : error
+      throw new ConnectionLost({ cause: error })
     }
   }
 
@@ -157,6 +161,11 @@ export class Link {
    * success that the standby does not have.
    */
   close(): void {
+    if (this.underWay > 0) this.#isGivenUp = true
+    this.#end()
+  }
+
+  #end(): void {
     this.isOpen = false
     void this.client.close({ timeout: 0 })
   }

@@ -1,6 +1,14 @@
-import { refuse } from '../../src/domain/errors.ts'
 import { type Address, type Host, placeOf } from './address.ts'
-import { hasNoRoom, isOfLogin, postgresFault, sqlState, Unconfirmed } from './fault.ts'
+import {
+  hasNoRoom,
+  isOfLogin,
+  NoPrimary,
+  postgresFault,
+  sqlState,
+  Unanswered,
+  unavailable,
+  Unconfirmed,
+} from './fault.ts'
 import { Link } from './link.ts'
 import { timelineText } from './timelines.ts'
 
@@ -92,7 +100,8 @@ export class Primary {
     settings: Readonly<Record<string, string>> = {},
     { search = this.#timeline === '' } = {},
   ): Promise<PrimaryLink> {
-    if (performance.now() - this.#failedAt < restMs) throw hasNoRoom(this.failure) ? this.failure : noPrimary()
+    if (performance.now() - this.#failedAt < restMs)
+      throw hasNoRoom(this.failure) ? this.failure : noPrimary(this.failure)
     const refusals: Refusal[] = []
     const found = search ? await this.#latest(settings, refusals) : await this.#first(settings, refusals)
     if (found !== null) {
@@ -159,7 +168,8 @@ export class Primary {
       }
     } catch (error) {
       link.close()
-      throw isSettling && isLate ? new Unconfirmed() : error
+      if (isLate) throw isSettling ? new Unconfirmed() : new Unanswered()
+      throw error
     } finally {
       clearTimeout(giveUp)
     }
@@ -209,4 +219,4 @@ export class Primary {
  */
 export const barrierText = "SELECT pg_logical_emit_message(true, 'app-platform', 'barrier')"
 
-const noPrimary = () => refuse('unavailable', { retryAfterSeconds: 5 })
+const noPrimary = (reason: unknown = null) => unavailable(5, reason ?? new NoPrimary())

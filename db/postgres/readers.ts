@@ -49,6 +49,7 @@ export class Readers implements Wire {
 
   /** @throws unavailable if no server answers */
   async send(text: string, values: unknown[]): Promise<Sent> {
+    let cause: unknown
     for (let attempt = 0; attempt < 2; attempt += 1) {
       if (!this.pulse.isFresh) await this.pulse.refresh()
       try {
@@ -57,11 +58,12 @@ export class Readers implements Wire {
         if (this.pulse.isFresh || (await isLatest(link, this.pulse))) return sent
       } catch (error) {
         const fault = postgresFault(error)
-        if (fault === 'refused') throw unavailable(1)
+        if (fault === 'refused') throw unavailable(1, error)
         if (fault !== 'lost') throw error
+        cause = error
       }
     }
-    throw unavailable(1)
+    throw unavailable(1, cause)
   }
 
   /** Callers that ask for the same key share the answer, which they must not change. */

@@ -30,8 +30,9 @@ export const changeAlone = async <T>(link: Link, change: (exclusive: Exclusive) 
     }
     return result
   } catch (error) {
+    const first = link.failure?.error ?? error // those of later statements follow from it
     if (link.isOpen) await send('ROLLBACK', [])
-    throw error
+    throw first
   }
 }
 

@@ -35,7 +35,7 @@ const inspectTables = async (link: Link, migrations: readonly PostgresMigration[
   const tables = (
     await link.send('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()', [])
   ).rows.flat()
-  if (tables.length === 0) return { applied: 0 }
+  if (tables.length === 0) return await assertNowhereElse(link)
   if (!tables.includes('schema_migrations')) throw foreign()
   const { rows } = await link.send('SELECT id, name, sha256 FROM schema_migrations ORDER BY id', []).catch((error) => {
     throw sqlState(error) === '42703' ? foreign() : error // a table of this name with other columns
@@ -52,6 +52,15 @@ const inspectTables = async (link: Link, migrations: readonly PostgresMigration[
     }
   }
   return { applied: rows.length }
+}
+
+/** @throws DatabaseUnusable if the tables are in a schema that the search_path does not begin with */
+const assertNowhereElse = async (link: Link): Promise<State> => {
+  const text = "SELECT min(schemaname), current_schema() FROM pg_tables WHERE tablename = 'schema_migrations'"
+  const [[schema, current] = []] = (await link.send(text, [])).rows
+  if (typeof schema !== 'string') return { applied: 0 }
+  const sentence = `The tables of the PostgreSQL database are in the schema ${schema}, and the search_path of the user of DATABASE_URL begins with ${String(current)}: run ALTER ROLE or ALTER DATABASE with SET search_path = ${schema}.`
+  throw new DatabaseUnusable('foreign', sentence)
 }
 
 /** @throws DatabaseUnusable unless all steps are applied, and none that this program does not know */

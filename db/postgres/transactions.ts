@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { DatabaseUnusable, type TransactionKind } from '../database.ts'
-import { again, type Conditional, type RunOutcome } from './conditional.ts'
+import type { Conditional, RunOutcome } from './conditional.ts'
 import { serialLockText } from './dialect.ts'
 import { ConnectionLost, postgresFault, sqlState, unavailable } from './fault.ts'
 import type { Link } from './link.ts'
@@ -55,15 +55,17 @@ export class Transactions<Q> {
       return outcome.kind === 'done' ? await this.#acknowledged(outcome.value) : await this.run(work, 'guarded')
     }
     const giveUpAt = performance.now() + longestMs
+    let cause: unknown
     for (let attempt = 1; attempt <= mostAttempts && performance.now() < giveUpAt; attempt += 1) {
       const outcome = await this.#attempt(work, kind)
       if (outcome.kind === 'done' && (outcome.onlyRead == null || (await isLatest(outcome.onlyRead, this.freshness)))) {
         return await this.#acknowledged(outcome.value)
       }
+      if (outcome.kind === 'again') cause = outcome.cause
       this.reruns += 1
       await Bun.sleep(Math.random() * 20 * attempt)
     }
-    throw unavailable(1)
+    throw unavailable(1, cause)
   }
 
   async #acknowledged<T>(value: T): Promise<T> {
@@ -76,7 +78,7 @@ export class Transactions<Q> {
     try {
       return await this.conditional.run(work)
     } catch (error) {
-      throw postgresFault(error) === 'refused' ? unavailable(1) : error
+      throw postgresFault(error) === 'refused' ? unavailable(1, error) : error
     }
   }
 
@@ -85,8 +87,8 @@ export class Transactions<Q> {
       return await this.pools[kind].use((member) => this.#once(member, work, kind))
     } catch (error) {
       const fault = postgresFault(error) // no connection could be opened
-      if (fault === 'lost') return again
-      throw fault === 'refused' ? unavailable(1) : error
+      if (fault === 'lost') return { kind: 'again', cause: error }
+      throw fault === 'refused' ? unavailable(1, error) : error
     }
   }
 
@@ -125,7 +127,7 @@ export class Transactions<Q> {
       await member.pushed
       const isUnknown = postgresFault(error) === 'lost' && postgresFault(link.failure?.error) === 'lost'
       if (isUnknown && (await this.#isCommitted({ id, timeline }))) return { kind: 'done', value }
-      if (isUnknown) return again
+      if (isUnknown) return { kind: 'again', cause: error }
       return await this.#undo(member, error)
     }
     return await this.#undo(member, new Error('A transaction was rolled back instead of committed.'))
@@ -137,8 +139,8 @@ export class Transactions<Q> {
     await pushed
     const cause = link.failure?.error ?? error
     const kind = postgresFault(cause)
-    if (kind === 'lost' || kind === 'rerun') return again
-    throw kind === 'refused' ? unavailable(1) : cause
+    if (kind === 'lost' || kind === 'rerun') return { kind: 'again', cause }
+    throw kind === 'refused' ? unavailable(1, cause) : cause
   }
 
   /**

@@ -1,7 +1,7 @@
 /*
  * What an error of the system or of SQLite means, for every command and the server: one sentence with the path, the cause and what to
  * do. SQLite says little of that (`unable to open database file`), so the place is looked at: the file system, the folder, the owner, the
- * room. What PostgreSQL refuses is told by `postgres/server-check.ts`.
+ * room. What PostgreSQL refuses is told by `../faults/postgres.ts`.
  */
 import { closeSync, lstatSync, openSync, readFileSync, rmSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,7 +1,7 @@
 import { Command, type CommandOptions } from 'commander'
 import { existsSync } from 'node:fs'
 import type { WriteEvent } from '../../db/database.ts'
-import { faultAt, openDatabase } from '../../db/engine.ts'
+import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
 import { systemUser } from '../../db/sqlite/system-fault.ts'
@@ -239,7 +239,7 @@ export const asOperator = async <T>(
     await recordMigration(...session)
     return await work(session)
   } catch (error) {
-    throw faultAt(config.database, error)
+    throw database.explain(error)
   } finally {
     await database.close()
   }

@@ -90,8 +90,9 @@ export class PlatformError extends Error {
   constructor(
     readonly code: ErrorCode,
     readonly facts: ErrorFacts = {},
+    options?: ErrorOptions,
   ) {
-    super(facts.message ?? messageOf(code))
+    super(facts.message ?? messageOf(code), options)
     this.name = 'PlatformError'
     this.status = statusOf(code)
   }

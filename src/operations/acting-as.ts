@@ -140,6 +140,7 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   backups: store.backups,
   renewPassword: store.renewPassword,
   health: () => store.health(),
+  explain: (error) => store.explain(error),
   statistics: () => store.statistics(),
   keptTime: () => store.keptTime(),
   keepTime: (at) => store.keepTime(at),

@@ -1,4 +1,3 @@
-import { DatabaseUnusable } from '../../db/database.ts'
 import { PlatformError } from '../domain/errors.ts'
 import type { Platform } from './platform.ts'
 
@@ -27,8 +26,6 @@ export const openServerKey = async ({
   } catch (error) {
     if (!(error instanceof PlatformError && error.code === 'unavailable')) throw error
     if (database.cluster === null) return fresh.key
-    throw new DatabaseUnusable('busy', database.health().reason ?? noWrites, { cause: error })
+    throw database.explain(error)
   }
 }
-
-const noWrites = 'PostgreSQL takes no writes now: see its log, then run systemctl restart app-platform.'

@@ -1,9 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { askPostgres } from '../support/beside.ts'
 import { onSqlite } from '../support/engines.ts'
-import { databaseOf, onPostgres } from '../support/postgres.ts'
 import { every, expectOne, fileWith, runEvery, urlOf } from './support/every-command.ts'
 import { openDesk, runHere, urlOfDesk } from './support/run.ts'
 
@@ -46,62 +44,6 @@ onSqlite('locked file')(
     for (const words of [['user', 'list'], ['check'], ['migrate']])
       expect({ words, ...(await desk.run(words)) }).toMatchObject({ words, exitCode: 0 })
     held.run('ROLLBACK')
-  },
-)
-
-test('every command tells a PostgreSQL that is down in the same words', async () => {
-  await expectOne(
-    { DATABASE_URL: 'postgres://app:canary@127.0.0.1:1/apps' },
-    'None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary (127.0.0.1:1/apps): start one, or promote its standby.',
-  )
-})
-
-test.skipIf(!onPostgres)('every command tells what PostgreSQL refuses in the same words', async () => {
-  const url = await databaseOf((await openDesk()).file)
-  const sibling = async (name: string, sql: string): Promise<string> => {
-    await askPostgres(url, `CREATE DATABASE ${name}`, [])
-    const made = url.replace(/\/t_\w+\?/, `/${name}?`)
-    await askPostgres(made, sql, [])
-    return made
-  }
-  const foreign = await sibling('every_foreign', 'CREATE TABLE theirs (a int)')
-  const place = `${new URL(foreign).searchParams.get('host')}:5432`
-  for (const [given, sentence] of [
-    [foreign, 'The PostgreSQL database has tables that are not of this program: use an empty one.'],
-    [
-      foreign.replace('app@', 'canary:canary@'),
-      `PostgreSQL at ${place}/every_foreign refuses the user or the password of DATABASE_URL: see its log, and pg_hba.conf.`,
-    ],
-    [
-      foreign.replace('/every_foreign?', '/nowhere?'),
-      `PostgreSQL at ${place}/nowhere has no database of the name in DATABASE_URL: make it with createdb --owner USER NAME.`,
-    ],
-  ] as const)
-    await expectOne({ DATABASE_URL: given }, sentence, /^backup$/) // it looks first where the dump goes
-})
-
-test.skipIf(!onPostgres)(
-  'a PostgreSQL that takes no changes is told by what changes something, and lists go on',
-  async () => {
-    const desk = await openDesk()
-    const url = await databaseOf(desk.file)
-    const name = new URL(url).pathname.slice(1)
-    await askPostgres(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`, [])
-    const sentence =
-      'PostgreSQL takes no changes now, such as with a full disk, a held lock or during a failover: see its log, and run the command again.'
-    const invite = ['user', 'invite', 'ada@example.com', '--name', 'Ada']
-    for (const words of [
-      invite,
-      ['purge'],
-      ['scope', 'add', 'pages:read', '--for', 'user', '--text', 'Read your pages'],
-    ])
-      expect({ words, ...(await desk.run(words)) }).toEqual({
-        words,
-        exitCode: 1,
-        stdout: '',
-        stderr: `error: ${sentence}\n`,
-      })
-    expect(await desk.run(['user', 'list'])).toMatchObject({ exitCode: 0 })
   },
 )
 

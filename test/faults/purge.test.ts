@@ -92,6 +92,7 @@ const purge = async (platform: Platform, file: string): Promise<{ removed: Purge
       backups: null,
       renewPassword: null,
       health: () => platform.database.health(),
+      explain: (error) => error,
       statistics: () => platform.database.statistics(),
       keptTime: () => platform.database.keptTime(),
       keepTime: (at) => platform.database.keepTime(at),

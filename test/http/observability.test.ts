@@ -33,6 +33,7 @@ const withHealth = (database: Database, health: StoreHealth, queries = database.
   backups: null,
   renewPassword: null,
   health: () => health,
+  explain: (error) => error,
   statistics: () => database.statistics(),
   keptTime: () => database.keptTime(),
   keepTime: (at) => database.keepTime(at),

@@ -1,0 +1,213 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { startProxy } from '../db/postgres/support.ts'
+import { askPostgres, connectTo } from '../support/beside.ts'
+import { programAt } from '../support/needs.ts'
+import { databaseOf, emptyPostgres, freePort, onPostgres, postgresDatabase, startCluster } from '../support/postgres.ts'
+import { addApp, addUser, openDesk, runHere } from './support/run.ts'
+import { every } from './support/every-command.ts'
+import { othersThan, runTogether } from './support/together.ts'
+
+setDefaultTimeout(900_000)
+
+// Each fault of PostgreSQL is made for real, and all commands of the program run against it: each ends with the same sentence, with
+// status 1 and nothing on stdout, or goes on because it needs nothing that is at fault.
+
+const postgresTest = test.skipIf(!onPostgres)
+
+/** Host, port and name of a database, as sentences have them. */
+const placeOf = (url: string): string => {
+  const { host, pathname, searchParams } = new URL(url)
+  const socket = searchParams.get('host')
+  return `${socket === null ? host : `${socket}:5432`}${pathname}`
+}
+const nameOf = (url: string): string => new URL(url).pathname.slice(1)
+const beside = (url: string, name: string): string => url.replace(`/${nameOf(url)}`, `/${name}`)
+
+/** Has the person and the app whose names the commands are given. */
+const openWorld = async () => {
+  const desk = await openDesk()
+  await addUser(desk)
+  await addApp(desk, 'on')
+  return await databaseOf(desk.file)
+}
+
+/** What becomes of all commands whose database takes no changes: those that are done, and those that were refused for another reason. */
+const besideThe = (sentence: string, ended: Awaited<ReturnType<typeof runTogether>>) => {
+  // A backup dumps what is there, and then says the sentence and where the dump is, because it could not be recorded.
+  const others = Object.entries(othersThan(sentence, ended)).filter(([name]) => name !== 'backup')
+  const told = ended.size - others.length
+  const refused = others.filter(([, how]) => how !== 'done')
+  // Of their arguments: a command line that lacks something, or names what is not there.
+  for (const [name, how] of refused)
+    expect({ name, how }).toEqual({
+      name,
+      how: expect.stringMatching(/^[12] error: (?!The command failed|The service cannot|PostgreSQL)[^\n]+\n$/),
+    })
+  return { told, done: others.filter(([, how]) => how === 'done').map(([name]) => name) }
+}
+
+test('every command tells a PostgreSQL that is down in the same words', async () => {
+  const ended = await runTogether('postgres://app:canary@127.0.0.1:1/apps', { atOnce: 1 })
+  const sentence =
+    'None of the hosts in DATABASE_URL is reachable as a PostgreSQL primary (127.0.0.1:1/apps): start one, or promote its standby.'
+  expect(othersThan(sentence, ended)).toEqual({})
+  expect(ended.size).toBe(every.length)
+})
+
+postgresTest('every command tells what PostgreSQL refuses in the same words', async () => {
+  const url = await openWorld()
+  const foreign = await emptyPostgres('every-foreign')
+  await askPostgres(foreign, 'CREATE TABLE theirs (a int)', [])
+  const login =
+    'refuses the user or the password of DATABASE_URL, or the password has expired: its log has the reason. Correct DATABASE_URL, or run ALTER ROLE with PASSWORD and VALID UNTIL.'
+  const nowhere = beside(url, 'nowhere')
+  for (const [given, sentence] of [
+    [foreign, 'The PostgreSQL database has tables that are not of this program: use an empty one.'],
+    [url.replace('app@', 'canary:canary@'), `PostgreSQL at ${placeOf(url)} ${login}`],
+    [
+      nowhere,
+      `PostgreSQL at ${placeOf(nowhere)} has no database of the name in DATABASE_URL: make it with createdb --owner USER NAME.`,
+    ],
+  ] as const) {
+    const { backup, ...others } = othersThan(sentence, await runTogether(given))
+    expect(others).toEqual({})
+    if (backup !== undefined) expect(backup).toContain('The copy was kept as') // it dumps any database
+  }
+})
+
+postgresTest('every command tells a PostgreSQL that has stopped to answer in the same words', async () => {
+  const cluster = startCluster({ port: freePort() })
+  try {
+    const url = cluster.url('postgres')
+    expect((await runHere(['migrate'], { env: { DATABASE_URL: url } })).exitCode).toBe(0)
+    cluster.signal('SIGSTOP')
+    const ended = await runTogether(url, { atOnce: every.length, isSlow: true })
+    const sentence = `PostgreSQL at ${placeOf(url)} does not answer in time: see whether its machine can be reached, whether it runs, and how busy its processors and disks are.`
+    expect(othersThan(sentence, ended)).toEqual({})
+  } finally {
+    cluster.stop()
+  }
+})
+
+/** A session that begins with other settings than it was told, as behind a pooler. */
+const withoutSettings = (data: Buffer) =>
+  Buffer.from(data.toString('latin1').replace('lock_timeout\x005s', 'lock_timeout\x006s'), 'latin1')
+
+postgresTest('every command refuses a pooler in the same words', async () => {
+  const proxy = await startProxy(await openWorld(), [], withoutSettings)
+  const sentence = `A pooler such as PgBouncer stands before PostgreSQL at ${placeOf(proxy.url)}: connect to PostgreSQL itself, on its own port (5432 by default).`
+  const { backup, ...others } = othersThan(sentence, await runTogether(proxy.url))
+  proxy.stop()
+  expect(others).toEqual({})
+  if (backup !== undefined) expect(backup).toContain('The copy was kept as') // it dumps any database
+})
+
+/** What only reads, of what is there. A check makes what it compares in a transaction that it undoes. */
+const ofWorld = [
+  'user export',
+  'user sessions',
+  'user show',
+  'app show',
+  'app members',
+  'credential list',
+  'endpoint list',
+  'redirect list',
+  'review list',
+]
+const lists = ['migrate', 'user list', 'app list', 'install list', 'scope list', 'service-key list', 'audit list']
+
+postgresTest('a PostgreSQL that takes no changes is told in the same words by what changes something', async () => {
+  const url = await openWorld()
+  await askPostgres(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`, [])
+  const sentence = `PostgreSQL at ${placeOf(url)} takes no changes, because default_transaction_read_only is on for it, its database or the user of DATABASE_URL: run ALTER SYSTEM, ALTER DATABASE or ALTER ROLE with RESET default_transaction_read_only.`
+  const { told, done } = besideThe(sentence, await runTogether(url))
+  expect(done.toSorted()).toEqual([...ofWorld, ...lists, 'check'].toSorted())
+  expect(told).toBeGreaterThan(50)
+})
+
+postgresTest('a lock that another session holds is told in the same words by what changes something', async () => {
+  const url = await openWorld()
+  const holder = connectTo(url)
+  const session = await holder.reserve()
+  await session.unsafe("BEGIN; SELECT 1 FROM locks WHERE name = 'serial' FOR UPDATE")
+  const ended = await runTogether(url, { atOnce: 16 })
+  await session.unsafe('ROLLBACK')
+  session.release()
+  await holder.close()
+  const sentence = `PostgreSQL at ${placeOf(url)} has kept this waiting for a lock of another session for more than 5 seconds: find that with SELECT pid, application_name, query FROM pg_stat_activity, and let it finish, or end it with SELECT pg_terminate_backend(PID).`
+  const { told, done } = besideThe(sentence, ended)
+  expect(done.toSorted()).toEqual([...ofWorld, ...lists, 'check', 'recover'].toSorted()) // which locks the servers, and waits for no other change
+  expect(told).toBeGreaterThan(50)
+})
+
+postgresTest('tables that were restored from a dump are refused in the same words, until recover', async () => {
+  const url = await openWorld()
+  const target = await emptyPostgres('every-restored')
+  const bin = dirname(programAt('postgres'))
+  const dump = Bun.spawnSync([join(bin, 'pg_dump'), '-Fc', url])
+  expect(
+    Bun.spawnSync([join(bin, 'pg_restore'), '--exit-on-error', '-d', target], { stdin: dump.stdout }).exitCode,
+  ).toBe(0)
+  const sentence =
+    'The tables of the PostgreSQL database were restored from a dump, so access that was revoked since would work again: ' +
+    'stop all servers and run app-platform recover --accept-loss, which ends everything issued.'
+  const commands = every.filter(([name]) => name !== 'recover')
+  const { backup, ...others } = othersThan(sentence, await runTogether(target, { commands }))
+  expect(others).toEqual({})
+  if (backup !== undefined) expect(backup).toContain('The copy was kept as') // it dumps any database
+  const only = ['recover', 'user list']
+  for (const name of only) {
+    const ended = await runTogether(target, { commands: every.filter((one) => one[0] === name) })
+    expect(ended.get(name)).toMatchObject({ exitCode: 0, stderr: '' })
+  }
+})
+
+/** A database on a disk of its own, of which nothing is free. Its tables are empty, so every row needs a page that is not there. */
+const withFullDisk = async (work: (url: string) => Promise<void>) => {
+  const from = await postgresDatabase('full-disk')
+  const { uid, gid } = statSync(new URL(from).searchParams.get('host') ?? '')
+  const folder = mkdtempSync(join(tmpdir(), 'app-platform-full-'))
+  const mounted = Bun.spawnSync([
+    'mount',
+    '-t',
+    'tmpfs',
+    '-o',
+    `size=48m,mode=700,uid=${uid},gid=${gid}`,
+    'tmpfs',
+    folder,
+  ])
+  expect(mounted.exitCode).toBe(0)
+  const admin = beside(from, 'postgres')
+  const url = beside(from, 'every_full')
+  try {
+    await askPostgres(admin, `CREATE TABLESPACE every_full LOCATION '${folder}'`, [])
+    await askPostgres(admin, 'CREATE DATABASE every_full TABLESPACE every_full', [])
+    expect((await runHere(['migrate'], { env: { DATABASE_URL: url } })).exitCode).toBe(0)
+    await askPostgres(url, 'CREATE TABLE ballast (a text) WITH (autovacuum_enabled = off)', [])
+    // The last pages that are free are too few for many rows at once.
+    for (const rows of [100_000, 1_000, 100, 10, 1]) {
+      const fill = `INSERT INTO ballast SELECT repeat('x', 1900) FROM generate_series(1, ${rows})`
+      let filled: unknown = []
+      while (Array.isArray(filled)) filled = await askPostgres(url, fill, []).catch((error: unknown) => error)
+      expect(filled).toMatchObject({ errno: '53100' })
+    }
+    await work(url)
+  } finally {
+    await askPostgres(admin, 'DROP DATABASE IF EXISTS every_full WITH (FORCE)', [])
+    await askPostgres(admin, 'DROP TABLESPACE every_full', [])
+    Bun.spawnSync(['umount', '-l', folder])
+  }
+}
+const mayMount = process.platform === 'linux' && process.getuid?.() === 0
+
+test.skipIf(!onPostgres || !mayMount)('a full disk is told in the same words by what changes something', async () => {
+  await withFullDisk(async (url) => {
+    const sentence = `PostgreSQL at ${placeOf(url)} has a full disk: make room on the disks of its data_directory and tablespaces, as df -h there shows.`
+    const { told, done } = besideThe(sentence, await runTogether(url))
+    expect(done.toSorted()).toEqual(lists.toSorted())
+    expect(told).toBeGreaterThan(5)
+  })
+})

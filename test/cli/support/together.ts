@@ -1,0 +1,80 @@
+import { spyOn } from 'bun:test'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { runProgram } from '../../../src/cli/program.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { every } from './every-command.ts'
+import type { Run } from './run.ts'
+
+type Output = { stdout: string; stderr: string }
+type Commands = readonly (readonly [name: string, words: readonly string[]])[]
+
+const running = new AsyncLocalStorage<Output>()
+
+const once = async (words: readonly string[]): Promise<Run> => {
+  const output: Output = { stdout: '', stderr: '' }
+  const exitCode = await running.run(output, async () => await runProgram(words))
+  return { exitCode, ...output }
+}
+
+/** What a command says whose PostgreSQL was too slow, as it may be on a busy machine. */
+const tooSlow = /does not answer in time/
+
+/**
+ * Runs commands on one database in this process, so many at a time: most of them wait for PostgreSQL. What each prints is kept apart by
+ * its asynchronous context. One that found PostgreSQL too slow is repeated, unless it is slow on purpose.
+ */
+export const runTogether = async (
+  url: string,
+  { commands = every, atOnce = 12, isSlow = false }: { commands?: Commands; atOnce?: number; isSlow?: boolean } = {},
+): Promise<ReadonlyMap<string, Run>> => {
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    spyOn(process[name], 'write').mockImplementation((chunk: string | Uint8Array) => {
+      const output = running.getStore()
+      if (output !== undefined) output[name] += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
+      return true
+    }),
+  )
+  const input = spyOn(Bun.stdin, 'stream').mockImplementation(() => new Blob(['a long enough password\n']).stream())
+  const kept = { env: { ...process.env }, mask: process.umask(0o077), folder: process.cwd() }
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, { PATH: kept.env['PATH'], DATABASE_URL: url })
+  process.chdir(temporaryFolder())
+  const limits = [process.stdout, process.stderr].map((stream) => [stream, stream.getMaxListeners()] as const)
+  for (const [stream] of limits) stream.setMaxListeners(0)
+  const ended = new Map<string, Run>()
+  const waiting = [...commands]
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [name, words] = next
+      let run = await once(words)
+      for (let left = isSlow ? 0 : 5; left > 0 && tooSlow.test(run.stderr); left -= 1) run = await once(words)
+      ended.set(name, run)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: atOnce }, worker))
+    return ended
+  } finally {
+    process.exitCode = 0
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    Object.assign(process.env, kept.env)
+    process.chdir(kept.folder)
+    process.umask(kept.mask)
+    for (const [stream, limit] of limits) {
+      stream.removeAllListeners('error')
+      stream.setMaxListeners(limit)
+    }
+    for (const spy of [...spies, input]) spy.mockRestore()
+  }
+}
+
+/** Each command that did not end with this one sentence, and how it did. */
+export const othersThan = (sentence: string, ended: ReadonlyMap<string, Run>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...ended]
+      .filter(([, { exitCode, stdout, stderr }]) => `${exitCode} ${stdout}${stderr}` !== `1 error: ${sentence}\n`)
+      .map(([name, { exitCode, stdout, stderr }]) => [
+        name,
+        exitCode === 0 ? 'done' : `${exitCode} ${stdout}${stderr}`,
+      ]),
+  )
