@@ -107,6 +107,17 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     return Object.freeze({ ...config, warnings, settings })
   })
 
+/** What was given of the settings that are no secrets, by name, with the port that the server has taken. */
+export const givenSettings = (
+  { settings }: Config,
+  port: string,
+): readonly { readonly name: string; readonly value: string }[] =>
+  settings.flatMap(({ name, value }) =>
+    value === null || secretSettings.some((secret) => secret === name)
+      ? []
+      : [{ name, value: name === 'PORT' ? port : value }],
+  )
+
 /** What a server uses of each secret setting. Only these may be in files, so only these can change while it runs. */
 const secretsOf = ({ database, identityProvider, mail }: Config) =>
   ({
@@ -169,15 +180,22 @@ export const readDeployment = (flags: ConfigFlags, env: EnvironmentVariables, ne
 
 /**
  * The settings of a command on the platform. It needs only those that it uses: the secrets of the mail server and of the identity
- * provider are often readable for the service alone. @throws ConfigError with all faults at once
+ * provider are often readable for the service alone. `kept` are those of the server that started last, for what is not set here.
+ * @throws ConfigError with all faults at once
  */
-export const readCommandConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env) =>
-  readSettings(flags, env, (read, faults) => ({
+export const readCommandConfig = (
+  flags: ConfigFlags,
+  own: EnvironmentVariables = process.env,
+  kept: EnvironmentVariables = {},
+) => {
+  const env = { ...kept, ...own }
+  return readSettings(flags, env, (read, faults) => ({
     ...readPlatform(read, faults),
     /** Whether the server sends mails: a command only writes them down. */
     sendsMails: mailSettings.some((name) => env[name] !== undefined),
     issuer: readIssuer(read),
   }))
+}
 
 /** Of a command that only needs to know where the data is. @throws ConfigError */
 export const readDatabasePlace = (flags: ConfigFlags, env: EnvironmentVariables = process.env): DatabasePlace =>

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Database, DatabaseUnusable, otherDatabaseSentence } from '../db/database.ts'
 import { checkServedDatabase, openDatabase } from '../db/engine.ts'
 import type { CreateProgram } from './cli/operator-command.ts'
-import { changedSecrets, type Config, ConfigError } from './config.ts'
+import { changedSecrets, type Config, ConfigError, givenSettings } from './config.ts'
 import { sharedSettings } from './config/shared.ts'
 import { PlatformError, refuse } from './domain/errors.ts'
 import { recordId } from './domain/identifier.ts'
@@ -37,6 +37,7 @@ import { keepingClock, keepTime, openClock, openRandom } from './operations/cloc
 import { openServerKey } from './operations/server-key.ts'
 import { readFigures, recordMigration } from './operations/health/health.ts'
 import { localTrace, type Platform } from './operations/platform.ts'
+import { keepSettings } from './operations/server-settings.ts'
 import { purgeKinds } from './operations/purge/purge.ts'
 import { systemTime } from './runtime/clock.ts'
 import { createLog, type Log } from './runtime/log.ts'
@@ -225,6 +226,7 @@ export const startPlatformServer = async (
   const { url, publicUrl } = listener
   const platform: Platform = { ...parts, publicUrl }
   await recordMigration(platform, localTrace(platform), system)
+  await keepSettings(database, givenSettings(config, new URL(url).port))
   let used = config
   /** All that has changed is used, or nothing. */
   const rereadSettings = async (): Promise<Reread> => {

@@ -599,6 +599,11 @@ CREATE TABLE staged_resources (
   PRIMARY KEY (import_key, line)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE server_settings (
+  name TEXT PRIMARY KEY NOT NULL,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE watermarks (
   name TEXT PRIMARY KEY NOT NULL
     CHECK (name IN ('clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up', 'counted', 'imported', 'told', 'demo', 'migrated_from', 'migrated_to')),

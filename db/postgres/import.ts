@@ -11,6 +11,7 @@ export const importedTables = [
   'sessions',
   'devices',
   'server_keys',
+  'server_settings',
   'form_tickets',
   'sign_in_requests',
   'identities',

@@ -21,7 +21,14 @@ import {
 import { embeddingQueries, sessionQueries } from './sessions.ts'
 import { expiringQueries, personalQueries } from './lists.ts'
 import { mailQueries, mutedMailQueries } from './mails.ts'
-import { formTicketQueries, idempotencyQueries, healthQueries, serverKeyQueries, watermarkQueries } from './server.ts'
+import {
+  formTicketQueries,
+  idempotencyQueries,
+  healthQueries,
+  serverKeyQueries,
+  serverSettingQueries,
+  watermarkQueries,
+} from './server.ts'
 import { grantQueries } from './grants.ts'
 import { keyQueries } from './rows.ts'
 import { nameQueries } from './names.ts'
@@ -89,6 +96,7 @@ export const createQueries = (db: DrizzleConnection) => ({
   rollbacks: rollbackQueries(db),
   scopes: scopeQueries(db),
   serverKeys: serverKeyQueries(db),
+  serverSettings: serverSettingQueries(db),
   serviceKeys: serviceKeyQueries(db),
   sessions: sessionQueries(db),
   signInRequests: signInRequestQueries(db),

@@ -4,6 +4,7 @@ import {
   appTokens,
   grants,
   serverKeys,
+  serverSettings,
   sessions,
   users,
   watermarks,
@@ -50,6 +51,16 @@ export const serverKeyQueries = (db: DrizzleConnection) => ({
   find: async (name: string) => only(await db.select().from(serverKeys).where(eq(serverKeys.name, name))),
   /** Keeps the key unless one of this name exists. If several calls race, one key stays. */
   insertFirst: async (key: ServerKey) => void (await db.insert(serverKeys).values(key).onConflictDoNothing()),
+})
+
+/** The settings of the server that started last. */
+export const serverSettingQueries = (db: DrizzleConnection) => ({
+  all: async () => await db.select().from(serverSettings).orderBy(serverSettings.name),
+  /** Keeps these and no others. */
+  replace: async (settings: readonly (typeof serverSettings.$inferSelect)[]) => {
+    await db.delete(serverSettings)
+    if (settings.length > 0) await db.insert(serverSettings).values([...settings])
+  },
 })
 
 /** How many of the newest rows are live. The count is exact if there are no older rows. */

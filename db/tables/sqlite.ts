@@ -607,6 +607,9 @@ export const dailyUsers = sqliteTable(
   ({ day, appId, environment, userId }) => [primaryKey({ columns: [day, appId, environment, userId] })],
 )
 
+/** The settings of the server that started last, as they were given and without secrets: what a command goes by that has none of its own. */
+export const serverSettings = sqliteTable('server_settings', { name: text().primaryKey(), value: text().notNull() })
+
 /** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
   name: text({

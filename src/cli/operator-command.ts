@@ -1,6 +1,6 @@
 import { Command, type CommandOptions } from 'commander'
 import { existsSync } from 'node:fs'
-import type { WriteEvent } from '../../db/database.ts'
+import type { Database, WriteEvent } from '../../db/database.ts'
 import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
@@ -9,6 +9,7 @@ import {
   ConfigError,
   type DatabasePlace,
   defaultDatabasePath,
+  programEnvironment,
   readCommandConfig,
   readDatabasePlace,
 } from '../config.ts'
@@ -19,6 +20,7 @@ import { openClock, openRandom } from '../operations/clock.ts'
 import { isDemo } from '../operations/demo/seed-demo.ts'
 import { recordMigration } from '../operations/health/health.ts'
 import { localTrace, noNode, type Platform, type Trace } from '../operations/platform.ts'
+import { keptSettings } from '../operations/server-settings.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
@@ -200,6 +202,19 @@ const onlyForFiles =
   'This command is for SQLite files; PostgreSQL is restored by pg_restore or to a point in time, as app-platform help postgresql shows.'
 
 /**
+ * The settings of a command: its own, and what it was not given as the server that started last had it. The command's alone if both do
+ * not go together.
+ */
+export const settingsFor = async (database: Database): Promise<ReturnType<typeof readCommandConfig>> => {
+  try {
+    return readCommandConfig({}, programEnvironment(), await keptSettings(database))
+  } catch (error) {
+    if (error instanceof ConfigError) return readCommandConfig({})
+    throw error
+  }
+}
+
+/**
  * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless
  * asked to migrate: a misspelt path must not look like an empty platform.
  * @throws ConfigError, DatabaseUnusable, and what the work throws
@@ -209,9 +224,10 @@ export const asOperator = async <T>(
   work: (session: OperatorSession) => Promise<T>,
   { migrate }: { readonly migrate: boolean } = { migrate: false },
 ): Promise<T> => {
-  const config = readCommandConfig({ database: flags.database })
-  const database = await openDatabase(config.database, { role: 'operator', migrate })
+  const place = readCommandConfig({ database: flags.database }).database
+  const database = await openDatabase(place, { role: 'operator', migrate })
   try {
+    const config = await settingsFor(database)
     const clock = await openClock(database)
     const platform: Platform = {
       database,

@@ -2,6 +2,7 @@
 // operation; server.ts hands them to the scheduler.
 
 import { PlatformError } from '../domain/errors.ts'
+import type { JobName } from '../domain/job-name.ts'
 import type { MailFault } from '../domain/mail.ts'
 import { tellRepeatedRefusals } from '../operations/audit/refusal-log.ts'
 import { backUpDaily, type DailyBackups } from '../operations/backups/daily-backups.ts'
@@ -20,11 +21,13 @@ import type { Log } from '../runtime/log.ts'
 import type { Job } from './scheduler.ts'
 import { tellBuilder } from '../operations/webhooks/builder-events.ts'
 
+type PlatformJob = Job & { readonly name: JobName }
+
 /** A pause between two batches of the purge lets all waiting requests run. */
 const pauseMs = 20
 
 /** A job that one of the servers which share a database does for all of them. */
-const ofLeader = ({ database }: Platform, job: Job): Job => ({
+const ofLeader = ({ database }: Platform, job: PlatformJob): PlatformJob => ({
   ...job,
   run: async (stopped) => {
     if (database.leads()) await job.run(() => stopped() || !database.leads())
@@ -32,7 +35,7 @@ const ofLeader = ({ database }: Platform, job: Job): Job => ({
 })
 
 /** Removes expired rows once a minute, in small batches with pauses. */
-export const purgeJob = (platform: Platform, purged: (kind: PurgeKind, rows: number) => void): Job =>
+export const purgeJob = (platform: Platform, purged: (kind: PurgeKind, rows: number) => void): PlatformJob =>
   ofLeader(platform, {
     name: 'purge',
     periodMs: 60_000,
@@ -41,7 +44,12 @@ export const purgeJob = (platform: Platform, purged: (kind: PurgeKind, rows: num
   })
 
 /** Sends the mails that are due, one after the other. */
-export const sendMailsJob = (platform: Platform, mailer: Mailer, log: Log, lost: (fault: MailFault) => void): Job => ({
+export const sendMailsJob = (
+  platform: Platform,
+  mailer: Mailer,
+  log: Log,
+  lost: (fault: MailFault) => void,
+): PlatformJob => ({
   name: 'send-mails',
   periodMs: 1_000,
   run: async (stopped) => {
@@ -58,7 +66,7 @@ export const sendMailsJob = (platform: Platform, mailer: Mailer, log: Log, lost:
 })
 
 /** Tells operators by mail what has begun to wait for them, at most once an hour. */
-export const tellWaitingWorkJob = (platform: Platform): Job =>
+export const tellWaitingWorkJob = (platform: Platform): PlatformJob =>
   ofLeader(platform, {
     name: 'tell-waiting-work',
     periodMs: 60_000,
@@ -68,7 +76,7 @@ export const tellWaitingWorkJob = (platform: Platform): Job =>
   })
 
 /** Announces deprecated versions of the contract within the hour, also to endpoints that were added since the last run. */
-export const announceDeprecationsJob = (platform: Platform): Job =>
+export const announceDeprecationsJob = (platform: Platform): PlatformJob =>
   ofLeader(platform, {
     name: 'announce-deprecations',
     periodMs: 3_600_000,
@@ -76,7 +84,7 @@ export const announceDeprecationsJob = (platform: Platform): Job =>
   })
 
 /** Tells the builder's webhook endpoints what has happened, within a second. */
-export const tellBuilderJob = (platform: Platform): Job =>
+export const tellBuilderJob = (platform: Platform): PlatformJob =>
   ofLeader(platform, {
     name: 'tell-builder',
     periodMs: 1_000,
@@ -86,7 +94,7 @@ export const tellBuilderJob = (platform: Platform): Job =>
   })
 
 /** Writes the audit rows of counted refusals soon after their minute has ended. */
-export const tellRefusalsJob = (platform: Platform): Job => ({
+export const tellRefusalsJob = (platform: Platform): PlatformJob => ({
   name: 'tell-refusals',
   periodMs: 20_000,
   run: async () => await tellRepeatedRefusals(platform, localTrace(platform), platform.clock.now()),
@@ -100,7 +108,7 @@ export const tellAllRefusals = async (platform: Platform): Promise<void> =>
  * Counts failures together with the other servers: what one has counted, all know within a second. A server that cannot reach
  * the database goes on with its own counts.
  */
-export const shareLimitsJob = (share: () => Promise<void>): Job => ({
+export const shareLimitsJob = (share: () => Promise<void>): PlatformJob => ({
   name: 'share-limits',
   periodMs: 400,
   run: async () => {
@@ -113,7 +121,7 @@ export const shareLimitsJob = (share: () => Promise<void>): Job => ({
 })
 
 /** Makes the backup of the day when it is due, and notices whether one is missing. */
-export const dailyBackupJob = (platform: Platform, dailyBackups: DailyBackups, log: Log): Job => {
+export const dailyBackupJob = (platform: Platform, dailyBackups: DailyBackups, log: Log): PlatformJob => {
   const startedAt = platform.clock.now()
   const failed = (problems: readonly string[]) => log.error('backup.failed', { reason: problems.join(' ') })
   return {
@@ -124,14 +132,14 @@ export const dailyBackupJob = (platform: Platform, dailyBackups: DailyBackups, l
 }
 
 /** Stores the trusted time in the database once a minute, so that backups contain it. */
-export const keepTimeJob = (platform: Platform): Job => ({
+export const keepTimeJob = (platform: Platform): PlatformJob => ({
   name: 'keep-time',
   periodMs: 60_000,
   run: async () => await keepTime(platform),
 })
 
 /** Logs each condition once when it begins, with what to do about it, and once when it ends, and tells operators of it. */
-export const watchConditionsJob = (platform: Platform, mailer: Mailer | null, log: Log): Job => {
+export const watchConditionsJob = (platform: Platform, mailer: Mailer | null, log: Log): PlatformJob => {
   const teller = createConditionTeller(machineName(), mailer)
   let logged: ReadonlySet<ConditionName> = new Set()
   return {

@@ -264,6 +264,8 @@ const impersonal = new Set([
   'rollbacks.reason',
   'schema_migrations.name',
   'server_keys.name',
+  'server_settings.name',
+  'server_settings.value',
   'service_keys.name',
   'versions.artifact_filename',
   'versions.description',

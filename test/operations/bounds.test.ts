@@ -97,6 +97,7 @@ const bounds: Readonly<Record<string, readonly [by: string, bound: string, stays
   scopes: ['operators, the builder', 'RATE_LIMIT_MANAGEMENT; 200 that are not retired', 'kept'],
   service_keys: ['operators', 'RATE_LIMIT_DAILY', 'kept'],
   server_keys: ['the server', 'one per name', 'kept'],
+  server_settings: ['the server', 'one per setting', 'kept'],
   watermarks: ['the server', 'one per name', 'kept'],
   carried_ends: ['operators of the machine', 'restores', 'kept'],
 }

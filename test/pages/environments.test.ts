@@ -38,7 +38,7 @@ const other = { development: 'production', production: 'development' } as const 
 
 /** The environment whose link in the switch is the current one. */
 const shownIn = (text: string): string | undefined =>
-  /aria-label="Environment" class="tabs">.*?\?environment=(\w+)" aria-current="page"/s.exec(text)?.[1]
+  /aria-label="Environment" class="tabs switch">.*?\?environment=(\w+)" aria-current="page"/s.exec(text)?.[1]
 /** The links of the page to other pages of the app, by what they say of the environment. */
 const linksIn = (text: string, path: string): readonly string[] =>
   [...text.matchAll(/<a href="([^"]+)"/g)].flatMap(([, href = '']) => (href.startsWith(path) ? [href] : []))

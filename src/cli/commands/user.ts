@@ -1,6 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { User } from '../../../db/database.ts'
-import { readCommandConfig } from '../../config.ts'
 import { issuerKey } from '../../domain/identity-claims.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { eraseUser, exportUser, personalDataText } from '../../operations/users/personal-data.ts'
@@ -24,6 +23,7 @@ import {
   databaseCommand,
   operatorCommands,
   type OperatorSession,
+  settingsFor,
 } from '../operator-command.ts'
 import { answer, listAnswer, recordAnswer, UsageError } from '../output.ts'
 import { readPassword } from '../prompt.ts'
@@ -184,7 +184,7 @@ const link = async (session: OperatorSession, email: string, { externalId, issue
     throw new UsageError('Give --external-id, or --issuer and --subject.')
   }
   const { user, issuer, replaced } = await linkIdentity(...session, { email, issuer: place, subject })
-  const { signIn, issuer: ofSettings } = readCommandConfig({})
+  const { signIn, issuer: ofSettings } = await settingsFor(session[0].database)
   const isOther = ofSettings !== null && issuerKey(ofSettings) !== issuer
   return recordAnswer({ ...userRecord(user), issuer, subject, replaced }, [
     ...(replaced === 0
@@ -216,10 +216,12 @@ const invite = async (session: OperatorSession, named: string | undefined, flags
   return linkAnswer(session, await inviteUser(...session, { email: addressOf(named, flags.email), name, isOperator }))
 }
 
-const linkAnswer = ([{ mailer, publicUrl }]: OperatorSession, { user, link, expiresAt }: MadeLink) => {
+const linkAnswer = async ([platform]: OperatorSession, { user, link, expiresAt }: MadeLink) => {
+  const { mailer, publicUrl } = platform
+  const isLocal = (await settingsFor(platform.database)).publicUrl === null
   const advice = [
     ...(mailer === null ? [] : [`The server also mails a link of its own to ${user.email}.`]),
-    ...(readCommandConfig({}).publicUrl === null ? [`PUBLIC_URL is not set: the link leads to ${publicUrl}.`] : []),
+    ...(isLocal ? [`PUBLIC_URL is not set: the link leads to ${publicUrl}.`] : []),
   ]
   const { value } = recordAnswer({ ...userRecord(user), link, expiresAt }, advice.length === 0 ? undefined : advice)
   const until = new Date(expiresAt).toISOString().replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC')

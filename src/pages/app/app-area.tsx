@@ -313,6 +313,7 @@ const Switch = ({ at, tab }: AtApp & { readonly tab: AppTab }) => {
   const pathOf = (environment: Environment) => tabPath(at.place, at.app.slug, tab) + environmentQuery(environment)
   return (
     <Tabs
+      look="tabs switch"
       label="Environment"
       links={environments.map((name) => ({ path: pathOf(name), name: environmentNames[name] }))}
       current={pathOf(at.environment)}

@@ -254,9 +254,11 @@ const SiteFooter = () => (
   </footer>
 )
 
-/** Links to the parts of one page, such as its environments. */
-export const Tabs = ({ label, links, current, query = '' }: AreaNavigation) => (
-  <nav aria-label={label} class="tabs">
+type TabsLook = { readonly look?: 'tabs' | 'tabs switch' }
+
+/** Links to the parts of one page, or as a switch to the same page for something else, such as the other environment. */
+export const Tabs = ({ label, links, current, query = '', look = 'tabs' }: AreaNavigation & TabsLook) => (
+  <nav aria-label={label} class={look}>
     <ul>
       {links.map(({ path, name }) => (
         <li key={path}>

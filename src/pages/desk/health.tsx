@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { wordsOfJob } from '../../domain/job-name.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { type PlatformHealth, readHealth } from '../../operations/health/health.ts'
@@ -117,21 +118,8 @@ const serverColumns: Columns<PlatformHealth['sharedBy'][number]> = {
     differs.length === 0 ? 'None' : <Badge tone="bad">{differs.join(', ')}</Badge>,
 }
 
-/** What each job does, by its name. */
-const jobWords: Readonly<Record<string, string>> = {
-  purge: 'Removes expired rows, once a minute',
-  'keep-time': 'Stores the trusted time, once a minute',
-  'announce-deprecations': 'Announces deprecated API versions, once an hour',
-  'tell-refusals': 'Adds repeated refusals to the audit log',
-  'watch-conditions': 'Looks for problems that an operator has to solve',
-  'share-limits': 'Shares rate limits with the other servers',
-  'send-mails': 'Sends mails',
-  'daily-backup': 'Makes the backup of the day',
-  webhooks: 'Delivers webhooks',
-}
-
 const jobColumns: Columns<{ readonly job: string; readonly agoSeconds: number }> = {
-  Job: ({ job }) => <Lines of={[jobWords[job] ?? job, <code>{job}</code>]} />,
+  Job: ({ job }) => <Lines of={[wordsOfJob(job), <code>{job}</code>]} />,
   'Last success': ({ agoSeconds }) => (agoSeconds < 1 ? 'Just now' : `${durationInWords(Math.floor(agoSeconds))} ago`),
 }
 

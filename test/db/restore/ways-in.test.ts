@@ -100,6 +100,7 @@ const endWithAll = new Set([
   'passwordLinks',
   'mails',
   'serverKeys',
+  'serverSettings',
   'devices',
   'appInvitations',
   'appTokens',
