@@ -1,11 +1,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startProxy } from '../db/postgres/support.ts'
 import { askPostgres, connectTo } from '../support/beside.ts'
 import { programAt } from '../support/needs.ts'
-import { databaseOf, emptyPostgres, freePort, onPostgres, postgresDatabase, startCluster } from '../support/postgres.ts'
+import { databaseOf, emptyPostgres, freePort, onPostgres, startCluster } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, openDesk, runHere } from './support/run.ts'
 import { every } from './support/every-command.ts'
 import { othersThan, runTogether } from './support/together.ts'
@@ -165,26 +165,21 @@ postgresTest('tables that were restored from a dump are refused in the same word
   }
 })
 
-/** A database on a disk of its own, of which nothing is free. Its tables are empty, so every row needs a page that is not there. */
+/**
+ * A database on a disk of its own, of which nothing is free. Its tables are empty, so every row needs a page that is not there. Its server
+ * is its own, too, because none can make a checkpoint meanwhile.
+ */
 const withFullDisk = async (work: (url: string) => Promise<void>) => {
-  const from = await postgresDatabase('full-disk')
-  const { uid, gid } = statSync(new URL(from).searchParams.get('host') ?? '')
-  const folder = mkdtempSync(join(tmpdir(), 'app-platform-full-'))
-  const mounted = Bun.spawnSync([
-    'mount',
-    '-t',
-    'tmpfs',
-    '-o',
-    `size=48m,mode=700,uid=${uid},gid=${gid}`,
-    'tmpfs',
-    folder,
-  ])
-  expect(mounted.exitCode).toBe(0)
-  const admin = beside(from, 'postgres')
-  const url = beside(from, 'every_full')
+  const cluster = startCluster({ port: freePort() })
+  const { uid, gid } = statSync(cluster.folder)
+  const folder = temporaryFolder()
+  const options = `size=48m,mode=700,uid=${uid},gid=${gid}`
   try {
+    expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', folder]).exitCode).toBe(0)
+    const admin = cluster.url('postgres')
+    const url = cluster.url('full')
     await askPostgres(admin, `CREATE TABLESPACE every_full LOCATION '${folder}'`, [])
-    await askPostgres(admin, 'CREATE DATABASE every_full TABLESPACE every_full', [])
+    await askPostgres(admin, 'CREATE DATABASE "full" TABLESPACE every_full', [])
     expect((await runHere(['migrate'], { env: { DATABASE_URL: url } })).exitCode).toBe(0)
     await askPostgres(url, 'CREATE TABLE ballast (a text) WITH (autovacuum_enabled = off)', [])
     // The last pages that are free are too few for many rows at once.
@@ -196,8 +191,7 @@ const withFullDisk = async (work: (url: string) => Promise<void>) => {
     }
     await work(url)
   } finally {
-    await askPostgres(admin, 'DROP DATABASE IF EXISTS every_full WITH (FORCE)', [])
-    await askPostgres(admin, 'DROP TABLESPACE every_full', [])
+    cluster.stop()
     Bun.spawnSync(['umount', '-l', folder])
   }
 }
