@@ -7,7 +7,7 @@ import { bytesOf, canonicalPath, companionsOf, createPrivately, syncFile, syncFo
 import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertLeavesReserve } from './sqlite/room.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
-import { isDamage, withPlace } from './sqlite/system-fault.ts'
+import { isDamage, withPlace } from './faults/system.ts'
 import { startThread } from './sqlite/thread.ts'
 
 type BackupOptions = {

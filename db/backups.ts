@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:f
 import { dirname, join, resolve } from 'node:path'
 import { type BackupNames, datedName, listFolder, pruneFolder, setAside } from './backup-folder.ts'
 import { type BackupFile, type BackupOutcome, type Backups, type BackupWork, DatabaseUnusable } from './database.ts'
-import { systemSentence } from './sqlite/system-fault.ts'
+import { systemSentence } from './faults/system.ts'
 
 /** Outcomes that are kept in memory. */
 const mostOutcomes = 100

@@ -10,7 +10,7 @@ import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
 import { furtherNames, isThere, lostSentence, misplacedCompanions, modeFaults } from './sqlite/place.ts'
 import { foreignWalSentence, missingSentence, movedFault } from './sqlite/servable.ts'
-import { closedPlace, isDamage, unreadable } from './sqlite/system-fault.ts'
+import { closedPlace, isDamage, unreadable } from './faults/system.ts'
 
 /** A backup has none of the files that belong to a database. */
 type Kind = 'database' | 'backup'

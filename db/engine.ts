@@ -14,7 +14,7 @@ import { checkInThread } from './sqlite/backups.ts'
 import { parseAddress, placeOf } from './postgres/address.ts'
 import { canonicalPath } from './sqlite/files.ts'
 import { reservedBytes } from './sqlite/room.ts'
-import { withPlace } from './sqlite/system-fault.ts'
+import { withPlace } from './faults/system.ts'
 
 /** Where the data is: in an SQLite file, or in a PostgreSQL database. */
 type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }

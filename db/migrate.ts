@@ -9,7 +9,7 @@ import { assertPlace } from './sqlite/place.ts'
 import { assertLeavesReserve, withRoom } from './sqlite/room.ts'
 import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
 import { assertOwnWal, assertServable } from './sqlite/servable.ts'
-import { unreadable } from './sqlite/system-fault.ts'
+import { unreadable } from './faults/system.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {

@@ -31,7 +31,7 @@ import {
 import { assertPlace, isThere, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { takeServerLock } from './sqlite/lock.ts'
-import { unreadable, withPlace } from './sqlite/system-fault.ts'
+import { unreadable, withPlace } from './faults/system.ts'
 import type { DrizzleConnection } from './queries/connection.ts'
 
 export type SqliteOptions<Q> = {

@@ -8,7 +8,7 @@ import { type Connection, connectForLooking, laterCount, nextCount, readCount } 
 import { canonicalPath } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
-import { withPlace } from './sqlite/system-fault.ts'
+import { withPlace } from './faults/system.ts'
 import { assertNotMoved, assertOwnWal, assertServable } from './sqlite/servable.ts'
 import { type Exclusive, recoverRows, resetTimes } from './stopped-changes.ts'
 

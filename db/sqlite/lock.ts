@@ -3,7 +3,7 @@ import { connect, Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { companionsOf, createPrivately } from './files.ts'
 import { assertNotMoved } from './servable.ts'
-import { placeFault, withPlace } from './system-fault.ts'
+import { placeFault, withPlace } from '../faults/system.ts'
 
 /**
  * One server per file: an exclusive lock on an empty SQLite database beside it, which the kernel releases however the

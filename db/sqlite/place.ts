@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, rmSync, type Stats, statSync } from
 import { basename, dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { canonicalPath, companionsOf, syncFolderOf } from './files.ts'
-import { closedPlace, mountPoints } from './system-fault.ts'
+import { closedPlace, mountPoints } from '../faults/system.ts'
 
 /**
  * Checks the files of a database before any of them is opened, because SQLite's errors name no file. Expects the canonical

@@ -3,7 +3,7 @@ import { lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { lacksRoom, sqliteCode } from './fault.ts'
 import { companionsOf, freeBytesBeside } from './files.ts'
-import { lacksInodes, noRoomSentence } from './system-fault.ts'
+import { lacksInodes, noRoomSentence } from '../faults/system.ts'
 
 /** What servers reserve for ending access, and what commands leave to them. */
 export const reservedBytes = 2 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { CommanderError } from 'commander'
 import { DatabaseUnusable } from '../../db/database.ts'
-import { faultSentence } from '../../db/sqlite/system-fault.ts'
+import { faultSentence } from '../../db/faults/system.ts'
 import { AppPlatformError } from '../client/app-platform-error.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'

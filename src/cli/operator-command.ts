@@ -4,7 +4,7 @@ import type { Database, WriteEvent } from '../../db/database.ts'
 import { openDatabase } from '../../db/engine.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
-import { systemUser } from '../../db/sqlite/system-fault.ts'
+import { systemUser } from '../../db/faults/system.ts'
 import {
   ConfigError,
   type DatabasePlace,

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { isPostgresUrl } from '../../db/postgres/address.ts'
 import { copyPath } from '../../db/sqlite/place.ts'
-import { actingUser, ownership } from '../../db/sqlite/system-fault.ts'
+import { actingUser, ownership } from '../../db/faults/system.ts'
 import { hasCode } from '../runtime/cause.ts'
 import { copyAsRoot } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'

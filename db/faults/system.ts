@@ -1,13 +1,13 @@
 /*
  * What an error of the system or of SQLite means, for every command and the server: one sentence with the path, the cause and what to
  * do. SQLite says little of that (`unable to open database file`), so the place is looked at: the file system, the folder, the owner, the
- * room. What PostgreSQL refuses is told by `../faults/postgres.ts`.
+ * room. What PostgreSQL refuses is told by `postgres.ts`.
  */
 import { closeSync, lstatSync, openSync, readFileSync, rmSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
-import { faultKind, lackedDescriptors, lacksRoom, noDescriptors, sqliteCode } from './fault.ts'
-import { companionsOf } from './files.ts'
+import { faultKind, lackedDescriptors, lacksRoom, noDescriptors, sqliteCode } from '../sqlite/fault.ts'
+import { companionsOf } from '../sqlite/files.ts'
 
 /** The name of a user of this machine, or `uid:1000` for one without a name: of containers and directory services the file lacks some. */
 const userName = (uid: number | undefined): string => {
