@@ -6,9 +6,11 @@ import { askPostgres, connectTo } from '../support/beside.ts'
 import { programAt } from '../support/needs.ts'
 import { databaseOf, emptyPostgres, freePort, onPostgres, startCluster } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, openDesk, runHere } from './support/run.ts'
+import { programCommand } from '../support/program.ts'
+import { eventually } from '../support/crash.ts'
+import { addApp, addUser, openDesk, run, runHere } from './support/run.ts'
 import { every } from './support/every-command.ts'
-import { othersThan, runTogether } from './support/together.ts'
+import { besideThe, lists, ofWorld, othersThan, runTogether } from './support/together.ts'
 
 setDefaultTimeout(900_000)
 
@@ -34,19 +36,40 @@ const openWorld = async () => {
   return await databaseOf(desk.file)
 }
 
-/** What becomes of all commands whose database takes no changes: those that are done, and those that were refused for another reason. */
-const besideThe = (sentence: string, ended: Awaited<ReturnType<typeof runTogether>>) => {
-  // A backup dumps what is there, and then says the sentence and where the dump is, because it could not be recorded.
-  const others = Object.entries(othersThan(sentence, ended)).filter(([name]) => name !== 'backup')
-  const told = ended.size - others.length
-  const refused = others.filter(([, how]) => how !== 'done')
-  // Of their arguments: a command line that lacks something, or names what is not there.
-  for (const [name, how] of refused)
-    expect({ name, how }).toEqual({
-      name,
-      how: expect.stringMatching(/^[12] error: (?!The command failed|The service cannot|PostgreSQL)[^\n]+\n$/),
-    })
-  return { told, done: others.filter(([, how]) => how === 'done').map(([name]) => name) }
+/** A server that is told to serve from it is alive meanwhile, takes no calls, and says what it waits for. */
+const expectAwaited = async (url: string, sentence: string) => {
+  const port = freePort()
+  const server = Bun.spawn([...programCommand, 'serve', '--json', '--port', String(port)], {
+    env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: url },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const statusOf = async (path: string) =>
+    await fetch(`http://127.0.0.1:${port}${path}`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  expect(
+    await eventually(
+      async () => await statusOf('/healthz'),
+      (status) => status === 200,
+    ),
+  ).toBe(200)
+  expect(await statusOf('/readyz')).toBe(503)
+  server.kill('SIGTERM')
+  expect(await server.exited).toBe(0)
+  const lines = (await new Response(server.stderr).text())
+    .split('\n')
+    .filter((line) => line.includes('database.awaited'))
+  expect(lines.map((line) => JSON.parse(line).reason)).toEqual([sentence])
+}
+
+/** A database on this machine does not move into it: it says why, and stays in use. */
+const expectNoMove = async (url: string, sentence: string) => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const env = { DATABASE_URL: `file:${file}` }
+  expect((await run(['migrate'], { env })).exitCode).toBe(0)
+  expect(await run(['move', '--to', url], { env })).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${sentence}\n` })
+  expect((await run(['user', 'list'], { env })).exitCode).toBe(0)
 }
 
 test('every command tells a PostgreSQL that is down in the same words', async () => {
@@ -87,6 +110,8 @@ postgresTest('every command tells a PostgreSQL that has stopped to answer in the
     const ended = await runTogether(url, { atOnce: every.length, isSlow: true })
     const sentence = `PostgreSQL at ${placeOf(url)} does not answer in time: see whether its machine can be reached, whether it runs, and how busy its processors and disks are.`
     expect(othersThan(sentence, ended)).toEqual({})
+    await expectAwaited(url, sentence)
+    await expectNoMove(url, sentence)
   } finally {
     cluster.stop()
   }
@@ -105,20 +130,6 @@ postgresTest('every command refuses a pooler in the same words', async () => {
   if (backup !== undefined) expect(backup).toContain('The copy was kept as') // it dumps any database
 })
 
-/** What only reads, of what is there. A check makes what it compares in a transaction that it undoes. */
-const ofWorld = [
-  'user export',
-  'user sessions',
-  'user show',
-  'app show',
-  'app members',
-  'credential list',
-  'endpoint list',
-  'redirect list',
-  'review list',
-]
-const lists = ['migrate', 'user list', 'app list', 'install list', 'scope list', 'service-key list', 'audit list']
-
 postgresTest('a PostgreSQL that takes no changes is told in the same words by what changes something', async () => {
   const url = await openWorld()
   await askPostgres(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`, [])
@@ -126,6 +137,9 @@ postgresTest('a PostgreSQL that takes no changes is told in the same words by wh
   const { told, done } = besideThe(sentence, await runTogether(url))
   expect(done.toSorted()).toEqual([...ofWorld, ...lists, 'check'].toSorted())
   expect(told).toBeGreaterThan(50)
+  const empty = await emptyPostgres('every-read-only')
+  await askPostgres(empty, `ALTER DATABASE ${nameOf(empty)} SET default_transaction_read_only = on`, [])
+  await expectNoMove(empty, sentence.replace(placeOf(url), placeOf(empty)))
 })
 
 postgresTest('a lock that another session holds is told in the same words by what changes something', async () => {
@@ -203,5 +217,6 @@ test.skipIf(!onPostgres || !mayMount)('a full disk is told in the same words by 
     const { told, done } = besideThe(sentence, await runTogether(url))
     expect(done.toSorted()).toEqual(lists.toSorted())
     expect(told).toBeGreaterThan(5)
+    await expectAwaited(url, sentence)
   })
 })

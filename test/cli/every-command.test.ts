@@ -3,7 +3,8 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { onSqlite } from '../support/engines.ts'
 import { every, expectOne, fileWith, runEvery, urlOf } from './support/every-command.ts'
-import { openDesk, runHere, urlOfDesk } from './support/run.ts'
+import { addApp, addUser, openDesk, runHere, urlOfDesk } from './support/run.ts'
+import { besideThe, lists, ofWorld, othersThan, runTogether } from './support/together.ts'
 
 setDefaultTimeout(240_000)
 
@@ -29,21 +30,24 @@ onSqlite('place of the file')(
 )
 
 onSqlite('locked file')(
-  'a lock that another program holds is named by a command that changes something, and others go on',
+  'a lock that another program holds is told in the same words by every command that changes something, and the others go on',
   async () => {
     const desk = await openDesk()
+    await addUser(desk)
+    await addApp(desk, 'on')
     using held = new Database(desk.file)
     held.run('BEGIN IMMEDIATE')
-    const invited = await desk.run(['user', 'invite', 'ada@example.com', '--name', 'Ada'])
-    expect(invited).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr:
-        'error: Another program has held the write lock of the database for more than 2 seconds: let it finish, or end it.\n',
-    })
-    for (const words of [['user', 'list'], ['check'], ['migrate']])
-      expect({ words, ...(await desk.run(words)) }).toMatchObject({ words, exitCode: 0 })
+    const isAlone = ([name]: (typeof every)[number]) => /^(recover|clock reset)$/.test(name)
+    const ended = await runTogether(`file:${desk.file}`, { commands: every.filter((one) => !isAlone(one)), atOnce: 24 })
+    const alone = await runTogether(`file:${desk.file}`, { commands: every.filter(isAlone), atOnce: 1 })
     held.run('ROLLBACK')
+    const { told, done } = besideThe(
+      'Another program has held the write lock of the database for more than 2 seconds: let it finish, or end it.',
+      ended,
+    )
+    expect(done.toSorted()).toEqual([...ofWorld, ...lists, 'check'].toSorted())
+    expect(told).toBeGreaterThan(50)
+    expect(othersThan(`Another process is using ${desk.file}: try again when it is done.`, alone)).toEqual({})
   },
 )
 

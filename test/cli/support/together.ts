@@ -1,4 +1,4 @@
-import { spyOn } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { runProgram } from '../../../src/cli/program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -78,3 +78,40 @@ export const othersThan = (sentence: string, ended: ReadonlyMap<string, Run>): R
         exitCode === 0 ? 'done' : `${exitCode} ${stdout}${stderr}`,
       ]),
   )
+
+/** What becomes of all commands whose database takes no changes: those that are done, and those that were refused for another reason. */
+export const besideThe = (sentence: string, ended: Awaited<ReturnType<typeof runTogether>>) => {
+  // A backup copies what is there, and may then say the sentence and where the copy is, because it could not be recorded.
+  const others = Object.entries(othersThan(sentence, ended)).filter(([name]) => name !== 'backup')
+  const told = ended.size - others.length
+  const refused = others.filter(([, how]) => how !== 'done')
+  // Of their arguments: a command line that lacks something, or names what is not there.
+  for (const [name, how] of refused)
+    expect({ name, how }).toEqual({
+      name,
+      how: expect.stringMatching(/^[12] error: (?!The command failed|The service cannot|PostgreSQL)[^\n]+\n$/),
+    })
+  return { told, done: others.filter(([, how]) => how === 'done').map(([name]) => name) }
+}
+
+/** What only reads, of what is there. A check makes what it compares in a transaction that it undoes. */
+export const ofWorld = [
+  'user export',
+  'user sessions',
+  'user show',
+  'app show',
+  'app members',
+  'credential list',
+  'endpoint list',
+  'redirect list',
+  'review list',
+]
+export const lists = [
+  'migrate',
+  'user list',
+  'app list',
+  'install list',
+  'scope list',
+  'service-key list',
+  'audit list',
+]
