@@ -92,10 +92,11 @@ const byRoutine: Readonly<Record<string, Refusal>> = {
 
 /** Of a role that may not connect, or not use a table. Only the message names what it is. */
 const ofRights = (error: unknown): Refusal => {
-  const [, what = 'this'] = /\b((?:table|schema|function|database) \w+)$/.exec(messageOf(error)) ?? []
+  const [, kind = '', name = 'this'] =
+    /\b((?:table|schema|function|database) )"?([\w-]+)"?$/.exec(messageOf(error)) ?? []
   return [
     'unreachable',
-    `does not let the user of DATABASE_URL use ${what}: make it the owner of all, with ALTER DATABASE … OWNER TO and REASSIGN OWNED.`,
+    `does not let the user of DATABASE_URL use ${kind}${name}: make it the owner of all, with ALTER DATABASE … OWNER TO and REASSIGN OWNED.`,
   ]
 }
 

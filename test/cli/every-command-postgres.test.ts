@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startProxy } from '../db/postgres/support.ts'
 import { askPostgres, connectTo } from '../support/beside.ts'
@@ -114,6 +114,59 @@ postgresTest('every command tells a PostgreSQL that has stopped to answer in the
     await expectNoMove(url, sentence)
   } finally {
     cluster.stop()
+  }
+})
+
+postgresTest('a PostgreSQL that stops is told as that, and a server waits for it', async () => {
+  const cluster = startCluster({ port: freePort() })
+  try {
+    const url = cluster.url('postgres')
+    expect((await runHere(['migrate'], { env: { DATABASE_URL: url } })).exitCode).toBe(0)
+    const holder = connectTo(url)
+    const session = await holder.reserve() // it ends once this one has
+    const [postmaster = ''] = readFileSync(join(cluster.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
+    process.kill(Number(postmaster), 'SIGTERM')
+    const sentence = `PostgreSQL at ${placeOf(url)} takes no connections now, because it starts or stops: wait until it runs, as its log says.`
+    const ended = await eventually(
+      async () => await runTogether(url, { commands: some, atOnce: 2 }),
+      (runs) => Object.keys(othersThan(sentence, runs)).length === 0,
+    )
+    expect(othersThan(sentence, ended)).toEqual({})
+    await expectAwaited(url, sentence)
+    session.release()
+    await holder.close()
+  } finally {
+    cluster.stop()
+  }
+})
+
+/** One that reads, and one that changes something. */
+const some = every.filter(([name]) => name === 'user list' || name === 'user invite')
+
+postgresTest('a role, a database or a table that may not be used is told with what mends it', async () => {
+  const url = await openWorld()
+  const name = nameOf(url)
+  const role = `guest_${name}`
+  const asGuest = url.replace('app@', `${role}@`)
+  const rights = (what: string) =>
+    `does not let the user of DATABASE_URL use ${what}: make it the owner of all, with ALTER DATABASE … OWNER TO and REASSIGN OWNED.`
+  for (const [change, given, words] of [
+    [`CREATE ROLE ${role} LOGIN`, asGuest, rights('table schema_migrations')],
+    [
+      `ALTER ROLE ${role} NOLOGIN`,
+      asGuest,
+      'refuses the user or the password of DATABASE_URL, or the password has expired: its log has the reason. Correct DATABASE_URL, or run ALTER ROLE with PASSWORD and VALID UNTIL.',
+    ],
+    [`ALTER ROLE ${role} LOGIN; REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC`, asGuest, rights(`database ${name}`)],
+    [
+      `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+      url,
+      'takes no connections to this database: run ALTER DATABASE with ALLOW_CONNECTIONS true.',
+    ],
+  ] as const) {
+    await askPostgres(beside(url, 'postgres'), change, [])
+    const ended = await runTogether(given, { commands: some })
+    expect({ change, ...othersThan(`PostgreSQL at ${placeOf(url)} ${words}`, ended) }).toEqual({ change })
   }
 })
 
