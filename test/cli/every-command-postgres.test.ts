@@ -143,13 +143,14 @@ postgresTest('a PostgreSQL that stops is told as that, and a server waits for it
 /** One that reads, and one that changes something. */
 const some = every.filter(([name]) => name === 'user list' || name === 'user invite')
 
+const rights = (what: string) =>
+  `does not let the user of DATABASE_URL use ${what}: make it the owner of all, with ALTER DATABASE … OWNER TO and REASSIGN OWNED.`
+
 postgresTest('a role, a database or a table that may not be used is told with what mends it', async () => {
   const url = await openWorld()
   const name = nameOf(url)
   const role = `guest_${name}`
   const asGuest = url.replace('app@', `${role}@`)
-  const rights = (what: string) =>
-    `does not let the user of DATABASE_URL use ${what}: make it the owner of all, with ALTER DATABASE … OWNER TO and REASSIGN OWNED.`
   for (const [change, given, words] of [
     [`CREATE ROLE ${role} LOGIN`, asGuest, rights('table schema_migrations')],
     [

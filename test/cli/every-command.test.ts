@@ -29,6 +29,9 @@ onSqlite('place of the file')(
   },
 )
 
+/** These keep each other out. */
+const isAlone = ([name]: (typeof every)[number]) => /^(recover|clock reset)$/.test(name)
+
 onSqlite('locked file')(
   'a lock that another program holds is told in the same words by every command that changes something, and the others go on',
   async () => {
@@ -37,7 +40,6 @@ onSqlite('locked file')(
     await addApp(desk, 'on')
     using held = new Database(desk.file)
     held.run('BEGIN IMMEDIATE')
-    const isAlone = ([name]: (typeof every)[number]) => /^(recover|clock reset)$/.test(name)
     const ended = await runTogether(`file:${desk.file}`, { commands: every.filter((one) => !isAlone(one)), atOnce: 24 })
     const alone = await runTogether(`file:${desk.file}`, { commands: every.filter(isAlone), atOnce: 1 })
     held.run('ROLLBACK')
