@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProgram } from '../../../src/cli/program.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { lastingFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Run, runHere } from './run.ts'
 
 // What every command that works on the database has to do alike: the table is the list of all commands of the program.
@@ -14,7 +14,7 @@ const commandsOf = (command: Command, at: readonly string[] = []): readonly (rea
     return child.commands.length === 0 ? [[name, child] as const] : commandsOf(child, name)
   })
 
-const folder = temporaryFolder()
+const folder = lastingFolder()
 chmodSync(folder, 0o777) // what root runs acts as the owner of the database
 const someFile = join(folder, 'some-file')
 writeFileSync(someFile, '{}\n')

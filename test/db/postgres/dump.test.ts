@@ -79,8 +79,7 @@ test('a dump that is cut off, changed, of another program, or lacks rows is refu
     return file
   }
   const flipped = Buffer.from(bytes)
-  const at = bytes.lastIndexOf('\0\0\0', bytes.length - 100)
-  flipped.fill(0xff, Math.floor(at * 0.9), Math.floor(at * 0.9) + 40)
+  flipped.fill(0xff, bytes.length - 28, bytes.length - 4) // in the rows of the last table
   for (const file of [
     damaged('cut.dump', bytes.subarray(0, Math.floor(bytes.length * 0.7))),
     damaged('head.dump', bytes.subarray(0, 400)),
