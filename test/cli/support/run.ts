@@ -63,9 +63,9 @@ const runInProcess = async (words: readonly string[], { stdin = '', env = {}, cw
     capture('stderr'),
     spyOn(Bun.stdin, 'stream').mockReturnValue(new Blob([stdin]).stream()),
   ]
-  setEnv({ PATH: kept.env['PATH'], ...env })
-  if (cwd !== undefined) process.chdir(cwd)
   try {
+    setEnv({ PATH: kept.env['PATH'], ...env })
+    if (cwd !== undefined) process.chdir(cwd)
     const code = await runProgram(words)
     return { exitCode: code, ...output }
   } finally {
