@@ -281,9 +281,10 @@ export class Commits<Q> {
   #refuseExpired(): void {
     const askedBefore = performance.now() - this.options.longestWaitMs
     const hasWaited = this.options.waitsOnce === true && this.#lockedSince !== null && this.#lockedSince < askedBefore
-    const expired = this.#waiting.filter((job) => hasWaited || job.askedAt < askedBefore)
+    const hasExpired = ({ askedAt }: { readonly askedAt: number }) => hasWaited || askedAt < askedBefore
+    const expired = this.#waiting.filter(hasExpired)
     if (expired.length === 0) return
-    this.#waiting = this.#waiting.filter((job) => !expired.includes(job))
+    this.#waiting = this.#waiting.filter((job) => !hasExpired(job))
     for (const job of expired) job.reject(unavailable(1))
   }
 

@@ -19,8 +19,8 @@ export const containerUpstream = ({ port }: Deployment): string => `app-platform
 
 /**
  * An image, and services that run it behind Caddy, as three files in one text. tini is process 1, because the kernel lets process 1
- * ignore SIGKILL from itself, with which the server ends after a disk error. The library that hashes passwords needs libgcc_s and
- * librt, which the base image has.
+ * ignore SIGKILL from itself, with which the server ends after a disk error where it finds no shell. The library that hashes passwords
+ * needs libgcc_s and librt, which the base image has.
  */
 export const containerFiles = (deployment: Deployment, terms: ProxyTerms): string => {
   const { authority, file, installFrom, program, port, settings, secrets } = deployment
