@@ -16,9 +16,7 @@ const beatMs = 1_000
 const retryMs = 250
 /** How old the last heartbeat may be for a read. `Timelines` waits for longer before it lets a promoted primary be trusted. */
 const freshMs = 2_000
-/** For how long a read waits for the heartbeat under way, from its beginning. */
-const promptMs = 1_000
-/** How long a heartbeat may take until its connection is given up. */
+/** How long a heartbeat may take until its connection is given up. A read waits for the one that is under way. */
 const longestBeatMs = 2_500
 /** How long the work of one node stays with it, from a heartbeat on. */
 const leaseMs = 5_000
@@ -123,7 +121,7 @@ export class Pulse {
   async refresh(): Promise<void> {
     if (!this.isFresh) {
       const beating = this.#beating ?? this.#beat()
-      await Promise.race([beating, Bun.sleep(Math.max(0, this.#begunAt + promptMs - performance.now()))])
+      await Promise.race([beating, Bun.sleep(Math.max(0, this.#begunAt + longestBeatMs - performance.now()))])
     }
     if (!this.isFresh) throw unavailable(1)
   }

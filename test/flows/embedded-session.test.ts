@@ -1,3 +1,4 @@
+import { fetchPatiently } from '../support/fetch-patiently.ts'
 import { describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { setAppStatus } from '../../src/operations/apps/apps.ts'
@@ -255,7 +256,7 @@ describe('the session', () => {
 })
 
 const preflight = async (path: string, origin: string | null, method = 'GET') =>
-  await fetch(`${url}${path}`, {
+  await fetchPatiently(`${url}${path}`, {
     method: 'OPTIONS',
     headers: {
       ...(origin === null ? {} : { Origin: origin }),

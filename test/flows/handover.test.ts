@@ -1,3 +1,4 @@
+import { fetchPatiently } from '../support/fetch-patiently.ts'
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { serviceRights } from '../../src/domain/service-key.ts'
@@ -32,7 +33,7 @@ const browser = () => {
   const cookies = new Map<string, string>()
   const visit = async (address: string) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const answer = await fetch(new URL(address, url), { redirect: 'manual', headers: { cookie } })
+    const answer = await fetchPatiently(new URL(address, url), { redirect: 'manual', headers: { cookie } })
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (value === '') cookies.delete(name)
@@ -368,7 +369,7 @@ describe('a password beside it', () => {
 test('without handover among the ways to sign in, nobody is sent to the builder or comes back from there', async () => {
   const off = await worldOfFile({ env: { SIGN_IN: 'password', SIGN_IN_URL: 'https://builder.example/apps/sign-in' } })
   for (const path of ['/sign-in/handover', '/sign-in/complete?request=x&verifier=y']) {
-    const { status, headers } = await fetch(off.server.url + path, { redirect: 'manual' })
+    const { status, headers } = await fetchPatiently(off.server.url + path, { redirect: 'manual' })
     expect([status, headers.get('location')]).toEqual([303, '/sign-in'])
   }
 })

@@ -1,3 +1,4 @@
+import { fetchPatiently } from '../support/fetch-patiently.ts'
 import { describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/apps.ts'
 import {
@@ -20,7 +21,7 @@ const newKey = async (rights: readonly string[] = ['tokens:introspect'], network
   await createServiceKey(platform, trace, operator, { name: 'Product API', rights, networks, expiresInDays: null })
 
 const introspect = async (key: string, token: string, authorization = `Bearer ${key}`) => {
-  const response = await fetch(`${url}/oauth/introspect`, {
+  const response = await fetchPatiently(`${url}/oauth/introspect`, {
     method: 'POST',
     headers: { authorization },
     body: new URLSearchParams({ token }),
@@ -30,13 +31,13 @@ const introspect = async (key: string, token: string, authorization = `Bearer ${
 
 const check = async (token: string | null, query = 'scope=site:read&environment=development') => {
   const headers = token === null ? undefined : { authorization: `Bearer ${token}` }
-  return await fetch(`${url}/oauth/check?${query}`, { headers })
+  return await fetchPatiently(`${url}/oauth/check?${query}`, { headers })
 }
 
 const about = (resource: string) => `scope=site:read&environment=development&resource=${resource}`
 
 const ask = async (method: 'GET' | 'POST', token: string) =>
-  await fetch(`${url}/oauth/userinfo`, { method, headers: { authorization: `Bearer ${token}` } })
+  await fetchPatiently(`${url}/oauth/userinfo`, { method, headers: { authorization: `Bearer ${token}` } })
 
 const tokenFor = async (resource: string) => {
   const body = new URLSearchParams({
@@ -45,7 +46,7 @@ const tokenFor = async (resource: string) => {
     client_secret: app.development.clientSecret,
     resource,
   })
-  return await fetch(`${url}/oauth/token`, { method: 'POST', body })
+  return await fetchPatiently(`${url}/oauth/token`, { method: 'POST', body })
 }
 
 /** Gives the user and their website the builder's own IDs. */
@@ -192,7 +193,7 @@ describe('GET /oauth/check', () => {
       [await check(accessToken, 'scope=profile:read&environment='), 400, 'invalid_request'],
       [await ask('GET', await appToken(url, app.development)), 403, 'insufficient_scope'],
       [await ask('POST', 'apua_wrong'), 401, 'invalid_token'],
-      [await fetch(`${url}/oauth/userinfo`, { method: 'DELETE' }), 405, 'invalid_request'],
+      [await fetchPatiently(`${url}/oauth/userinfo`, { method: 'DELETE' }), 405, 'invalid_request'],
     ] as const) {
       expect(await toldBy(refused)).toEqual([status, 'error', error, 'error_description', description])
     }
@@ -266,7 +267,7 @@ describe('GET /oauth/check', () => {
       `Basic ${granted.accessToken}`,
       granted.accessToken,
     ]) {
-      expect((await fetch(`${url}/oauth/check?${passing}`, { headers: { authorization } })).status).toBe(401)
+      expect((await fetchPatiently(`${url}/oauth/check?${passing}`, { headers: { authorization } })).status).toBe(401)
     }
     for (const more of [
       'access_token=x',
@@ -312,7 +313,7 @@ describe('discovery', () => {
   test('a refused bearer token is told where the metadata is (RFC 9728 section 5.1)', async () => {
     const refused = await call(url, 'GET', '/me', { token: 'apat_wrong' })
     const metadata = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1] ?? ''
-    const document = JSON.parse(await (await fetch(metadata)).text())
+    const document = JSON.parse(await (await fetchPatiently(metadata)).text())
     expect(document.resource).toBe(`${issuer}/api/app-platform`)
   })
 
@@ -329,7 +330,7 @@ describe('discovery', () => {
       client_secret: app.development.clientSecret,
       token,
     })
-    const answer = await fetch(`${url}/oauth/revoke`, { method: 'POST', body })
+    const answer = await fetchPatiently(`${url}/oauth/revoke`, { method: 'POST', body })
     expect([answer.status, await answer.json()]).toEqual([200, {}])
   })
 })

@@ -1,3 +1,5 @@
+import { fetchPatiently } from './fetch-patiently.ts'
+
 /** Makes one HTTP request as a client of the contract does, and returns the whole answer. */
 export type Call = {
   readonly token?: string
@@ -24,7 +26,7 @@ export const call = async (url: string, method: string, path: string, request: C
   if (request.token !== undefined) headers.set('Authorization', `Bearer ${request.token}`)
   if (request.body !== undefined) headers.set('Content-Type', 'application/json')
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value)
-  const response = await fetch(target, {
+  const response = await fetchPatiently(target, {
     method,
     headers,
     redirect: 'manual',

@@ -1,3 +1,4 @@
+import { fetchPatiently } from '../../support/fetch-patiently.ts'
 import { connect } from 'node:net'
 import type { Answer, Json } from '../../support/call.ts'
 
@@ -16,7 +17,7 @@ export const send = async (url: string, method: string, path: string, request: S
   if (request.token !== undefined) headers.set('Authorization', `Bearer ${request.token}`)
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value)
   const target = url + (path.startsWith('~') ? path.slice(1) : contractPath + path)
-  const response = await fetch(target, { method, headers, redirect: 'manual', body: request.body ?? null })
+  const response = await fetchPatiently(target, { method, headers, redirect: 'manual', body: request.body ?? null })
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, body: jsonOf(text) }
 }

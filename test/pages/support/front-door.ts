@@ -1,3 +1,4 @@
+import { fetchPatiently } from '../../support/fetch-patiently.ts'
 import { challengeOf } from '../../../src/domain/pkce.ts'
 import { type AppInWorld, verifier } from '../../support/world.ts'
 import { leadsTo } from './plain-browser.ts'
@@ -34,7 +35,7 @@ export type Seen = {
 /** A browser without a screen: it sends its session cookie and the origin of its requests, and follows no redirects. */
 export const look = async (url: string, path: string, session: string | null = null): Promise<Seen> =>
   await seenOf(
-    await fetch(url + path, {
+    await fetchPatiently(url + path, {
       redirect: 'manual',
       headers: session === null ? {} : { cookie: sessionCookieOf(url, session) },
     }),
@@ -51,7 +52,7 @@ export const post = async (
   { session = null, headers = sameOrigin }: Posted = {},
 ): Promise<Seen> =>
   await seenOf(
-    await fetch(url + path, {
+    await fetchPatiently(url + path, {
       method: 'POST',
       redirect: 'manual',
       headers: { ...headers, ...(session === null ? {} : { cookie: sessionCookieOf(url, session) }) },

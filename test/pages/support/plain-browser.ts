@@ -1,3 +1,4 @@
+import { fetchPatiently } from '../../support/fetch-patiently.ts'
 import { cookieNamed } from '../../support/cookie.ts'
 
 /** The answer, with the page as text. */
@@ -38,7 +39,7 @@ export const plainBrowser = (url: string, publicUrl = url): PlainBrowser => {
     body?: string | FormData,
   ) => {
     const cookie = [...cookies].map(([name, value]) => `${fullName(name)}=${value}`).join('; ')
-    const response = await fetch(url + path, {
+    const response = await fetchPatiently(url + path, {
       method,
       redirect: 'manual',
       headers: { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...headers },
