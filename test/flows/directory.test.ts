@@ -232,6 +232,24 @@ describe('the directory for programs', () => {
     expect((await entryOf(app))?.publisher).toBeNull()
   })
 
+  test('searches that come together find what each asks for', async () => {
+    const fruits = ['Apricot', 'Mulberry', 'Greengage'] as const
+    const { app } = await listed(null, { description: 'An apricot and a mulberry' })
+    const { app: other } = await listed(null, { description: 'Nothing but MULBERRY, 100%_' })
+    const sought = [...fruits, '100%_', '100%x', 'mulberry']
+    const found = await Promise.all([...sought, ...sought].map(search))
+    const names = [app, other].map(({ slug }) => `/apps/${slug}"`)
+    const expected = [
+      [true, false],
+      [true, true],
+      [false, false],
+      [false, true],
+      [false, false],
+      [true, true],
+    ]
+    expect(found.map((text) => names.map((name) => text.includes(name)))).toEqual([...expected, ...expected])
+  })
+
   test('shows what a description says as text, and takes none that draws over or reverses other text', async () => {
     const made = await uploader()
     for (const description of [
