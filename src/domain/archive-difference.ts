@@ -4,6 +4,8 @@ import type { ListedFile } from './archive.ts'
 export const fileChanges = ['added', 'changed', 'removed', 'same'] as const
 
 export type ComparedFile = {
+  /** In the order of the paths. */
+  readonly place: number
   readonly path: string
   readonly change: (typeof fileChanges)[number]
   /** As the archives say; null where the file is not. */
@@ -12,19 +14,34 @@ export type ComparedFile = {
 }
 
 /**
- * The files of two archives by their paths. A file is the same if its packed bytes are: checksums in an archive may be wrong, or made
- * to be those of another file.
+ * The files of two archives in the order of their paths. A file is the same if its packed bytes are: checksums in an archive may be wrong,
+ * or made to be those of another file. It yields after some of them.
  */
-export const comparedFiles = (before: readonly ListedFile[], after: readonly ListedFile[]): readonly ComparedFile[] => {
+export function* comparedFiles(
+  before: readonly ListedFile[],
+  after: readonly ListedFile[],
+): Generator<undefined, readonly ComparedFile[]> {
   const [earlier, later] = [byPath(before), byPath(after)]
-  const paths = [...new Set([...earlier.keys(), ...later.keys()])].sort()
-  return paths.map((path) => {
+  const paths = [...new Set([...earlier.keys(), ...later.keys()])]
+  yield
+  paths.sort()
+  const files: ComparedFile[] = []
+  for (const [place, path] of paths.entries()) {
+    if (place % filesAtOnce === 0) yield
     const [was, is] = [earlier.get(path), later.get(path)]
-    const [sizeBefore, sizeAfter] = [was?.sizeBytes ?? null, is?.sizeBytes ?? null]
-    if (was === undefined) return { path, change: 'added', sizeBefore, sizeAfter }
-    if (is === undefined) return { path, change: 'removed', sizeBefore, sizeAfter }
-    return { path, change: isSame(was, is) ? 'same' : 'changed', sizeBefore, sizeAfter }
-  })
+    const sizes = { sizeBefore: was?.sizeBytes ?? null, sizeAfter: is?.sizeBytes ?? null }
+    files.push({ place, path, change: changeOf(was, is), ...sizes })
+  }
+  return files
+}
+
+/** Files that are compared in about a millisecond. */
+const filesAtOnce = 512
+
+const changeOf = (was: ListedFile | undefined, is: ListedFile | undefined): ComparedFile['change'] => {
+  if (was === undefined) return 'added'
+  if (is === undefined) return 'removed'
+  return isSame(was, is) ? 'same' : 'changed'
 }
 
 const byPath = (files: readonly ListedFile[]): ReadonlyMap<string, ListedFile> =>

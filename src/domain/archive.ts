@@ -1,5 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { type PathFault, pathFaults } from './archive-path.ts'
+import { atOnce } from './awaitable.ts'
 import { isSecretName } from './secret-name.ts'
 import { visibleText } from './text.ts'
 
@@ -67,12 +68,12 @@ export type ListedArchive =
   | { readonly kind: 'no archive' }
   | { readonly kind: 'refused'; readonly sentence: string }
 
-/** The files of an archive, whatever their names. */
-export const listArchive = (archive: Uint8Array): ListedArchive => {
+/** The files of an archive, whatever their names. It yields after some of them: a long list takes many milliseconds. */
+export function* listArchive(archive: Uint8Array): Generator<undefined, ListedArchive> {
   const view = viewOf(archive)
   const end = findEnd(view)
   if (end === null) return startsLikeArchive(view) ? { kind: 'refused', sentence: broken } : { kind: 'no archive' }
-  const entries = entriesOf(archive, view, end)
+  const entries = yield* entriesOf(archive, view, end)
   if (typeof entries === 'string') return { kind: 'refused', sentence: entries }
   const files = entries.filter(({ path }) => !path.endsWith('/'))
   const folder = onlyFolder(files.map(({ path }) => path))
@@ -142,7 +143,7 @@ const findEnd = (view: DataView): number | null => {
 
 /** What the central directory lists, without folders; a sentence if it cannot be trusted or unpacked on every system, or holds secrets. */
 const soundEntries = (archive: Uint8Array, view: DataView, end: number): readonly Entry[] | string => {
-  const entries = entriesOf(archive, view, end)
+  const entries = atOnce(entriesOf(archive, view, end))
   if (typeof entries === 'string') return entries
   const special = entries.find(({ isSpecial }) => isSpecial)
   if (special !== undefined)
@@ -175,8 +176,11 @@ const faultSentence = (fault: PathFault): string => {
 /** A path in a sentence, not longer than a line or two. */
 const shown = (path: string): string => visibleText(path.length > 200 ? `${path.slice(0, 200)}…` : path)
 
+/** Entries that are read in about a millisecond; in a few if their names are long and not in UTF-8. */
+const entriesAtOnce = 100
+
 /** What the central directory lists, folders too; a sentence if it cannot be trusted. */
-const entriesOf = (archive: Uint8Array, view: DataView, end: number): readonly Entry[] | string => {
+function* entriesOf(archive: Uint8Array, view: DataView, end: number): Generator<undefined, readonly Entry[] | string> {
   const count = view.getUint16(end + 10, true)
   const size = view.getUint32(end + 12, true)
   let at = view.getUint32(end + 16, true)
@@ -189,6 +193,7 @@ const entriesOf = (archive: Uint8Array, view: DataView, end: number): readonly E
   let packed = 0
   let unpacked = 0
   for (let index = 0; index < count; index += 1) {
+    if (index % entriesAtOnce === entriesAtOnce - 1) yield
     if (at + headerBytes.entry > end || view.getUint32(at, true) !== signatures.entry) return broken
     const nameBytes = view.getUint16(at + 28, true)
     const next = at + headerBytes.entry + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
@@ -230,9 +235,9 @@ const isNamedAgain = (archive: Uint8Array, view: DataView, offset: number, name:
 }
 
 const pathOf = (name: Uint8Array, isUtf8: boolean): string => {
-  const text = Buffer.from(name).toString()
+  const text = Buffer.from(name.buffer, name.byteOffset, name.length).toString()
   // macOS writes UTF-8 without saying so.
-  const read = isUtf8 || !text.includes('\ufffd') ? text : Array.from(name, ibm437).join('')
+  const read = isUtf8 || !text.includes('\ufffd') ? text : name.reduce((before, byte) => before + ibm437(byte), '')
   return read.replaceAll('\\', '/')
 }
 
@@ -245,6 +250,7 @@ const ibm437 = (byte: number): string => (byte < 0x80 ? String.fromCharCode(byte
 const unicodePath = { id: 0x7075, headerBytes: 5 } as const
 
 const otherPathIn = (extra: Uint8Array): string | null => {
+  if (extra.length === 0) return null
   const view = viewOf(extra)
   for (let at = 0; at + 4 <= extra.length; at += 4 + view.getUint16(at + 2, true)) {
     if (view.getUint16(at, true) !== unicodePath.id) continue

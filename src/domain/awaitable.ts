@@ -38,3 +38,20 @@ export const sharingReads = <Asked extends readonly unknown[], T>(
     return shared
   }
 }
+
+/** Does work that yields now and then, with a turn for others each time. */
+export const inTurns = async <T>(work: Generator<undefined, T>): Promise<T> => {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+    await turn()
+  }
+}
+
+/** Does the same work at once. */
+export const atOnce = <T>(work: Generator<undefined, T>): T => {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
+}

@@ -11,22 +11,26 @@ export const visibleText = (text: string): string => text.replaceAll(unseen(), e
 
 /** The same for the text of a file, whose tabs and line ends stay. */
 export const visibleFileText = (text: string): string =>
-  text.replaceAll('\r\n', '\n').split('\t').map(visibleText).join('\t')
+  text.replaceAll('\r\n', '\n').replaceAll(unseenInFiles(), escaped)
 
 /** A value as indented JSON with such escapes; it parses to the same value. */
 export const visibleJson = (value: unknown): string => visibleText(JSON.stringify(value, null, 2) ?? '')
 
 /**
  * Controls, formats, spaces of every kind, and what fonts draw as nothing. Plain spaces are excluded here and not in the
- * callback: indented JSON is mostly spaces, and a call for each takes seconds.
+ * callback: indented JSON is mostly spaces, and a call for each takes seconds. So does a call for each character of a file of nothing else.
  */
-const unseen = lazily(() => /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n]]/gv)
+const unseen = lazily(() => /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n]]+/gv)
+const unseenInFiles = lazily(() => /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n\t]]+/gv)
 
 /** A JSON escape for every UTF-16 code unit. */
-const escaped = (character: string): string =>
-  Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
-    .join('')
+const escaped = (characters: string): string => {
+  let escapes = ''
+  for (let at = 0; at < characters.length; at += 1) {
+    escapes += `\\u${characters.charCodeAt(at).toString(16).padStart(4, '0')}`
+  }
+  return escapes
+}
 
 /**
  * Whether a JSON number keeps its digits when it is parsed. An integer beyond 2^53 may not, since a double cannot hold all

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { strToU8, zipSync, type Zippable } from 'fflate'
-import { readArchivedFile } from '../../src/domain/archive.ts'
+import { listArchive, readArchivedFile } from '../../src/domain/archive.ts'
+import { comparedFiles } from '../../src/domain/archive-difference.ts'
 
 const limit = 1024
 const manifest = strToU8('{"name":"Newsletter"}')
@@ -116,4 +117,24 @@ test('paths that leave the folder, work on some systems only, or are one path on
     textIn({ 'app/': folder, 'app/app.json': manifest, 'app/lib/': folder, 'app/lib/a.js': manifest }),
   ).not.toBeNull()
   expect(read(zipSync({ 'app.json': [manifest, { os: 3, attrs: (0o120777 << 16) >>> 0 }] })).kind).toBe('refused')
+})
+
+const partsOf = <T>(work: Generator<undefined, T>): { readonly parts: number; readonly value: T } => {
+  for (let parts = 1; ; parts += 1) {
+    const step = work.next()
+    if (step.done === true) return { parts, value: step.value }
+  }
+}
+
+test('a long list is read and compared in parts, so that other requests have turns in between', () => {
+  const archive = zipSync(
+    Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`${index}.js`, new Uint8Array()])),
+  )
+  const listed = partsOf(listArchive(archive))
+  if (listed.value.kind !== 'files') throw new Error('It is an archive.')
+  const { files } = listed.value
+  const compared = partsOf(comparedFiles(files.slice(0, 1_000), files))
+  expect([files.length, compared.value.filter(({ change }) => change === 'added').length]).toEqual([3_000, 2_000])
+  expect(listed.parts).toBeGreaterThan(10)
+  expect(compared.parts).toBeGreaterThan(5)
 })

@@ -1,4 +1,5 @@
 import { createInflateRaw } from 'node:zlib'
+import { inTurns } from '../../domain/awaitable.ts'
 import { type ListedArchive, listArchive, type ListedFile } from '../../domain/archive.ts'
 import { type ComparedFile, comparedFiles, textOfBeginning } from '../../domain/archive-difference.ts'
 import { readArtifact } from '../artifacts/artifacts.ts'
@@ -27,7 +28,7 @@ export const listReviewFiles = async (platform: Platform, { version, live }: Rev
   if (after.kind !== 'files') return after
   const before = live === null || live.id === version.id ? null : await archiveOf(platform, live)
   const isCompared = before?.kind === 'files'
-  const files = comparedFiles(isCompared ? before.files : [], after.files)
+  const files = await inTurns(comparedFiles(isCompared ? before.files : [], after.files))
   return {
     kind: 'files',
     files,
@@ -42,7 +43,7 @@ const archiveOf = async (
 ): Promise<ListedArchive | { kind: 'no file' }> =>
   artifact === null
     ? { kind: 'no file' }
-    : listArchive(await readArtifact(platform, Buffer.from(artifact.sha256, 'hex')))
+    : await inTurns(listArchive(await readArtifact(platform, Buffer.from(artifact.sha256, 'hex'))))
 
 /** So much of a file is shown. */
 export const shownBytes = 64 * 1024

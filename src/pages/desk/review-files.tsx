@@ -69,10 +69,9 @@ const show = async (visit: Visit, params: Named): Promise<Response> => {
   const { q, change } = asked.values
   const read = await unlessDamaged(door, call, review.version, listReviewFiles(door.platform, review))
   const all = read.kind === 'files' ? read.files : []
-  const sought = all.filter(({ path }) => path.toLowerCase().includes(q.toLowerCase()))
+  const sought = q === '' ? all : all.filter(({ path }) => path.toLowerCase().includes(q.toLowerCase()))
   const chosen = sought.filter((file) => change === 'all' || file.change === change)
-  const places = new Map(all.map(({ path }, index) => [path, String(index)]))
-  const rows = await asked.rows(async (window) => pageInMemory(chosen, window, ({ path }) => places.get(path) ?? ''))
+  const rows = await asked.rows(async (window) => pageInMemory(chosen, window, ({ place }) => String(place)))
   const countOf = (one: ComparedFile['change']) => sought.filter((file) => file.change === one).length
   return page(
     <FilesFrame visit={visit} review={review} title={`Files of version ${review.version.version}`}>
