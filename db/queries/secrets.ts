@@ -89,16 +89,21 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .from(credentials)
         .where(and(eq(credentials.clientId, clientId), isUnended(now)))
         .orderBy(asc(credentials.id)),
-    /** Secrets of an app that were revoked or whose grace period has ended, beside the ID, newest first. */
-    endedOfApp: async (appId: string, now: number, place: Place, limit: number, part = '') => {
+    /** Secrets of a client that were revoked or whose grace period has ended, beside the ID, newest first. */
+    endedOfClient: async (
+      clientId: string,
+      now: number,
+      place: Place,
+      limit: number,
+      part = '',
+    ): Promise<Credential[]> => {
       const { isBeside, order } = beside(credentials.id, 'descending', place)
       return await db
-        .select({ credential: getTableColumns(credentials), environment: clients.environment })
+        .select()
         .from(credentials)
-        .innerJoin(clients, eq(clients.id, credentials.clientId))
         .where(
           and(
-            eq(clients.appId, appId),
+            eq(credentials.clientId, clientId),
             isBeside,
             hasEnded(now),
             part === '' ? undefined : or(contains(credentials.label, part), contains(credentials.id, part)),

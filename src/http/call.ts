@@ -1,3 +1,4 @@
+import type { Environment } from '../domain/app.ts'
 import type { Trace } from '../operations/platform.ts'
 import type { RateLimitState } from './rate-limit.ts'
 import type { UploadedFile } from './upload-scanner.ts'
@@ -60,6 +61,8 @@ export type Call = Trace & {
   headers: Record<string, string | readonly string[]> | null
   /** Cookies that the answer of a page sets in addition to its own. */
   cookies: readonly string[] | null
+  /** The environment of an app that its page shows or its form is about, if it is chosen: what the answer leads to says it too. */
+  environment: Environment | null
   /** The other origin whose page may read the answer (CORS). */
   openTo: string | null
   /** The file of an upload. */

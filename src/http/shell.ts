@@ -138,6 +138,7 @@ export const createShell = (options: ShellOptions): Shell => {
       status: 200,
       headers: null,
       cookies: null,
+      environment: null,
       openTo: null,
       file: null,
       connection: null,

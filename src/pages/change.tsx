@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { PlatformError } from '../domain/errors.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
+import { environmentIn } from './app/chosen-environment.ts'
 import { type AreaNavigation, Layout } from './design/shell.tsx'
 import {
   answerForm,
@@ -83,6 +84,7 @@ export const changed = <const Path extends string, T extends TProperties>(
       const submission = await receive(door, request, form, effect, shareOf)
       const params = paramsOf<Path>(path, found)
       const { visit, sent } = submission
+      visit.call.environment = environmentIn(sent)
       const showAgain = async (error: PlatformError | null) =>
         await show(
           { ...visit, refused: { action: visit.call.path, values: keepable(form, sent), error } },

@@ -22,11 +22,8 @@ export type Option<T extends string = string> = readonly [value: T, words: strin
 
 /** A field of a list: a parameter of its address. */
 export type ListField<Value extends string | null = string | null> = {
-  /**
-   * `choice` may be left open, of `oneOf` and `tabs` one is always chosen. Tabs stand above the bar, as links. `kept` is what the whole
-   * page is about: the links of the list keep it.
-   */
-  readonly control: 'search' | 'text' | 'date' | 'choice' | 'oneOf' | 'tabs' | 'kept'
+  /** `choice` may be left open, of `oneOf` and `tabs` one is always chosen. Tabs stand above the bar, as links. */
+  readonly control: 'search' | 'text' | 'date' | 'choice' | 'oneOf' | 'tabs'
   readonly label: string
   /** What a text of the address stands for; undefined if the field does not have it. */
   readonly valueOf: (text: string) => Value | undefined
@@ -74,12 +71,6 @@ export const choice = <const T extends string>(
   all,
   options: optionsFor(options),
   valueOf: (text) => (text === '' ? null : valueIn(optionsFor(options)(text), text)),
-})
-
-/** One of these, or what the page says where the address says nothing. */
-export const kept = <const T extends string>(label: string, options: readonly Option<T>[]): ListField<T | null> => ({
-  ...choice(label, options),
-  control: 'kept',
 })
 
 const always =
@@ -261,11 +252,11 @@ const mapped = <F extends ListFields, Of extends { readonly [Name in keyof F]: u
 const hasNamesOf = <F extends ListFields, Of>(fields: F, found: object): found is Of & object =>
   Object.keys(fields).every((name) => Object.hasOwn(found, name))
 
-/** Whether a field narrows its list. An order does not, and neither do the tabs that a list begins with and what its page is about. */
+/** Whether a field narrows its list. An order does not, and neither do the tabs that a list begins with. */
 const narrows = (name: string, { fields, values }: ShownList, plain: ShownList['values']): boolean => {
   const control = fields[name]?.control
   if (control === 'tabs') return values[name] !== plain[name]
-  return control !== 'oneOf' && control !== 'kept' && (values[name] ?? '') !== ''
+  return control !== 'oneOf' && (values[name] ?? '') !== ''
 }
 
 const readPart = async <Row>(

@@ -5,6 +5,7 @@ import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { accountSteps } from './account/steps.tsx'
 import { appPages } from './app/app-pages.ts'
+import { leadOn } from './app/chosen-environment.ts'
 import { editVersionPattern, newVersionPattern } from './app/upload-version.tsx'
 import { connectedAppRoutes } from './account/connected-app.tsx'
 import { connectedAppsRoutes } from './account/connected-apps.tsx'
@@ -56,9 +57,10 @@ import { stepRoutes } from './step.tsx'
 /** Every page for people, by area. */
 export const pages = (door: Door) =>
   new Elysia()
-    .mapResponse(({ responseValue, request }) => {
+    .mapResponse(async ({ responseValue, request }) => {
       if (responseValue instanceof RefusedPage) callOf(request).notes.errorCode ??= responseValue.logCode
-      return responseValue instanceof Response ? packPage(responseValue, request) : undefined
+      if (!(responseValue instanceof Response)) return undefined
+      return await packPage(await leadOn(responseValue, callOf(request)), request)
     })
     .use(assetRoutes())
     .use(homeRoutes(door))

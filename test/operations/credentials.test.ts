@@ -34,7 +34,10 @@ const at = (offsetMs: number): Platform => ({
 const liveOf = async (when: Platform, app: AppInWorld) =>
   await listLiveCredentials(when, (await ownedApp(platform, owner.id, app.slug)).clientIds)
 const endedOf = async (when: Platform, app: AppInWorld, limit = 50, cursor: string | null = null) =>
-  await listEndedCredentials(when, app.id, { limit, cursor })
+  await listEndedCredentials(when, (await ownedApp(platform, owner.id, app.slug)).clientIds, 'development', {
+    limit,
+    cursor,
+  })
 
 const used = async ({ development }: AppInWorld) => {
   const client = await authenticateClient(platform.database.queries, presentClient(development), platform.clock.now())
@@ -74,7 +77,7 @@ test('with two live secrets a rotation with a grace period is refused, and one w
   expect(await works(last.clientSecret)).toBe('done')
 })
 
-test('the ended secrets of this app are listed newest first, in pages, without hashes', async () => {
+test('the ended secrets of this app are listed by environment, newest first, in pages, without hashes', async () => {
   const app = await addApp(platform, owner)
   const other = await addApp(platform, owner)
   const ids: string[] = []
@@ -83,7 +86,7 @@ test('the ended secrets of this app are listed newest first, in pages, without h
       const environment = round % 2 === 0 ? 'development' : 'production'
       const { id } = await createCredential(platform, trace, operator, { slug, environment, label: `No. ${round}` })
       await revokeCredential(platform, trace, operator, id)
-      if (slug === app.slug) ids.unshift(id)
+      if (slug === app.slug && environment === 'development') ids.unshift(id)
     }
   }
   const seen: string[] = []

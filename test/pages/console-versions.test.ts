@@ -269,7 +269,7 @@ describe('a rollback', () => {
       expect(preview.text).toContain(words)
     }
     const done = await owner.submit(page(app), pathOf(app, '/rollbacks'), { reason: 'It crashes' })
-    expect(locationOf(done)).toBe(pathOf(app, '/rollbacks?done=production'))
+    expect(locationOf(done)).toBe(pathOf(app, '/rollbacks?done=production&environment=production'))
     expect((await owner.follow(done)).text).toContain('Production is rolled back.')
     expect((await versionOf(app, '1.0.0')).current).toEqual({ development: false, production: true })
     const { data } = await listRollbacks(world.platform, app.id, { limit: 5, cursor: null })

@@ -229,7 +229,7 @@ describe('an endpoint', () => {
     }
     expect(text).not.toContain('of-the-receiver')
     const resent = await owner.submit(at(app, `${id}?outcome=refused`), at(app, id, 'resend'))
-    expect(locationOf(resent)).toBe(`${at(app, id)}?outcome=refused&done=resent`)
+    expect(locationOf(resent)).toBe(`${at(app, id)}?outcome=refused&done=resent&environment=development`)
     expect((await owner.get(at(app, id, 'attempts', `att_${'0'.repeat(32)}`))).status).toBe(404)
     expect((await stranger.get(at(app, id, 'attempts', failed))).status).toBe(404)
   })

@@ -296,7 +296,7 @@ describe('a secret', () => {
     const token = await appToken(world.server.url, app.development)
     const [secret] = (await liveSecretsOf(app)).development
     const answer = await send(app, '/credentials', `/credentials/${secret?.id}/revoke`)
-    expect(locationOf(answer)).toBe(pathOf(app, '/credentials?done=revoked'))
+    expect(locationOf(answer)).toBe(pathOf(app, '/credentials?done=revoked&environment=development'))
     const { status } = await fetch(`${world.server.url}/api/app-platform/me`, {
       headers: { authorization: `Bearer ${token}`, 'x-service-api-version': '2026-08' },
     })
@@ -331,12 +331,12 @@ describe('a redirect URI', () => {
     expect(refused.text).toContain('This app has this redirect URI in its other environment.')
     const shared = { environment: 'development', uri: strangersApp.redirectUri }
     const accepted = await send(app, '/redirect-uris', '/redirect-uris', shared)
-    expect(locationOf(accepted)).toBe(pathOf(app, '/redirect-uris?environment=development&done=uri-added'))
+    expect(locationOf(accepted)).toBe(pathOf(app, '/redirect-uris?done=uri-added&environment=development'))
     const uri = `https://${app.slug}.example/it's?a=1&amp=2`
     const added = await send(app, '/redirect-uris', '/redirect-uris', { environment: 'production', uri: ` ${uri}\n` })
-    expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?environment=production&done=uri-added'))
+    expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?done=uri-added&environment=production'))
     const removed = await send(app, '/redirect-uris', '/redirect-uris/remove', { environment: 'production', uri })
-    expect(locationOf(removed)).toBe(pathOf(app, '/redirect-uris?done=uri-removed'))
+    expect(locationOf(removed)).toBe(pathOf(app, '/redirect-uris?done=uri-removed&environment=production'))
     const { redirectUris } = world.platform.database.queries
     expect(await redirectUris.isRegistered(app.production.clientId, uri)).toBe(false)
   })

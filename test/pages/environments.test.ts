@@ -5,9 +5,13 @@ import { uploadVersion } from '../operations/support/owner.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, addUser, endWorld, installApp } from '../support/world.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { loginOf } from './support/enter.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { siteMap } from './support/site-map.ts'
+import { createStockedWorld } from './support/stocked-world.ts'
 
-// The pages of an app show one of its environments at a time. The address says which one, and nothing remembers it.
+// The pages of an app show one of its environments at a time. The address says which one, every way from page to page keeps it, and
+// nothing else remembers it.
 
 let world: OperatorWorld
 let owner: PlainBrowser
@@ -45,7 +49,11 @@ const linksIn = (text: string, path: string): readonly string[] =>
 
 const rows = ({ text }: { readonly text: string }): number => text.match(/ins_[0-9a-f]+/g)?.length ?? 0
 
-const switching = ['', '/first-call', '/credentials', '/redirect-uris', '/installs', '/webhooks']
+const switching = ['', '/first-call', '/credentials', '/redirect-uris', '/installs', '/webhooks'].concat(
+  '/credentials/ended',
+  '/rollbacks',
+  '/rollbacks/new',
+)
 
 test('an app is shown in development until a version is live, and then in production', async () => {
   for (const isLive of [false, true]) {
@@ -130,14 +138,117 @@ test('what belongs to one environment is shown in it, whatever the address says'
     expect(linksIn(page, `${path}?`)).toContain(`${path}?environment=development`)
   }
   const removed = await owner.submit(`${endpoint}/remove`, `${endpoint}/remove`)
-  expect(removed.headers.get('location')).toBe(`${path}?environment=development&done=removed`)
+  expect(removed.headers.get('location')).toBe(`${path}?done=removed&environment=development`)
 })
 
-test('an environment that does not exist is refused as the filter of a list, and otherwise ignored', async () => {
+test('an environment that does not exist is ignored', async () => {
   const { slug } = await scene(true)
-  const shown = await owner.get(`/console/${slug}/credentials?environment=staging`)
-  expect([shown.status, shownIn(shown.text)]).toEqual([200, 'production'])
-  expect((await owner.get(`/console/${slug}/webhooks?environment=staging`)).status).toBe(400)
+  for (const part of switching) {
+    const shown = await owner.get(`/console/${slug}${part}?environment=staging`)
+    expect([part, shown.status, shownIn(shown.text)]).toEqual([part, 200, 'production'])
+  }
+})
+
+/** What a page leads to below an address: its links and forms. A form that reads says in its fields what its address would say. */
+const waysIn = (html: string, root: string): readonly URL[] => {
+  const ways: { readonly url: URL; readonly reads: boolean }[] = []
+  const found = (attribute: string) => ({
+    element: (element: HTMLRewriterTypes.Element) => {
+      const address = (element.getAttribute(attribute) ?? '').replaceAll('&amp;', '&')
+      ways.push({ url: new URL(address, world.server.url), reads: element.getAttribute('method') === 'get' })
+    },
+  })
+  new HTMLRewriter()
+    .on('a[href]', found('href'))
+    .on('form[action]', found('action'))
+    .on('form[method="get"] input[type="hidden"]', {
+      element: (field) => {
+        const { url, reads } = ways.at(-1) ?? {}
+        if (reads === true) url?.searchParams.set(field.getAttribute('name') ?? '', field.getAttribute('value') ?? '')
+      },
+    })
+    .transform(html)
+  return ways.flatMap(({ url }) => (`${url.pathname}/`.startsWith(`${root}/`) ? [url] : []))
+}
+/** A link to the other environment says so in its words, or in those of its row. */
+const isNamed = (href: string, says: string, html: string): boolean => {
+  const [, words = ''] = html.replaceAll('&amp;', '&').split(`href="${href}"`)
+  return (
+    says !== '' &&
+    words
+      .split(/<\/a>(?!.{0,400}<\/li>)|<\/li>/s)[0]
+      ?.toLowerCase()
+      .includes(says) === true
+  )
+}
+
+test('every link and form of every page of an app leads on with the environment that is chosen', async () => {
+  const stocked = await createStockedWorld()
+  try {
+    const forgetful: string[] = []
+    let ways = 0
+    for (const who of ['user', 'operator'] as const) {
+      const browser = await signedInBrowser(stocked.server.url, loginOf(stocked, who))
+      const pages = siteMap.filter(
+        (site) => site.who === who && /^\/(?:console|desk\/apps)\/:slug/.test(site.pattern) && !site.isDownload,
+      )
+      expect(pages.length).toBeGreaterThan(25)
+      for (const path of pages.flatMap(({ paths }) => paths(stocked))) {
+        const [root = ''] = /^\/(?:console|desk\/apps)\/[^/]+/.exec(path) ?? []
+        for (const environment of environments) {
+          const said = new URLSearchParams(path.split('?')[1]).get('environment')
+          const address = said === null ? `${path}${path.includes('?') ? '&' : '?'}environment=${environment}` : path
+          const { text } = await browser.get(address)
+          const found = waysIn(text, root).map(({ pathname, search, searchParams }) => ({
+            href: pathname + search,
+            says: searchParams.getAll('environment').join(),
+          }))
+          // What belongs to one environment leads on in its own.
+          const shown = /(?:whk|crd)_\w+/.test(path) ? found[0]?.says : (said ?? environment)
+          if (shown === undefined || shown === '') forgetful.push(`${address}: no link`)
+          const wrong = found.filter(({ href, says }) => says !== shown && !isNamed(href, says, text))
+          forgetful.push(...wrong.map(({ href }) => `${address}: ${href}`))
+          ways += found.length
+        }
+      }
+    }
+    expect(forgetful).toEqual([])
+    expect(ways).toBeGreaterThan(2_000)
+  } finally {
+    await endWorld(stocked)
+  }
+}, 120_000)
+
+test('a form without a word about an environment leads back with the one that is chosen', async () => {
+  const { slug } = await scene(true)
+  const settings = `/console/${slug}/settings`
+  const rule = await owner.submit(`${settings}?environment=development`, `/console/${slug}/rollback-rule`)
+  expect(rule.headers.get('location')).toBe(`${settings}?done=rollback&environment=development`)
+  const plain = await owner.submit(settings, `/console/${slug}/rollback-rule`)
+  expect(plain.headers.get('location')).toBe(`${settings}?done=rollback`)
+  const versions = await owner.get(`/console/${slug}/versions?environment=development`)
+  const rows = await owner.get(`${`/console/${slug}/versions`}?status=active&environment=development`)
+  for (const { text } of [versions, rows]) {
+    expect(text).toMatch(/<form method="get"[^>]*><input type="hidden" name="environment" value="development"\/>/)
+  }
+  expect(rows.text).toContain(`<a href="/console/${slug}/versions?environment=development">Clear</a>`)
+})
+
+test('no other app and no page beside those of the app learns which environment is chosen', async () => {
+  const { slug } = await scene(true)
+  const second = await scene(false)
+  const { text } = await owner.get(`/console/${slug}/credentials?environment=development`)
+  for (const path of [`/console/${second.slug}`, '/console', '/installs', '/']) expect(text).toContain(`href="${path}"`)
+})
+
+test('the secrets that have ended, and the rollbacks, are those of one environment', async () => {
+  const { slug } = await scene(true)
+  const ended = `/console/${slug}/credentials/ended`
+  const { text } = await owner.get(`/console/${slug}/credentials?environment=development`)
+  const link = /href="([^"]*\/revoke\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  await owner.submit(link, link.split('?', 1)[0] ?? '')
+  expect((await owner.get(`${ended}?environment=development`)).text).toMatch(/crd_[0-9a-f]+|Revoked/)
+  expect((await owner.get(`${ended}?environment=production`)).text).toContain('No secret has ended in production.')
 })
 
 test('the installs of an app are listed and exported for one environment', async () => {
@@ -149,6 +260,7 @@ test('the installs of an app are listed and exported for one environment', async
   expect(rows(development)).toBe(0)
   expect(development.text).toContain('No installs in development yet.')
   expect(rows(await owner.submit(path, `${path}/export`))).toBe(1)
-  const none = await owner.submit(path, `${path}/export`, { environment: 'development' })
+  const form = await owner.formOn(path, `${path}/export`)
+  const none = await owner.post(`${path}/export?environment=development`, form)
   expect([none.status, rows(none)]).toEqual([200, 0])
 })

@@ -115,8 +115,8 @@ test('the console by keyboard: a developer creates an app, uploads a version, su
 
 test('the console by keyboard: a developer rolls back', async () => {
   const page = await openFor('user', `/console/${world.app.slug}/rollbacks`)
+  await follow(page, 'Development')
   await follow(page, 'Roll back')
-  await follow(page, 'Switch to development')
   await fill(page, 'Reason', 'It was too early')
   const [button = ''] = await page.getByRole('button', { name: /^Make .* the development head$/ }).allTextContents()
   await follow(page, button)

@@ -91,11 +91,10 @@ const finding = async (list: TriedList, name: string, values: readonly string[])
   return null
 }
 
-/** Whether the page says that the field has this value. Of tabs, the first one is the list without parameters. A switch leads to each value. */
+/** Whether the page says that the field has this value. Of tabs, the first one is the list without parameters. */
 const says = (text: string, name: string, value: string, { control, options }: ListField): boolean => {
   if (shows(text, name, value)) return true
   if (control === 'oneOf') return !text.includes(`name="${name}"`) // a short list has no bar, and is in its usual order
-  if (control === 'kept') return text.includes(`?${name}=${value}" aria-current="page"`)
   return control === 'tabs' && options('')[0]?.[0] === value && text.includes('aria-current="true"')
 }
 

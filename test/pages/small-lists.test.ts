@@ -36,7 +36,7 @@ test('ended secrets are found by their label', async () => {
   for (const label of ['backend', 'worker', 'laptop', 'phone', 'tablet', 'desk_1']) {
     const { id } = await createCredential(world.platform, trace, commandLine, {
       slug,
-      environment: 'production',
+      environment: 'development',
       label,
     }).catch(() => ({ id: '' }))
     if (id !== '') await revokeCredential(world.platform, trace, commandLine, id)
@@ -109,11 +109,11 @@ test('the order and the search of redirect URIs survive adding and removing one'
   const path = `/console/${slug}/redirect-uris`
   const uri = `https://${slug}.example/kept`
   const added = await owner.submit(`${path}?q=kept&sort=newest`, path, { environment: 'development', uri })
-  expect(added.headers.get('location')).toBe(`${path}?q=kept&sort=newest&environment=development&done=uri-added`)
+  expect(added.headers.get('location')).toBe(`${path}?q=kept&sort=newest&done=uri-added&environment=development`)
   const { text } = await owner.get(`${path}?q=kept&sort=newest`)
   const href = text.match(/href="([^"]*)" aria-label="Remove/)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const removed = await owner.submit(href, `${path}/remove`)
-  expect(removed.headers.get('location')).toBe(`${path}?q=kept&sort=newest&done=uri-removed`)
+  expect(removed.headers.get('location')).toBe(`${path}?q=kept&sort=newest&done=uri-removed&environment=development`)
 })
 
 test('a confirmation page has the pages of its area around it, with the one that leads to it as the current one', async () => {

@@ -215,13 +215,25 @@ export const listLiveCredentials = async (platform: Platform, clientIds: Readonl
   return { development: await of('development'), production: await of('production') }
 }
 
-/** The ended secrets of an app in both environments, revoked or past their grace period, newest first. With `part`, those whose label or ID contains it. */
-export const listEndedCredentials = async (platform: Platform, appId: string, page: PageRequest, part = '') => {
+/** The ended secrets of one environment, revoked or past their grace period, newest first. With `part`, those whose label or ID contains it. */
+export const listEndedCredentials = async (
+  platform: Platform,
+  clientIds: Readonly<Record<Environment, string>>,
+  environment: Environment,
+  page: PageRequest,
+  part = '',
+) => {
   if (!canBeFound(part)) return emptyPage
   const now = platform.clock.now()
   return await newestFirst(page, async (place, length) => {
-    const rows = await platform.database.queries.credentials.endedOfApp(appId, now, place, length, part)
-    return rows.map(({ credential, environment }) => listedSecret(credential, environment, now))
+    const rows = await platform.database.queries.credentials.endedOfClient(
+      clientIds[environment],
+      now,
+      place,
+      length,
+      part,
+    )
+    return rows.map((row) => listedSecret(row, environment, now))
   })
 }
 

@@ -17,10 +17,10 @@ import { environmentNames } from '../design/badge.tsx'
 import { type AreaNavigation, type FrameProps, Layout, Tabs } from '../design/shell.tsx'
 import { Copyable } from '../design/values.tsx'
 import { deskArea, DeskPage, deskPaths } from '../desk/desk-page.tsx'
-import { kept } from '../list.ts'
-import { textOf } from '../form.ts'
+import { typedIn } from '../form.ts'
 import { stepsOf } from '../step.tsx'
 import { type Acting, requireVisit, type Visit } from '../visit.ts'
+import { environmentIn, environmentSaid } from './chosen-environment.ts'
 
 /**
  * The pages of one app are written once. Members reach them in the console and operators on the desk; an address says which of both
@@ -117,10 +117,6 @@ export type AppVisit = {
   readonly path: (...rest: readonly string[]) => string
   /** The environment that this page shows. */
   readonly environment: Environment
-  /** What keeps it in the address: empty if this address does not say it. */
-  readonly query: string
-  /** The address of a page of the app in the environment that this page shows. */
-  readonly here: (...rest: readonly string[]) => string
 }
 
 /** The properties of a part of a page. */
@@ -136,7 +132,7 @@ export const appFor = async (visit: Visit, slug: string): Promise<AppVisit> => {
   const app = await ownedApp(door.platform, userId, slug, place.as)
   const path = (...rest: readonly string[]) => place.path(slug, ...rest)
   const asked = askedEnvironment(visit)
-  const environment = asked ?? (await usualEnvironment(door, app))
+  visit.call.environment = asked
   return {
     visit,
     as: place.as,
@@ -145,44 +141,23 @@ export const appFor = async (visit: Visit, slug: string): Promise<AppVisit> => {
     others: place.as === 'member' ? await listOtherApps(door.platform, userId, slug) : [],
     may: (right) => hasRight(app.role, right),
     path,
-    environment,
-    query: asked === null ? '' : environmentQuery(asked),
-    here: (...rest) => path(...rest) + environmentQuery(environment),
+    environment: asked ?? (await usualEnvironment(door, app)),
   }
 }
 
-/** What a form says that is shown again, or the address, or the page that a step was opened from. */
-const askedEnvironment = ({ call, refused, kept }: Visit): Environment | null => {
-  const { searchParams } = new URL(call.request.url)
-  const [, queryAbove = ''] = (searchParams.get('from') ?? textOf(refused?.values['from'])).split('?', 2)
-  const said = [
-    refused?.values['environment'],
-    searchParams.get('environment'),
-    kept?.action === call.path ? kept.values['environment'] : null,
-    new URLSearchParams(queryAbove).get('environment'),
-  ]
-  return said.map((one) => environments.find((name) => name === one)).find((one) => one !== undefined) ?? null
-}
+/** What a form says that was sent or is shown again, or the address. */
+const askedEnvironment = (visit: Visit): Environment | null =>
+  visit.call.environment ?? environmentIn(typedIn(visit)) ?? environmentSaid(visit.call.request)
 
 /** An app that has users is shown with them. */
 const usualEnvironment = async ({ platform }: Door, { id }: OwnedApp): Promise<Environment> =>
   (await isLive(platform, id)) ? 'production' : 'development'
 
-export const environmentQuery = (environment: Environment): string => `?environment=${environment}`
-
 /** The same for a page about something that belongs to one environment, whatever the address says. */
-export const inEnvironment = (at: AppVisit, environment: Environment): AppVisit => ({
-  ...at,
-  environment,
-  query: environmentQuery(environment),
-  here: (...rest) => at.path(...rest) + environmentQuery(environment),
-})
-
-/** The field of a list whose page shows one environment. */
-export const environmentOfList = kept(
-  'Environment',
-  environments.map((value) => [value, environmentNames[value]] as const),
-)
+export const inEnvironment = (at: AppVisit, environment: Environment): AppVisit => {
+  at.visit.call.environment = environment
+  return { ...at, environment }
+}
 
 /** The same for the request of a page. @throws login_required, route_not_found */
 export const requireApp = async (door: Door, request: Request, slug: string): Promise<AppVisit> =>
@@ -276,15 +251,15 @@ const tabsIn = (place: AppPlace, slug: string) =>
 type AppPageProps = Omit<FrameProps, 'visit'> &
   AtApp & {
     readonly tab: AppTab
-    /** The page shows one environment, and leads to the other one. */
+    /** The page shows one environment, and leads to itself in the other one. */
     readonly switches?: true
   }
 
 /** The frame of every page of one app. */
 export const AppPage = ({ at, tab, switches, children, ...frame }: AppPageProps) =>
   at.as === 'operator' ? (
-    <DeskAppPage {...frame} visit={at.visit} app={at.app} tab={tab} query={at.query}>
-      {switches === undefined ? null : <Switch at={at} tab={tab} />}
+    <DeskAppPage {...frame} visit={at.visit} app={at.app} tab={tab}>
+      {switches === undefined ? null : <Switch at={at} />}
       {children}
     </DeskAppPage>
   ) : (
@@ -302,15 +277,15 @@ export const AppPage = ({ at, tab, switches, children, ...frame }: AppPageProps)
             an operator activates it again. You can still view everything, revoke secrets and remove redirect URIs.
           </p>
         ) : null}
-        {switches === undefined ? null : <Switch at={at} tab={tab} />}
+        {switches === undefined ? null : <Switch at={at} />}
         {children}
       </div>
     </Layout>
   )
 
-/** Leads to the same page in the other environment. The links to the other pages keep what is chosen. */
-const Switch = ({ at, tab }: AtApp & { readonly tab: AppTab }) => {
-  const pathOf = (environment: Environment) => tabPath(at.place, at.app.slug, tab) + environmentQuery(environment)
+/** Leads to the same page in the other environment. */
+const Switch = ({ at }: AtApp) => {
+  const pathOf = (environment: Environment) => `${at.visit.call.path}?environment=${environment}`
   return (
     <Tabs
       look="tabs switch"
@@ -324,11 +299,10 @@ const Switch = ({ at, tab }: AtApp & { readonly tab: AppTab }) => {
 type DeskAppPageProps = FrameProps & {
   readonly app: Pick<OwnedApp, 'id' | 'slug' | 'name' | 'deletedAt'>
   readonly tab: AppTab
-  readonly query?: string
 }
 
 /** The frame on the desk. A deleted app has only its overview. */
-export const DeskAppPage = ({ app, tab, query = '', children, ...frame }: DeskAppPageProps) => (
+export const DeskAppPage = ({ app, tab, children, ...frame }: DeskAppPageProps) => (
   <DeskPage
     {...frame}
     belongsTo={app.name}
@@ -340,7 +314,6 @@ export const DeskAppPage = ({ app, tab, query = '', children, ...frame }: DeskAp
         label="App"
         links={tabsIn(onDesk, app.slug).map(({ path, name }) => ({ path, name }))}
         current={tabPath(onDesk, app.slug, tab)}
-        query={query}
       />
     ) : null}
     {children}
@@ -353,8 +326,7 @@ const memberNavigation = (at: AppVisit, current: string): AreaNavigation => ({
   label: 'App',
   links: tabsIn(inConsole, at.app.slug),
   current,
-  query: at.query,
-  above: [yourApps, { href: at.path() + at.query, name: at.app.name, avatarId: at.app.id }],
+  above: [yourApps, { href: at.path(), name: at.app.name, avatarId: at.app.id }],
 })
 
 /** The current app, and the way to the developer's other ones. */

@@ -34,9 +34,7 @@ import {
   type AtApp,
   ClientId,
   environmentField,
-  environmentQuery,
   inBoth,
-  inEnvironment,
   pageOfApp,
   type AppPlace,
   requireApp,
@@ -68,10 +66,10 @@ export const credentialRoutes = (door: Door, place: AppPlace) =>
       return showSecret(visit, slug, await acting(visit, may, ticket).do(createCredential, input))
     },
     // A form that is sent twice creates one secret, and only the first answer shows it.
-    again: ({ visit, fields: { environment } }, { slug }) => ({
+    again: ({ visit }, { slug }) => ({
       section: place.key,
       message: secretShownBefore('revoke it and create another'),
-      href: addressIn(visit, slug, 'credentials') + environmentQuery(environment),
+      href: addressIn(visit, slug, 'credentials'),
       name: 'See the credentials',
     }),
   })
@@ -101,7 +99,7 @@ const show = async (at: AppVisit): Promise<Response> => {
               </a>
             )}
             {isFull ? null : (
-              <a class="button primary" href={at.here('credentials', 'new')}>
+              <a class="button primary" href={at.path('credentials', 'new')}>
                 Create a {environment} secret
               </a>
             )}
@@ -130,7 +128,7 @@ const show = async (at: AppVisit): Promise<Response> => {
         ) : null}
       </Allowed>
       <p>
-        <a href={at.path('credentials', 'ended') + at.query}>See the secrets that were revoked or have expired</a>
+        <a href={at.path('credentials', 'ended')}>See the secrets that were revoked or have expired</a>
       </p>
     </AppPage>,
   )
@@ -155,7 +153,7 @@ const showForm = async (visit: Visit, { slug }: Slug): Promise<Response> => {
             hint="Optional. For example, where the secret will be stored."
             input={{ maxLength: 200, autocomplete: 'off' }}
           />
-          <SendOrCancel button="Create the secret" back={at.here('credentials')} />
+          <SendOrCancel button="Create the secret" back={at.path('credentials')} />
         </Form>
       </Allowed>
     </AppPage>,
@@ -246,8 +244,7 @@ const Maker = ({ at: { visit, as, app }, secret: { createdBy } }: AtApp & OfSecr
 
 /** The only page that shows a secret. */
 const showNew = async (found: AppVisit, id: string): Promise<Response> => {
-  const { secret: created, others } = await liveSecretOf(found.visit.door, found, id)
-  const at = inEnvironment(found, created.environment)
+  const { at, secret: created, others } = await liveSecretOf(found.visit.door, found, id)
   const old = others[0]
   return secretPage(at.visit, (value) => (
     <AppPage at={at} tab="credentials" title={value === null ? 'Secret' : 'Your new secret'}>
@@ -262,7 +259,7 @@ const showNew = async (found: AppVisit, id: string): Promise<Response> => {
         what="secret"
         label="Client secret"
         advice="create or rotate one"
-        back={{ href: at.here('credentials'), name: 'the credentials' }}
+        back={{ href: at.path('credentials'), name: 'the credentials' }}
       >
         {at.as === 'operator' ? <p>Give the secret to the developer over a channel that you trust.</p> : null}
       </ShownOnce>
@@ -273,7 +270,7 @@ const showNew = async (found: AppVisit, id: string): Promise<Response> => {
       )}
       {value === null || at.as === 'operator' ? null : (
         <p>
-          <a href={at.here('first-call')}>Make the first call with it</a>
+          <a href={at.path('first-call')}>Make the first call with it</a>
         </p>
       )}
     </AppPage>
@@ -290,9 +287,11 @@ const endedSecrets = inBoth(({ key, pattern }) =>
 const showEnded = async (visit: Visit, { slug }: Slug): Promise<Response> => {
   const at = await appFor(visit, slug)
   const asked = endedSecrets[at.place.key].read(visit, { slug })
-  const secrets = await asked.rows((part) => listEndedCredentials(visit.door.platform, at.app.id, part, asked.values.q))
+  const secrets = await asked.rows((part) =>
+    listEndedCredentials(visit.door.platform, at.app.clientIds, at.environment, part, asked.values.q),
+  )
   return page(
-    <AppPage at={at} tab="credentials" title="Ended secrets">
+    <AppPage at={at} tab="credentials" title="Ended secrets" switches>
       <FilterBar of={asked} isShown={isLong(secrets)} />
       <Table
         label="Ended secrets"
@@ -301,7 +300,6 @@ const showEnded = async (visit: Visit, { slug }: Slug): Promise<Response> => {
           Secret: ({ id, label }) => (
             <Lines of={[<bdi>{label ?? 'Without a label'}</bdi>, <code class="small">{id}</code>]} />
           ),
-          Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
           'Ends with': (secret) => <SecretHint secret={secret} />,
           Created: (secret) => (
             <Lines
@@ -321,7 +319,7 @@ const showEnded = async (visit: Visit, { slug }: Slug): Promise<Response> => {
             </>
           ),
         }}
-        empty={noMatch(secrets, 'No secret has ended.')}
+        empty={noMatch(secrets, `No secret has ended in ${at.environment}.`)}
       />
       <Pager of={secrets} />
     </AppPage>,

@@ -78,7 +78,6 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       about={<code>{app.slug}</code>}
       app={app}
       tab=""
-      query={at?.query ?? ''}
       visit={visit}
       notices={notices}
     >

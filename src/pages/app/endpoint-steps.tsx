@@ -9,11 +9,10 @@ import { secretShownBefore } from '../change.tsx'
 import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { GraceField } from '../grace-field.tsx'
 import { seeOther } from '../page.ts'
-import { listPath } from '../query.ts'
 import { showOnce } from '../secret-page.ts'
 import { stepsOf } from '../step.tsx'
 import type { Visit } from '../visit.ts'
-import { acting, addressIn, appFor, inBoth } from './app-area.tsx'
+import { acting, addressIn, appFor, inBoth, inEnvironment } from './app-area.tsx'
 
 type At = { readonly slug: string; readonly id: string }
 
@@ -23,8 +22,12 @@ const ofEndpoint = stepsOf(
     inBoth(({ area, pattern }) => ({
       area,
       root: pattern('webhooks/:id'),
-      find: async (visit: Visit, { slug, id }: At) =>
-        await readEndpoint(visit.door.platform, (await appFor(visit, slug)).app.id, id),
+      find: async (visit: Visit, { slug, id }: At) => {
+        const at = await appFor(visit, slug)
+        const endpoint = await readEndpoint(visit.door.platform, at.app.id, id)
+        inEnvironment(at, endpoint.environment)
+        return endpoint
+      },
       belongsTo: ({ url }: { readonly url: string }) => new URL(url).host,
     })),
   ),
@@ -101,10 +104,9 @@ const removal = ofEndpoint('remove', {
     counts: [[deliveries.pending, 'waiting event is never sent', 'waiting events are never sent']],
     button: 'Remove',
   }),
-  act: async ({ visit }, at, find) => {
-    const { environment } = await find()
+  act: async ({ visit }, at) => {
     await acting(visit, ownsEndpoint(at, 'webhooks')).do(removeEndpoint, at.id)
-    return seeOther(listPath(addressIn(visit, at.slug, 'webhooks'), { environment, done: 'removed' }))
+    return seeOther(`${addressIn(visit, at.slug, 'webhooks')}?done=removed`)
   },
   done: {},
 })

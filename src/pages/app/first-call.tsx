@@ -39,7 +39,7 @@ export const firstCallRoutes = (door: Door) =>
         {secrets.length > 0 ? null : (
           <p class="notice">
             {`This app has no active ${environment} secret. `}
-            <a href={at.here('credentials', 'new')}>Create one first</a>, then return to this page.
+            <a href={at.path('credentials', 'new')}>Create one first</a>, then return to this page.
           </p>
         )}
         <h2>1. Set up a terminal</h2>
@@ -64,7 +64,7 @@ export const firstCallRoutes = (door: Door) =>
             <>
               {' '}
               No redirect URI is registered in this environment yet, so the link shows an error until you{' '}
-              <a href={at.here('redirect-uris')}>register one</a>.
+              <a href={at.path('redirect-uris')}>register one</a>.
             </>
           ) : null}
         </p>

@@ -18,12 +18,11 @@ import { choice, list, listRoutes, order, tabs, timeOrders, type ListValues } fr
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { appFor, AppPage, type AppVisit, environmentOfList, inEnvironment } from './app-area.tsx'
+import { appFor, AppPage, type AppVisit } from './app-area.tsx'
 
 const appInstalls = list('app-installs', '/console/:slug/installs', {
   status: tabs('Status', installTabs),
   kind: choice('Installed on', resourceKindOptions),
-  environment: environmentOfList,
   sort: order(timeOrders),
 })
 
@@ -47,9 +46,7 @@ export const appInstallRoutes = (door: Door) =>
       may: mayView,
       rows: async (visit, values, at) => {
         const found = await appFor(visit, at.slug)
-        const environment = values.environment ?? found.environment
-        const filter = filterOf(values, inEnvironment(found, environment))
-        const input = { app: found.app, filter, order: values.sort }
+        const input = { app: found.app, filter: filterOf(values, found), order: values.sort }
         return await visit.as(mayView(at)).do(exportAppInstalls, input)
       },
       columns,

@@ -21,16 +21,7 @@ import { formOf, text, texts, valuesIn } from '../form.ts'
 import type { KeptForm } from '../kept-form.ts'
 import { page, seeOther } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import {
-  acting,
-  appFor,
-  AppPage,
-  type AppVisit,
-  environmentField,
-  environmentQuery,
-  inEnvironment,
-  type AppPlace,
-} from './app-area.tsx'
+import { acting, appFor, AppPage, type AppVisit, environmentField, inEnvironment, type AppPlace } from './app-area.tsx'
 import { showEndpointSecret } from './endpoint-steps.tsx'
 import { endpointCrumb } from './webhooks.tsx'
 
@@ -54,10 +45,10 @@ export const newEndpointRoutes = (door: Door, place: AppPlace) =>
           const { id, secret } = await acting(visit, mayInActiveApp(slug, 'webhooks'), ticket).do(addEndpoint, input)
           return showEndpointSecret(visit, { slug, id }, secret)
         },
-        again: ({ fields: { environment } }, { slug }) => ({
+        again: (_, { slug }) => ({
           section: place.key,
           message: secretShownBefore('rotate it'),
-          href: place.path(slug, 'webhooks') + environmentQuery(environment),
+          href: place.path(slug, 'webhooks'),
           name: 'See the webhooks',
         }),
       }),
@@ -153,7 +144,7 @@ const ask = (at: AppVisit, values: EndpointValues): Response => {
         </ChoiceSet>
         <SendOrCancel
           button={isNew ? 'Add the endpoint' : 'Save the changes'}
-          back={isNew ? at.here('webhooks') : at.path('webhooks', endpoint.id)}
+          back={at.path('webhooks', ...(isNew ? [] : [endpoint.id]))}
         />
       </Form>
     </AppPage>,

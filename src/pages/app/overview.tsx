@@ -76,8 +76,8 @@ const dashboardOf = async (at: AppVisit, overview: AppOverview) => {
       <ActivityTiles
         activity={activity}
         activeInstalls={activeInstalls}
-        installsHref={at.here('installs')}
-        webhooksHref={at.here('webhooks')}
+        installsHref={at.path('installs')}
+        webhooksHref={at.path('webhooks')}
       />
       <StatusRows at={at} overview={overview} />
       <h2>Latest events</h2>

@@ -25,8 +25,6 @@ import {
   type AppVisit,
   type AtApp,
   environmentField,
-  environmentOfList,
-  environmentQuery,
   inBoth,
   type AppPlace,
   stepsBelow,
@@ -38,7 +36,6 @@ const uris = inBoth(({ key, pattern }) =>
   list(key === 'console' ? 'uris' : 'desk-uris', pattern('redirect-uris'), {
     q: search('Part of the address'),
     sort: order([['address', 'Address'], ...timeOrders]),
-    environment: environmentOfList,
   }),
 )
 
@@ -56,11 +53,11 @@ export const redirectUriRoutes = (door: Door, place: AppPlace) =>
         // Copied text often has a space before or after it. No redirect URI has one.
         const input = { slug, environment, uri: uri.trim() }
         await acting(visit, mayInActiveApp(slug, 'settings'), ticket).do(addRedirectUri, input)
-        return seeOther(backTo(place.path(slug, 'redirect-uris'), back, { environment, done: 'uri-added' }))
+        return seeOther(backTo(place.path(slug, 'redirect-uris'), back, { done: 'uri-added' }))
       },
-      again: ({ fields: { environment } }, { slug }) => ({
+      again: (_, { slug }) => ({
         section: place.key,
-        href: place.path(slug, 'redirect-uris') + environmentQuery(environment),
+        href: place.path(slug, 'redirect-uris'),
         name: 'See the redirect URIs',
       }),
     }),

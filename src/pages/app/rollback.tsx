@@ -1,4 +1,3 @@
-import { type Environment, environments } from '../../domain/app.ts'
 import { notOurForm } from '../version.ts'
 import type { ScopeCatalogue } from '../../domain/scope.ts'
 import { versionLimits } from '../../domain/version.ts'
@@ -18,9 +17,8 @@ import { Table } from '../design/table.tsx'
 import { Time } from '../design/values.tsx'
 import { ChangeTable } from '../desk/review-changes.tsx'
 import { formOf, outcomeOf, text, textOf } from '../form.ts'
-import type { Values } from '../kept-form.ts'
 import { isReading, page, seeOther } from '../page.ts'
-import { parameterOf, parametersOf } from '../query.ts'
+import { parameterOf } from '../query.ts'
 import { appFor, AppPage, type AppVisit, type AtApp, consoleAppPath, environmentField } from './app-area.tsx'
 import { LiveVersions } from './versions.tsx'
 import { mayInActiveApp } from '../../operations/acting-as.ts'
@@ -38,10 +36,8 @@ export const newRollbackRoutes = (door: Door) =>
     effect: 'gives users a version',
     form: rollbackForm,
     show: async (visit, { slug }, sent) => {
-      const { request } = visit.call
       const at = await appFor(visit, slug)
-      if (!isReading(request)) return await show(at, askedIn(sent))
-      return await show(at, askedIn({ ...parametersOf(request), to: parameterOf(visit, 'to') }))
+      return await show(at, isReading(visit.call.request) ? parameterOf(visit, 'to') : textOf(sent['to']))
     },
     act: async ({ visit, fields, ticket }, { slug }) => {
       const { environment } = fields
@@ -54,11 +50,6 @@ export const newRollbackRoutes = (door: Door) =>
     again: (_, { slug }) => ({ href: consoleAppPath(slug, 'rollbacks'), name: 'See the rollbacks' }),
   })
 
-const askedIn = (given: Values): Asked => ({
-  environment: environments.find((one) => one === textOf(given['environment'])) ?? 'production',
-  to: textOf(given['to']),
-})
-
 const tooLong = `Write at most ${versionLimits.reason} characters.`
 
 /** @throws invalid_request for a field that no page of ours has */
@@ -68,15 +59,9 @@ const readSeen = (field: string) => {
   return { fromId, toId }
 }
 
-type Asked = {
-  readonly environment: Environment
-  /** The version to go back to; empty for the one before the current one. */
-  readonly to: string
-}
-
-const show = async (at: AppVisit, asked: Asked): Promise<Response> => {
-  const { visit, app } = at
-  const { environment, to } = asked
+/** `to` is the version to go back to; empty for the one before the current one. */
+const show = async (at: AppVisit, to: string): Promise<Response> => {
+  const { visit, app, environment } = at
   const { platform } = visit.door
   const catalogue = await readCatalogue(platform)
   const status = environment === 'production' ? 'superseded' : null
@@ -88,25 +73,15 @@ const show = async (at: AppVisit, asked: Asked): Promise<Response> => {
     status === null ? null : await listLiveChanges(platform, app.id, { limit: changesShown, cursor: null })
   const error = found.kind === 'refused' && to !== '' && visit.refused === undefined ? found.error : null
   return page(
-    <AppPage
-      at={at}
-      tab="versions"
-      title={titles[environment]}
-      about={abouts[environment]}
-      actions={
-        <a class="button" href={`${at.path('rollbacks', 'new')}?environment=${others[environment]}`}>
-          Switch to {others[environment]}
-        </a>
-      }
-    >
+    <AppPage at={at} tab="versions" title={titles[environment]} about={abouts[environment]} switches>
       <Problem error={error} />
-      <TargetForm at={at} environment={environment} versions={targets.map(({ version }) => version)} to={to} />
+      <TargetForm at={at} versions={targets.map(({ version }) => version)} to={to} />
       {found.kind === 'refused' ? (
         <EmptyState title={to === '' ? 'There is no previous version' : 'This version cannot be chosen'}>
           {to === '' && targets.length > 0 ? 'Choose another version above.' : nothing[environment]}
         </EmptyState>
       ) : (
-        <Preview at={at} catalogue={catalogue} asked={asked} preview={found.value} />
+        <Preview at={at} catalogue={catalogue} preview={found.value} />
       )}
       {changes === null || changes.data.length === 0 ? null : (
         <section>
@@ -132,23 +107,20 @@ const abouts = {
   production: 'Users get an earlier live version again. It replaces the current one at once.',
   development: 'Development credentials get another version. Nothing changes for users.',
 } as const
-const others = { production: 'development', development: 'production' } as const
 const nothing = {
   production: 'Only a version that was live before can be live again.',
   development: 'The development head can move to any other version of the app.',
 } as const
 
 type TargetFormProps = AtApp & {
-  readonly environment: Environment
   readonly versions: readonly string[]
   readonly to: string
 }
 
 /** Chooses another target, and shows what it would change. */
-const TargetForm = ({ at, environment, versions, to }: TargetFormProps) =>
+const TargetForm = ({ at, versions, to }: TargetFormProps) =>
   versions.length === 0 ? null : (
     <form method="get" action={at.path('rollbacks', 'new')} class="filter-bar">
-      <input type="hidden" name="environment" value={environment} />
       <div class="filter-field search">
         <Choices
           name="to"
@@ -164,11 +136,11 @@ const TargetForm = ({ at, environment, versions, to }: TargetFormProps) =>
 
 type PreviewProps = AtApp & {
   readonly catalogue: ScopeCatalogue
-  readonly asked: Asked
   readonly preview: Awaited<ReturnType<typeof previewRollback>>
 }
 
-const Preview = ({ at, catalogue, asked: { environment }, preview }: PreviewProps) => {
+const Preview = ({ at, catalogue, preview }: PreviewProps) => {
+  const { environment } = at
   const { from, to, activeInstalls, newScopes, droppedScopes, changes, moreChanges } = preview
   return (
     <>

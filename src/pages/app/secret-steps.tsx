@@ -18,18 +18,19 @@ import { emptyForm, formOf, numberIn, text } from '../form.ts'
 import { GraceField } from '../grace-field.tsx'
 import { showOnce } from '../secret-page.ts'
 import type { Visit } from '../visit.ts'
-import { acting, addressIn, appFor, type AppVisit, environmentField, stepsBelow } from './app-area.tsx'
+import { acting, addressIn, appFor, type AppVisit, environmentField, inEnvironment, stepsBelow } from './app-area.tsx'
 
 // What ends the client secrets of an app. In a suspended app members can revoke secrets, but make none.
 
 const ofSecrets = stepsBelow('credentials', 'Credentials')
 
-/** A secret of this app that has not ended, with the others of its environment. @throws route_not_found for any other */
-export const liveSecretOf = async ({ platform }: Door, { app }: AppVisit, id: string) => {
-  const live = await listLiveCredentials(platform, app.clientIds)
+/** A secret of this app that has not ended, in its environment and with the others of it. @throws route_not_found for any other */
+export const liveSecretOf = async ({ platform }: Door, found: AppVisit, id: string) => {
+  const live = await listLiveCredentials(platform, found.app.clientIds)
   const secret = environments.flatMap((environment) => live[environment]).find((one) => one.id === id)
   if (secret === undefined) throw refuse('route_not_found')
-  return { secret, others: live[secret.environment].filter((one) => one.id !== id) }
+  const at = inEnvironment(found, secret.environment)
+  return { at, secret, others: live[secret.environment].filter((one) => one.id !== id) }
 }
 
 export const secretName = ({ label }: Pick<ListedSecret, 'label'>): string => label ?? 'Secret without a label'

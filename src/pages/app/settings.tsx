@@ -221,9 +221,7 @@ const settingsPage = async (at: AppVisit): Promise<Response> => {
               ['redirect-uris', 'Redirect URIs', 'The addresses that users return to.'] as const,
               ['scopes', 'Scopes', 'What the app may ask for.'] as const,
             ]}
-            row={([path, name, about]) => (
-              <Row key={path} href={at.path(path) + at.query} title={name} facts={[about]} />
-            )}
+            row={([path, name, about]) => <Row key={path} href={at.path(path)} title={name} facts={[about]} />}
           />
         </>
       )}

@@ -203,7 +203,7 @@ const Actions = ({ at, version }: ActionsProps) => {
       )}
       {isProductionRollbackTarget(status) ? (
         <a class="button" href={rollback('production')}>
-          Roll back to it
+          Roll production back to it
         </a>
       ) : null}
     </>

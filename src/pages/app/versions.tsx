@@ -1,4 +1,3 @@
-import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { versionStatuses } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
@@ -11,7 +10,7 @@ import {
   type LiveChange,
 } from '../../operations/versions/lists.ts'
 import type { ParamsOf } from '../change.tsx'
-import { Badge, EnvironmentBadge, environmentNames, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
+import { Badge, VersionStatusBadge, versionStatusWords } from '../design/badge.tsx'
 import { EmptyState } from '../design/empty.tsx'
 import { FilterBar, noMatch, Pager, timeSort } from '../design/list-tools.tsx'
 import { Table } from '../design/table.tsx'
@@ -111,15 +110,14 @@ const rollbackNotices = {
   development: 'The development head has moved.',
 } as const
 
-const rollbackList = list('rollbacks', '/console/:slug/rollbacks', {
-  environment: choice(
-    'Environment',
-    environments.map((value) => [value, environmentNames[value]] as const),
-    'Both',
-  ),
-})
+const rollbackWords = {
+  production: 'In production a rollback makes an earlier version live again.',
+  development: 'In development a rollback moves the development head.',
+} as const
 
-/** Every rollback of an app. */
+const rollbackList = list('rollbacks', '/console/:slug/rollbacks', {})
+
+/** Every rollback in one environment of an app. */
 export const rollbackRoutes = (door: Door) => listRoutes(door, rollbackList, { by: 'user', show: showRollbacks })
 
 /** Null for a draft that was removed. */
@@ -128,17 +126,17 @@ const VersionLink = ({ at, version }: AtApp & { readonly version: string | null 
 
 const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> => {
   const at = await appFor(visit, slug)
-  const { app } = at
-  const asked = rollbackList.read(visit, { slug })
-  const { environment } = asked.values
-  const rollbacks = await asked.rows((page) => listRollbacks(visit.door.platform, app.id, page, environment))
+  const rollbacks = await rollbackList
+    .read(visit, { slug })
+    .rows((page) => listRollbacks(visit.door.platform, at.app.id, page, at.environment))
   return page(
     <AppPage
       at={at}
       tab="versions"
       title="Rollbacks"
+      switches
       notices={rollbackNotices}
-      about="In development a rollback moves the development head. In production it makes a version live again."
+      about={rollbackWords[at.environment]}
       actions={
         <>
           <a class="button" href={at.path('live')}>
@@ -150,18 +148,16 @@ const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> 
         </>
       }
     >
-      <FilterBar of={asked} />
       <Table
         label="Rollbacks"
         rows={rollbacks.rows}
         columns={{
           Time: ({ createdAt }) => <Time at={createdAt} />,
-          Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
           From: ({ from }) => <VersionLink at={at} version={from} />,
           To: ({ to }) => <VersionLink at={at} version={to} />,
           Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
         }}
-        empty={noMatch(rollbacks, 'No rollbacks yet.')}
+        empty={noMatch(rollbacks, `No rollbacks in ${at.environment} yet.`)}
       />
       <Pager of={rollbacks} />
     </AppPage>,

@@ -9,16 +9,7 @@ import { ShownOnce } from '../design/values.tsx'
 import { list, listRoutes, search } from '../list.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import {
-  Allowed,
-  appFor,
-  AppPage,
-  type AppVisit,
-  type AtApp,
-  environmentOfList,
-  inBoth,
-  type AppPlace,
-} from './app-area.tsx'
+import { Allowed, appFor, AppPage, type AppVisit, type AtApp, inBoth, type AppPlace } from './app-area.tsx'
 import { EndpointStatus, kindsInWords } from '../endpoint-words.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
@@ -26,7 +17,6 @@ const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.
 const endpointList = inBoth(({ key, pattern }) =>
   list(key === 'console' ? 'endpoints' : 'desk-endpoints', pattern('webhooks'), {
     q: search('Search URLs'),
-    environment: environmentOfList,
   }),
 )
 
@@ -51,7 +41,7 @@ const show = async (visit: Visit, { slug }: { readonly slug: string }): Promise<
       notices={notices}
       actions={
         at.may('webhooks') ? (
-          <a class="button primary" href={at.here('webhooks', 'new')}>
+          <a class="button primary" href={at.path('webhooks', 'new')}>
             Add an endpoint
           </a>
         ) : undefined

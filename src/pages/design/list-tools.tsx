@@ -24,7 +24,6 @@ export const FilterBar = ({ of, part, button, label, isShown = true }: FilterBar
     ([name, { control, isLinked }]) =>
       (part === undefined || of.parts[part]?.includes(name) === true) &&
       control !== 'tabs' &&
-      control !== 'kept' &&
       (isLinked !== true || texts[name] !== ''),
   )
   const own = new Set(fields.map(([name]) => name))

@@ -69,8 +69,6 @@ export type AreaNavigation = {
   readonly links: readonly NavLink[]
   /** The path of the current page. */
   readonly current: string
-  /** What the links add to their paths. */
-  readonly query?: string
   /** Above the links on a wide window: what they belong to. */
   readonly head?: ComponentChildren
   /** The pages above the area. */
@@ -215,7 +213,7 @@ const Who = ({ visit }: { readonly visit: Visit }) => (
 )
 
 /** The pages of one area: below the areas on a wide window, a row of tabs on a phone. */
-const AreaLinks = ({ label, links, current, head, query = '' }: AreaNavigation) => (
+const AreaLinks = ({ label, links, current, head }: AreaNavigation) => (
   <nav aria-label={label} class="area">
     {head === undefined ? null : <div class="area-head">{head}</div>}
     <ul>
@@ -223,7 +221,7 @@ const AreaLinks = ({ label, links, current, head, query = '' }: AreaNavigation) 
         <>
           {group === undefined || group === links[index - 1]?.group ? null : <li class="area-name">{group}</li>}
           <li key={path}>
-            <a href={path + query} aria-current={path === current ? 'page' : undefined}>
+            <a href={path} aria-current={path === current ? 'page' : undefined}>
               {icon === undefined ? null : <Icon name={icon} />}
               {name}
               <WaitingCount of={waiting} />
@@ -257,12 +255,12 @@ const SiteFooter = () => (
 type TabsLook = { readonly look?: 'tabs' | 'tabs switch' }
 
 /** Links to the parts of one page, or as a switch to the same page for something else, such as the other environment. */
-export const Tabs = ({ label, links, current, query = '', look = 'tabs' }: AreaNavigation & TabsLook) => (
+export const Tabs = ({ label, links, current, look = 'tabs' }: AreaNavigation & TabsLook) => (
   <nav aria-label={label} class={look}>
     <ul>
       {links.map(({ path, name }) => (
         <li key={path}>
-          <a href={path + query} aria-current={path === current ? 'page' : undefined}>
+          <a href={path} aria-current={path === current ? 'page' : undefined}>
             {name}
           </a>
         </li>
@@ -277,7 +275,7 @@ type Crumb = { readonly href: string; readonly name: string; readonly avatarId?:
 /** The way back from a page: what is above its area, the page of the area that it is below, and what it names itself. */
 const crumbsOf = (nav: AreaNavigation | undefined, named: readonly Crumb[], path: string): readonly Crumb[] => {
   const current = nav?.links.find((link) => link.path === nav.current)
-  const own = current === undefined ? [] : [{ href: current.path + (nav?.query ?? ''), name: current.name }]
+  const own = current === undefined ? [] : [{ href: current.path, name: current.name }]
   const isNamed = (href: string) => named.some((crumb) => pathIn(crumb.href) === pathIn(href))
   return [...[...(nav?.above ?? []), ...own].filter(({ href }) => !isNamed(href)), ...named].filter(
     ({ href }) => pathIn(href) !== path,

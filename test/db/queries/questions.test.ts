@@ -88,7 +88,7 @@ describe.each([0, 1] as const)('of two sides, number %p', (index) => {
     const live = await q.credentials.liveOfClient(clientId, now)
     expect([live.length, live.at(-1)?.id]).toEqual([2, credential])
     expect(new Set(live.map((row) => row.clientId))).toEqual(new Set([clientId]))
-    expect(await q.credentials.endedOfApp(app.id, now, beyond, 10)).toEqual([])
+    expect(await q.credentials.endedOfClient(app.development.clientId, now, beyond, 10)).toEqual([])
     expect(await q.credentials.lastUseOfApp(app.id)).not.toBeNull()
     expect((await q.redirectUris.listByApp(app.id)).map(({ uri }) => uri).toSorted()).toEqual(
       [app.liveRedirectUri, app.redirectUri].toSorted(),
@@ -200,15 +200,16 @@ test('an ended secret or grant is listed among the ended ones, newest first, and
     credential,
   )
   const ended = async (before: string) =>
-    (await q.credentials.endedOfApp(app.id, now, before, 10)).map((row) => row.credential.id)
+    (await q.credentials.endedOfClient(app.development.clientId, now, before, 10)).map(({ id }) => id)
   expect([await ended(beyond), await ended(credential)]).toEqual([[credential], []])
-  expect(await q.credentials.endedOfApp(sides[1].app.id, now, beyond, 10)).toEqual([])
+  expect(await q.credentials.endedOfClient(sides[1].app.development.clientId, now, beyond, 10)).toEqual([])
   const [other] = await q.credentials.liveOfClient(app.development.clientId, now)
   const graced = other?.id ?? ''
   await platform.database.transaction(async (writing) => await writing.credentials.endAt([{ id: graced }], now + 10))
   const livesAt = async (at: number) => (await q.credentials.liveOfClient(app.development.clientId, at)).length
   expect([await livesAt(now + 9), await livesAt(now + 10)]).toEqual([1, 0])
-  const endedAt = async (at: number) => (await q.credentials.endedOfApp(app.id, at, beyond, 10)).length
+  const endedAt = async (at: number) =>
+    (await q.credentials.endedOfClient(app.development.clientId, at, beyond, 10)).length
   expect([await endedAt(now + 9), await endedAt(now + 10)]).toEqual([1, 2])
   await platform.database.transaction(async (writing) => {
     await writing.webhookEndpoints.endSecretsAt([{ id: secret }], now)

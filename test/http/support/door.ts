@@ -47,6 +47,7 @@ export const callWith = (request: Request, known: Partial<Call> = {}): Call => {
     status: 200,
     headers: null,
     cookies: null,
+    environment: null,
     openTo: null,
     file: null,
     connection: null,

@@ -12,12 +12,11 @@ export type PlainBrowser = {
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
   /** Sends a form with files, as a browser encodes it. */
   upload(path: string, fields: FileFields, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /**
-   * The hidden fields of the page's form for `action`. If the page has a link there instead, because the step is confirmed
-   * first, they are those of the page that it leads to.
-   */
+  /** The page with a form for `action`. If it has a link there instead, because the step is confirmed first, the page that it leads to. */
+  pageWith(page: string, action: string): Promise<string>
+  /** The hidden fields of that form. */
   formOn(page: string, action: string): Promise<Record<string, string>>
-  /** Sends that form with its hidden fields and these. */
+  /** Sends that form to its address, with its hidden fields and these. */
   submit(page: string, action: string, fields?: Fields): Promise<Seen>
   /** The page that the answer leads to by itself, as the browser would load it; the answer itself when it leads nowhere. */
   follow(answer: Seen): Promise<Seen>
@@ -59,13 +58,16 @@ export const plainBrowser = (url: string, publicUrl = url): PlainBrowser => {
       await send('POST', path, { ...fromAPageOfOurs, ...headers }, encoded(fields)),
     upload: async (path, fields, headers = {}) =>
       await send('POST', path, { 'sec-fetch-site': 'same-origin', ...headers }, multipart(fields)),
-    formOn: async (page, action) => {
+    pageWith: async (page, action) => {
       const { text } = await browser.get(page)
       const link = formFor(text, action) === undefined ? linkTo(text, action) : null
-      return hiddenFields(link === null ? text : (await browser.get(link)).text, action)
+      return link === null ? text : (await browser.get(link)).text
     },
-    submit: async (page, action, fields = {}) =>
-      await browser.post(action, { ...(await browser.formOn(page, action)), ...fields }),
+    formOn: async (page, action) => hiddenFields(await browser.pageWith(page, action), action),
+    submit: async (page, action, fields = {}) => {
+      const text = await browser.pageWith(page, action)
+      return await browser.post(addressOf(text, action), { ...hiddenFields(text, action), ...fields })
+    },
     follow: async (answer) => {
       const location = leadsTo(answer)
       return location === null ? answer : await browser.get(location, { 'sec-fetch-site': 'same-origin' })
@@ -128,8 +130,17 @@ const linkTo = (html: string, path: string): string | null => {
 const formFor = (html: string, action: string) =>
   [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].find(
     ([, attributes = '']) =>
-      attributes.includes('method="post"') && unescaped(attributes).includes(`action="${action}"`),
+      attributes.includes('method="post"') && actionIn(attributes).split('?', 1)[0] === action.split('?', 1)[0],
   )
+
+const actionIn = (attributes: string): string => unescaped(/ action="([^"]*)"/.exec(attributes)?.[1] ?? '')
+
+/** Where the page's first form for this action is sent, with its query. @throws Error when there is none */
+export const addressOf = (html: string, action: string): string => {
+  const form = formFor(html, action)
+  if (form === undefined) throw new Error(`The page has no form for ${action}.`)
+  return actionIn(form[1] ?? '')
+}
 
 /** The hidden fields of the page's first form for this action. @throws Error when there is none */
 export const hiddenFields = (html: string, action: string): Record<string, string> => {
