@@ -155,7 +155,10 @@ const waysIn = (html: string, root: string): readonly URL[] => {
   const found = (attribute: string) => ({
     element: (element: HTMLRewriterTypes.Element) => {
       const address = (element.getAttribute(attribute) ?? '').replaceAll('&amp;', '&')
-      ways.push({ url: new URL(address, world.server.url), reads: element.getAttribute('method') === 'get' })
+      const url = new URL(address, world.server.url)
+      const reads = element.getAttribute('method') === 'get'
+      if (reads) url.search = ''
+      ways.push({ url, reads })
     },
   })
   new HTMLRewriter()
@@ -217,7 +220,7 @@ test('every link and form of every page of an app leads on with the environment 
   } finally {
     await endWorld(stocked)
   }
-}, 120_000)
+}, 300_000)
 
 test('a form without a word about an environment leads back with the one that is chosen', async () => {
   const { slug } = await scene(true)
