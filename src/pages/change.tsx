@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { PlatformError } from '../domain/errors.ts'
 import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { environmentIn } from './app/chosen-environment.ts'
+import { environmentIn } from './chosen-environment.ts'
 import { type AreaNavigation, Layout } from './design/shell.tsx'
 import {
   answerForm,

@@ -20,7 +20,7 @@ import { deskArea, DeskPage, deskPaths } from '../desk/desk-page.tsx'
 import { typedIn } from '../form.ts'
 import { stepsOf } from '../step.tsx'
 import { type Acting, requireVisit, type Visit } from '../visit.ts'
-import { environmentIn, environmentSaid } from './chosen-environment.ts'
+import { environmentIn, environmentSaid } from '../chosen-environment.ts'
 
 /**
  * The pages of one app are written once. Members reach them in the console and operators on the desk; an address says which of both

@@ -1,7 +1,7 @@
-import { type Environment, environments } from '../../domain/app.ts'
-import type { Call } from '../../http/call.ts'
-import type { Values } from '../kept-form.ts'
-import { choiceParameter } from '../query.ts'
+import { type Environment, environments } from '../domain/app.ts'
+import type { Call } from '../http/call.ts'
+import type { Values } from './kept-form.ts'
+import { choiceParameter } from './query.ts'
 
 // The pages of an app show one of its environments at a time, and the address says which one. What leads from one of them to another
 // says it too: links, forms, filters, the next rows of a list, and redirects. It is added here to all answers, so that no page
