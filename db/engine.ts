@@ -3,11 +3,10 @@ import { type BackupNames, namesForFile } from './backup-folder.ts'
 import { checkFile, isFromEarlier } from './check.ts'
 import { type Database, DatabaseUnusable, type NodeFacts } from './database.ts'
 import { postgresFaultAt } from './faults/postgres.ts'
-import { moveElsewhere } from './move.ts'
 import { migrateFile } from './migrate.ts'
 import { migrations, postgresMigrations } from './migrations/index.ts'
 import type { MoveProgress } from './postgres/import.ts'
-import { recoverSqlite, resetClock, type StoppedOptions } from './stopped.ts'
+import type { StoppedOptions } from './stopped.ts'
 import { createQueries, type Queries } from './queries/index.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 import { checkInThread } from './sqlite/backups.ts'
@@ -22,6 +21,8 @@ type Place = { readonly kind: 'sqlite'; readonly path: string } | { readonly kin
 /** The engine of PostgreSQL, which is loaded only for a database there. */
 const postgres = async () => await import('./postgres.ts')
 const postgresCommands = async () => await import('./postgres/commands.ts')
+/** What ends everything issued. */
+const stopped = async () => await import('./stopped.ts')
 
 /** Opens the database with the engine of its place. @throws DatabaseUnusable */
 export const openDatabase = async (
@@ -99,13 +100,13 @@ type Moment = Pick<StoppedOptions, 'now' | 'event'>
 /** Goes on with a database that no server uses and that has lost changes, and ends everything issued. @throws DatabaseUnusable */
 export const recoverDatabase = async (place: Place, moment: Moment) =>
   place.kind === 'sqlite'
-    ? await recoverSqlite({ ...moment, file: place.path, migrations })
+    ? await (await stopped()).recoverSqlite({ ...moment, file: place.path, migrations })
     : await (await postgresCommands()).recoverPostgres(place.url, postgresMigrations, moment)
 
 /** Sets the trusted time back to a clock that was once ahead, and ends everything issued. @throws DatabaseUnusable */
 export const resetDatabaseClock = async (place: Place, moment: Moment) =>
   place.kind === 'sqlite'
-    ? await resetClock({ ...moment, file: place.path, migrations })
+    ? await (await stopped()).resetClock({ ...moment, file: place.path, migrations })
     : await (await postgresCommands()).resetPostgresClock(place.url, postgresMigrations, moment)
 
 /** Notes that a PostgreSQL database moves elsewhere by a dump: the next start there accepts it. @throws DatabaseUnusable */
@@ -116,11 +117,12 @@ export const planMoveOfPostgres = async (url: string, moment: Moment) =>
  * Moves a stopped SQLite database into an empty PostgreSQL database. Interrupted, it has moved nothing or everything, and may run
  * again. @throws DatabaseUnusable
  */
-export const moveToPostgres = async (url: string, stopped: StoppedOptions, progress: MoveProgress) => {
+export const moveToPostgres = async (url: string, options: StoppedOptions, progress: MoveProgress) => {
   const { importPostgres, migratePostgres } = await postgresCommands()
   await migratePostgres(url, postgresMigrations)
+  const { moveElsewhere } = await import('./move.ts')
   return await moveElsewhere(
-    stopped,
-    async (source) => await importPostgres(url, postgresMigrations, source, { ...stopped, progress }),
+    options,
+    async (source) => await importPostgres(url, postgresMigrations, source, { ...options, progress }),
   )
 }

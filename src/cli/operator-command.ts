@@ -1,42 +1,21 @@
 import { Command, type CommandOptions } from 'commander'
 import { existsSync } from 'node:fs'
-import type { Database, WriteEvent } from '../../db/database.ts'
-import { openDatabase } from '../../db/engine.ts'
-import { migrations } from '../../db/migrations/index.ts'
 import type { StoppedOptions } from '../../db/stopped.ts'
-import { systemUser } from '../../db/faults/system.ts'
-import {
-  ConfigError,
-  type DatabasePlace,
-  defaultDatabasePath,
-  programEnvironment,
-  readCommandConfig,
-  readDatabasePlace,
-} from '../config.ts'
-import { recordId } from '../domain/identifier.ts'
-import { type Actor, auditEvent } from '../operations/audit/event.ts'
-import { createRefusalLog } from '../operations/audit/refusal-log.ts'
-import { openClock, openRandom } from '../operations/clock.ts'
-import { isDemo } from '../operations/demo/seed-demo.ts'
-import { recordMigration } from '../operations/health/health.ts'
-import { localTrace, noNode, type Platform, type Trace } from '../operations/platform.ts'
-import { keptSettings } from '../operations/server-settings.ts'
+import { ConfigError, type DatabasePlace, defaultDatabasePath, readDatabasePlace } from '../config.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
-import { createPasswords } from '../runtime/passwords.ts'
-import { createRandom } from '../runtime/random.ts'
-import { openWebhookSender } from '../runtime/webhook-sender.ts'
+import type { OperatorSession } from './operator-session.ts'
 import { type Answer, answer, UsageError } from './output.ts'
 import { serviceDatabase } from './print/deployment.ts'
 import { remotePlaceOf } from './remote-commands.ts'
+
+/** What opens a database: loaded by the commands that do, because it is most of the program. */
+const sessions = async () => await import('./operator-session.ts')
 
 /** The flags of every operator command. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
 
 /** The flags of a command that runs over the network as well. */
 type AnywhereFlags = CommonFlags & { readonly url?: string; readonly insecureHttp?: boolean }
-
-/** The first arguments of every operation: the platform, opened by an operator at the terminal. */
-export type OperatorSession = readonly [platform: Platform, trace: Trace, actor: Actor]
 
 /** A server that runs one command for a service key. */
 export type Served = {
@@ -155,7 +134,8 @@ export const operatorCommands =
     work: (session: OperatorSession, ...words: Words) => Promise<Answer>,
   ): Command =>
     actAnywhere<Words>(databaseCommand(parent, usage, description), {
-      here: async (flags, ...words) => await asOperator(flags, async (session) => await work(session, ...words)),
+      here: async (flags, ...words) =>
+        await (await sessions()).asOperator(flags, async (session) => await work(session, ...words)),
       served: async ({ session }, ...words) => await work(session, ...words),
     })
 
@@ -168,11 +148,9 @@ export const stoppedCommand = <Words extends readonly unknown[]>(
 ): Command =>
   databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
     const flags = this.opts<CommonFlags>()
-    answer(flags, await work({ file: databasePathOf(flags), migrations, ...operatorMoment() }, ...words))
+    const file = databasePathOf(flags)
+    answer(flags, await work({ file, ...(await sessions()).stoppedMoment() }, ...words))
   })
-
-/** The time of a command on a stopped database, and what builds its audit events. */
-export const operatorMoment = () => ({ now: Date.now(), event: operatorEvents() })
 
 /** The name of a database in answers. The URL of a PostgreSQL database may have a password. */
 export const nameOfPlace = (place: DatabasePlace): string =>
@@ -200,77 +178,3 @@ export const databasePathOf = (flags: CommonFlags): string => {
 
 const onlyForFiles =
   'This command is for SQLite files; PostgreSQL is restored by pg_restore or to a point in time, as app-platform help postgresql shows.'
-
-/**
- * The settings of a command: its own, and what it was not given as the server that started last had it. The command's alone if both do
- * not go together.
- */
-export const settingsFor = async (database: Database): Promise<ReturnType<typeof readCommandConfig>> => {
-  try {
-    return readCommandConfig({}, programEnvironment(), await keptSettings(database))
-  } catch (error) {
-    if (error instanceof ConfigError) return readCommandConfig({})
-    throw error
-  }
-}
-
-/**
- * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless
- * asked to migrate: a misspelt path must not look like an empty platform.
- * @throws ConfigError, DatabaseUnusable, and what the work throws
- */
-export const asOperator = async <T>(
-  flags: CommonFlags,
-  work: (session: OperatorSession) => Promise<T>,
-  { migrate }: { readonly migrate: boolean } = { migrate: false },
-): Promise<T> => {
-  const place = readCommandConfig({ database: flags.database }).database
-  const database = await openDatabase(place, { role: 'operator', migrate })
-  try {
-    const config = await settingsFor(database)
-    const clock = await openClock(database)
-    const platform: Platform = {
-      database,
-      clock,
-      random: await openRandom(database, clock),
-      passwords: createPasswords({ cost: 12 }),
-      lifetimes: config.lifetimes,
-      publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
-      signIn: config.signIn,
-      appCreation: config.appCreation,
-      installApproval: config.installApproval,
-      platformName: config.platformName,
-      builder: config.builder,
-      quotas: config.quotas,
-      auditRetention: config.auditRetention,
-      webhooks: openWebhookSender(config.webhookNetworks, { callsThisMachine: await isDemo({ database }) }),
-      dailyBackups: null, // the server makes them
-      mailer: config.sendsMails ? { trouble: () => null, givenUp: () => 0 } : null, // the server sends them
-      observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
-      refusals: createRefusalLog(),
-      running: new Set(),
-      node: noNode,
-    }
-    const session: OperatorSession = [platform, localTrace(platform), operatorActor()]
-    await recordMigration(...session)
-    return await work(session)
-  } catch (error) {
-    throw database.explain(error)
-  } finally {
-    await database.close()
-  }
-}
-
-/** Makes the audit events of a command on a stopped database, all with one request ID. */
-const operatorEvents = (): WriteEvent => {
-  const random = createRandom()
-  const requestId = recordId('req_', random.uuid(Date.now()))
-  return ({ at, idAt }, facts) =>
-    auditEvent(
-      { id: recordId('aud_', random.uuid(idAt)), at, requestId, address: 'local' },
-      { actor: operatorActor(), ...facts },
-    )
-}
-
-/** The operator at the terminal, by the name of their account on this machine. */
-const operatorActor = (): Actor => ({ kind: 'operator', id: systemUser() })

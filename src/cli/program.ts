@@ -87,9 +87,11 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
 
 const speakOfAll = new Set(['completion', 'help'])
 
-/** The command that these words call, if it can be understood without the others. */
-const calledAlone = ([name = '']: readonly string[]): string | undefined =>
-  !speakOfAll.has(name) && groups.some(({ commands }) => Object.hasOwn(commands, name)) ? name : undefined
+/** The command that these words call, if it can be understood without the others: none for the version. */
+const calledAlone = ([name = '']: readonly string[]): string | undefined => {
+  if (name === '--version' || name === '-V') return ''
+  return !speakOfAll.has(name) && groups.some(({ commands }) => Object.hasOwn(commands, name)) ? name : undefined
+}
 
 /** The command line: all commands and their options, or one of them. `words` are those that it will be called with. */
 export const createProgram: CreateProgram = async (only, words = [], served = null, write = null) => {

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { settingsFor } from '../../src/cli/operator-command.ts'
+import { settingsFor } from '../../src/cli/operator-session.ts'
 import { askBeside } from '../support/beside.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { demoResources, isDemo, seedDemo } from '../../src/operations/demo/seed-demo.ts'
+import { isDemo } from '../../src/operations/demo/is-demo.ts'
+import { demoResources, seedDemo } from '../../src/operations/demo/seed-demo.ts'
 import { listInstalls } from '../../src/operations/installs/lists.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'

@@ -17,7 +17,8 @@ import {
 import { listApps, showApp } from '../../operations/apps/lists.ts'
 import { addMember, changeMemberRole, listMembers, removeMember } from '../../operations/apps/members.ts'
 import { userAt } from '../../operations/users/find-user.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 import { adviceAfterTransfer } from './user.ts'
 

@@ -3,7 +3,8 @@ import type { AuditEvent } from '../../../db/database.ts'
 import { listAuditEvents } from '../../operations/audit/read-audit.ts'
 import { storedJson } from '../../operations/stored-json.ts'
 import { addAppFlag, type AppFlag, limitOption, namedApp, type Since, sinceOption } from '../flag-values.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { listAnswer } from '../output.ts'
 
 export const addAuditCommands = (program: Command): void => {

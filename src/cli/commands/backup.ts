@@ -12,7 +12,8 @@ import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/health.ts'
 import { hasCode } from '../../runtime/cause.ts'
 import { wholeNumberFlag } from '../flag-values.ts'
-import { asOperator, type CommonFlags, databaseCommand, databaseOf } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand, databaseOf } from '../operator-command.ts'
+import { asOperator } from '../operator-session.ts'
 import { answer, CommandFailed, UsageError } from '../output.ts'
 
 type BackupFlags = CommonFlags & { readonly force?: boolean; readonly keep?: number; readonly check?: boolean }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { resetDatabaseClock } from '../../../db/engine.ts'
-import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace, operatorMoment } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace } from '../operator-command.ts'
+import { operatorMoment } from '../operator-session.ts'
 import { answer, endedText, wireRecord } from '../output.ts'
 
 const consequences = `

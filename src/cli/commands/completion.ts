@@ -10,7 +10,7 @@ import {
 } from '../completion/completed-command.ts'
 import { fishScript } from '../completion/fish-script.ts'
 import { zshScript } from '../completion/zsh-script.ts'
-import { asOperator, databaseCommand } from '../operator-command.ts'
+import { databaseCommand } from '../operator-command.ts'
 import { openRemote } from '../remote.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
@@ -60,7 +60,10 @@ const onServer = async <T>(work: (client: PlatformClient, call: { readonly signa
 }
 
 const namesOf: Readonly<Record<CompletedValues, () => Promise<readonly string[]>>> = {
-  apps: async () => await asOperator({}, async ([platform]) => (await listApps(platform)).map(({ slug }) => slug)),
+  apps: async () => {
+    const { asOperator } = await import('../operator-session.ts') // a completion of other words must not wait for it
+    return await asOperator({}, async ([platform]) => (await listApps(platform)).map(({ slug }) => slug))
+  },
   versions: async () =>
     await onServer(async ({ versions }, call) =>
       (await versions.list({ limit: 100 }, call)).data.map(({ version }) => version),

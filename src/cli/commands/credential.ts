@@ -8,7 +8,8 @@ import {
   listCredentials,
 } from '../../operations/credentials/credentials.ts'
 import { addAppFlag, type AppFlag, environmentOption, graceHoursOption, requiredApp } from '../flag-values.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 type CreateFlags = { readonly environment: Environment; readonly label?: string }

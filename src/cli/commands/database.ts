@@ -5,14 +5,13 @@ import { bytesInWords } from '../../domain/text.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {
   actAnywhere,
-  asOperator,
   type CommonFlags,
   databaseCommand,
   databasePathOf,
   nameOfPlace,
-  type OperatorSession,
   databaseOf,
 } from '../operator-command.ts'
+import { asOperator, type OperatorSession } from '../operator-session.ts'
 import { type Answer, answer, CommandFailed, recordAnswer, UsageError } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 

@@ -21,7 +21,8 @@ import {
   type Since,
   sinceOption,
 } from '../flag-values.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { type Answer, CommandFailed, listAnswer, recordAnswer, UsageError } from '../output.ts'
 
 const kindList = `

@@ -3,7 +3,8 @@ import type { OperatorStep } from '../../domain/install.ts'
 import { createInstall, type InstallRecord, moveInstall } from '../../operations/installs/installs.ts'
 import { listInstalls } from '../../operations/installs/lists.ts'
 import { addAppFlag, type AppFlag, namedApp } from '../flag-values.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 /** The API calls a website `site`; so do the database and `resource import`. */

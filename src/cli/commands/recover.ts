@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { recoverDatabase } from '../../../db/engine.ts'
 import type { Recovered } from '../../../db/stopped-changes.ts'
-import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace, operatorMoment } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand, databaseOf, nameOfPlace } from '../operator-command.ts'
+import { operatorMoment } from '../operator-session.ts'
 import { answer, endedText, UsageError, wireRecord } from '../output.ts'
 
 const consequences = `

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { addAppFlag, type AppFlag, environmentOption, requiredApp } from '../flag-values.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { recordAnswer } from '../output.ts'
 
 export const addRedirectCommands = (program: Command): void => {

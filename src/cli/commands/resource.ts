@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { createReadStream, fstatSync, statSync } from 'node:fs'
 import { importResources } from '../../operations/resources/import-resources.ts'
-import { asOperator, type CommonFlags, databaseCommand } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand } from '../operator-command.ts'
+import { asOperator } from '../operator-session.ts'
 import { answer, CommandFailed } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 

@@ -5,7 +5,8 @@ import { listEveryVersion } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { addAppFlag, type AppFlag, requiredApp } from '../flag-values.ts'
-import { operatorCommands, type OperatorSession } from '../operator-command.ts'
+import { operatorCommands } from '../operator-command.ts'
+import type { OperatorSession } from '../operator-session.ts'
 import { listAnswer, recordAnswer } from '../output.ts'
 
 const life = `

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { type DemoClient, type DemoCredentials, seedDemo } from '../../operations/demo/seed-demo.ts'
-import { asOperator, type CommonFlags, databaseCommand } from '../operator-command.ts'
+import { type CommonFlags, databaseCommand } from '../operator-command.ts'
+import { asOperator } from '../operator-session.ts'
 import { answer, CommandFailed, tableText } from '../output.ts'
 
 export const addSeedCommand = (program: Command): void => {

@@ -17,14 +17,8 @@ import {
 } from '../../operations/users/passwords.ts'
 import { listUsers, showUser, userAt } from '../../operations/users/find-user.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
-import {
-  asOperator,
-  type CommonFlags,
-  databaseCommand,
-  operatorCommands,
-  type OperatorSession,
-  settingsFor,
-} from '../operator-command.ts'
+import { type CommonFlags, databaseCommand, operatorCommands } from '../operator-command.ts'
+import { asOperator, type OperatorSession, settingsFor } from '../operator-session.ts'
 import { answer, listAnswer, recordAnswer, UsageError } from '../output.ts'
 import { readPassword } from '../prompt.ts'
 

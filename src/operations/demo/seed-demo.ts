@@ -1,4 +1,3 @@
-import type { Queries } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { type Environment, environments } from '../../domain/app.ts'
 import { formatScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
@@ -19,6 +18,7 @@ import { createVersion } from '../versions/create-version.ts'
 import { listEveryVersion } from '../versions/lists.ts'
 import { moveVersion } from '../versions/move-version.ts'
 import { demoArchive, demoIcons } from './demo-icon.ts'
+import { begun, demoIn } from './is-demo.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
 import { addEndpoint, checkEndpointUrl, listEndpoints, removeEndpoint } from '../webhooks/endpoints.ts'
 import type { VersionStep } from '../../domain/version.ts'
@@ -26,22 +26,6 @@ import type { VersionStep } from '../../domain/version.ts'
 /** All logins and credentials of the demo. The passwords and secrets are shown here and never again. */
 export type DemoCredentials = NonNullable<Awaited<ReturnType<typeof seedDemo>>>
 export type DemoClient = DemoCredentials['apps'][number]['development']
-
-/**
- * Whether the database has a demo, and which: none, one whose making was interrupted, so that nobody has seen its passwords, or a
- * complete one. The mark is set before the first row of a demo, so other data is never taken for one.
- */
-const demoIn = async ({ watermarks }: Queries): Promise<'none' | 'begun' | 'complete'> => {
-  const at = await watermarks.find('demo')
-  if (at === null) return 'none'
-  return at === begun ? 'begun' : 'complete'
-}
-/** The mark of a demo that is being made; after that it is the time. */
-const begun = 0
-
-/** Whether the database is a demo, so that what it calls may be on this machine. */
-export const isDemo = async ({ database }: Pick<Platform, 'database'>): Promise<boolean> =>
-  (await demoIn(database.queries)) !== 'none'
 
 /**
  * Fills an empty database with a demo through the ordinary operations: two users with websites and stores, two apps with
