@@ -11,7 +11,7 @@ type Terminal = {
   ended(): Promise<number | string>
 }
 
-const patienceMs = 15_000
+const patienceMs = 60_000 // a busy machine takes long to start a program
 
 /**
  * Runs a shell command line at its own terminal. `$AP` in it is the program. Later commands of the line run in the same
