@@ -155,7 +155,7 @@ const showRollbacks = async (visit: Visit, { slug }: AtSlug): Promise<Response> 
           Time: ({ createdAt }) => <Time at={createdAt} />,
           From: ({ from }) => <VersionLink at={at} version={from} />,
           To: ({ to }) => <VersionLink at={at} version={to} />,
-          Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
+          Reason: ({ reason }) => (reason === null ? null : <bdi>{reason}</bdi>),
         }}
         empty={noMatch(rollbacks, `No rollbacks in ${at.environment} yet.`)}
       />
@@ -200,7 +200,7 @@ export const LiveVersions = ({ at, changes }: AtApp & { readonly changes: readon
       Until: ({ until }) => <Time at={until} otherwise="It is live now" />,
       Then: ({ after, rollbackId }) =>
         after === null ? null : rollbackId === null ? `Replaced by ${after}` : `Rolled back to ${after}`,
-      Reason: ({ reason }) => <bdi>{reason ?? ''}</bdi>,
+      Reason: ({ reason }) => (reason === null ? null : <bdi>{reason}</bdi>),
     }}
     empty="No version has been live yet."
   />
