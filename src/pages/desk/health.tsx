@@ -22,7 +22,12 @@ export const healthRoutes = (door: Door) =>
     // PostgreSQL has its own disk, log and backups, of which this program sees nothing.
     const isFile = health.nodes === null
     return page(
-      <DeskPage title="Health" visit={visit} tab={deskPaths.health}>
+      <DeskPage
+        title="Health"
+        visit={visit}
+        tab={deskPaths.health}
+        about={health.conditions.length === 0 ? 'The server reports no problem.' : undefined}
+      >
         {health.conditions.map(({ name, sentence }) => (
           <p key={name} class="problem" role="alert">
             {sentence}
