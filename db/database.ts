@@ -177,9 +177,9 @@ export type TransactionOptions<T> = {
 }
 
 /** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes,
- * `unreachable` while a server of the database confirms no commits, `connections` while it has none left for this process, `clock` while this machine's clock is too far from the
+ * `refused` while a server of the database runs and writes nothing, for another cause that needs a person, `unreachable` while a server of the database confirms no commits, `connections` while it has none left for this process, `clock` while this machine's clock is too far from the
  * database's. With `full` and `clock`, access can still be ended. */
-export type StoreProblem = 'failed' | 'full' | 'locked' | 'unreachable' | 'connections' | 'clock'
+export type StoreProblem = 'failed' | 'full' | 'locked' | 'refused' | 'unreachable' | 'connections' | 'clock'
 
 /** What a server tells the others that share its database. */
 export type NodeFacts = {

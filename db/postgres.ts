@@ -17,7 +17,7 @@ import { parseAddress } from './postgres/address.ts'
 import { inSentences, prepare } from './postgres/commands.ts'
 import { Conditional } from './postgres/conditional.ts'
 import { drizzleOver, type Wire } from './postgres/dialect.ts'
-import { hasNoRoom, postgresFault, unavailable } from './postgres/fault.ts'
+import { hasNoRoom, lastsMs, postgresFault, sqlState, unavailable } from './postgres/fault.ts'
 import type { Link } from './postgres/link.ts'
 import { Member, Pool } from './postgres/pool.ts'
 import { Primary } from './postgres/primary.ts'
@@ -188,6 +188,7 @@ class PostgresStore<Q> implements Store<Q> {
     { kind = 'serial', endsAccess }: TransactionOptions<T> = {},
   ): Promise<T> {
     if (this.#closed || this.#stopped !== null) throw unavailable(this.#closed ? 1 : 30)
+    if (this.#isReadOnly) throw unavailable(5, this.parts.primary.refused)
     const running = this.#transactions.run(this.#allowed(work, endsAccess), kind)
     this.#underWay.add(running)
     try {
@@ -249,6 +250,12 @@ class PostgresStore<Q> implements Store<Q> {
     return hasNoRoom(primary.failure) ? refusalIn(primary.failure, primary) : null
   }
 
+  /** Then each attempt of a transaction would open another session, and be refused. */
+  get #isReadOnly(): boolean {
+    const { refused } = this.parts.primary
+    return refused !== null && this.parts.pulse !== null && sqlState(refused) === '25006'
+  }
+
   /** Refuses everything from now on, until a restart. */
   stop(reason: string): void {
     if (this.#stopped !== null) return
@@ -265,8 +272,15 @@ class PostgresStore<Q> implements Store<Q> {
     if (shortage !== null && (pulse?.isFresh === false || kinds.some(({ hasConnection }) => !hasConnection))) {
       return { writable: false, problem: 'connections', reason: shortage }
     }
-    if (pulse?.isFresh === false) {
-      const reason = refusalIn(primary.failure, primary) ?? unreachableSentence(primary.places)
+    const { failure, refused } = primary
+    const isStale = pulse?.isFresh === false
+    const isGone = isStale && failure !== null && lastsMs(failure) === null
+    const refusal = pulse === null || isGone ? null : refusalIn(refused, primary)
+    if (refusal !== null) {
+      return { writable: false, problem: sqlState(refused) === '53100' ? 'full' : 'refused', reason: refusal }
+    }
+    if (isStale) {
+      const reason = refusalIn(failure, primary) ?? unreachableSentence(primary.places)
       return { writable: false, problem: 'unreachable', reason }
     }
     if (pulse?.clockIsWrong === true) {
@@ -330,17 +344,15 @@ class PostgresStore<Q> implements Store<Q> {
     this.#wasStale = isStale
     this.#conditional.passStuck()
     for (const pool of Object.values(this.#pools)) pool.closeStuck(longestStatementMs)
-    if (this.#shortage !== null && !isStale) this.#tryToConnect()
+    const { pulse, primary } = this.parts
+    if ((this.#shortage !== null && !isStale) || (primary.refused !== null && pulse !== null)) this.#tryAgain()
   }
 
-  /** Notices within a second that there is room for connections again, also while no request needs one. */
-  #tryToConnect(): void {
+  /** Notices within a second that there is room for connections again, and that writes are taken again, also while no request needs it. */
+  #tryAgain(): void {
     const now = performance.now()
     if (now - this.#triedAt < 1_000) return
     this.#triedAt = now
-    this.parts.primary.connect().then(
-      ({ link }) => link.close(),
-      () => undefined, // noted
-    )
+    this.parts.primary.tryToWrite().catch(() => undefined) // noted
   }
 }

@@ -5,7 +5,7 @@
 import { SQL } from 'bun'
 import { PlatformError } from '../../src/domain/errors.ts'
 import { DatabaseUnusable, type UnusableKind } from '../database.ts'
-import { ConnectionLost, postgresFault, sqlState, Unanswered, Unconfirmed } from '../postgres/fault.ts'
+import { ConnectionLost, isOfFiles, postgresFault, sqlState, Unanswered, Unconfirmed } from '../postgres/fault.ts'
 
 /** Where the server is that was asked, and where all of the URL are (`primary.ts`). */
 export type Places = { readonly place: string; readonly places: string }
@@ -23,6 +23,11 @@ const ofTables: Refusal = ['altered', 'has not all tables as this program made t
 const ofDamage: Refusal = [
   'damaged',
   'finds that its own files are damaged: its log names them, and dmesg there may tell why. Restore a backup, as app-platform help postgresql shows.',
+]
+
+const ofFiles: Refusal = [
+  'damaged',
+  'cannot read or write its files: its log and dmesg there tell more. Copy what can be read to another disk.',
 ]
 
 /** What a server answers that refuses a connection or a statement, by SQLSTATE (appendix A of its manual). */
@@ -69,10 +74,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   '57P01': ['down', 'has ended this session, because it stops or an administrator said so: wait until it runs.'],
   '57P02': ['down', 'has ended this session after a crash: its log tells why. Wait until it runs.'],
   '57P03': ['down', 'takes no connections now, because it starts or stops: wait until it runs, as its log says.'],
-  '58030': [
-    'damaged',
-    'cannot read or write its files: its log and dmesg there tell more. Copy what can be read to another disk.',
-  ],
+  '58030': ofFiles,
   '58P01': ofDamage,
   XX001: ofDamage,
   XX002: ofDamage,
@@ -145,6 +147,7 @@ const refusalFor = (error: unknown): Refusal | null => {
   if (error instanceof Unconfirmed) return unconfirmed
   if (error instanceof Unanswered) return unanswered
   if (state === null) return ofTheWay(error)
+  if (isOfFiles(error)) return ofFiles
   if (state === '42501') return ofRights(error)
   const routine = error instanceof SQL.PostgresError ? error.routine : undefined
   return byRoutine[`${state} ${routine}`] ?? refusals[state] ?? null

@@ -50,6 +50,30 @@ export const postgresFault = (error: unknown): PostgresFault => {
   return refusing.has(state.slice(0, 2)) ? 'refused' : 'statement'
 }
 
+const [minuteMs, tenMinutesMs] = [60_000, 600_000]
+
+/**
+ * What keeps a PostgreSQL that runs from writing until a person acts, and for how long it counts, in milliseconds, after it was met while
+ * other writes succeed. Any write shows whether there is room and whether changes are taken; memory lacks for some, and some meet damage.
+ */
+const untilActed: Readonly<Record<string, number>> = {
+  '25006': 0,
+  '53100': 0,
+  '53200': minuteMs,
+  '58030': minuteMs,
+  '58P01': tenMinutesMs,
+  XX001: tenMinutesMs,
+  XX002: tenMinutesMs,
+}
+
+/** Null for what passes by itself, such as a lock, or is a fault of the statement. */
+export const lastsMs = (error: unknown): number | null =>
+  isOfFiles(error) ? minuteMs : (untilActed[sqlState(error) ?? ''] ?? null)
+
+/** Whether the system did not let PostgreSQL use a file: that has the SQLSTATE of a missing privilege, and another origin. */
+export const isOfFiles = (error: unknown): boolean =>
+  sqlState(error) === '42501' && error instanceof SQL.PostgresError && error.routine?.startsWith('md') === true
+
 /** Whether the server, the database or the role has no room for another connection. */
 export const hasNoRoom = (error: unknown): boolean => sqlState(error) === '53300'
 

@@ -33,6 +33,8 @@ export class Link {
     private readonly session: SQL,
     /** The server that it leads to. */
     readonly host: Host,
+    /** Told of each error of a statement. */
+    private readonly noteFailure: (error: unknown) => void,
   ) {}
 
   // Every promise costs, so each statement has one of ours, and these functions are made once per connection.
@@ -59,12 +61,18 @@ export class Link {
     this.#settled()
     const error = this.#isGivenUp ? new Unanswered({ cause }) : cause
     this.failure ??= { error }
+    this.noteFailure(error)
     if (postgresFault(error) === 'lost') this.#end()
     throw error
   }
 
   /** @throws what Bun throws for a server that cannot be reached or refuses the login */
-  static async open(address: Address, host: Host, settings: Readonly<Record<string, string>>): Promise<Link> {
+  static async open(
+    address: Address,
+    host: Host,
+    settings: Readonly<Record<string, string>>,
+    noteFailure: (error: unknown) => void,
+  ): Promise<Link> {
     const { user: username, password, database, tls, authority } = address
     let opened: Link | null = null
     const client = new SQL({
@@ -87,7 +95,7 @@ export class Link {
       connection: { ...sessionSettings, ...settings },
     })
     try {
-      return (opened = new Link(client, await client.reserve(), host))
+      return (opened = new Link(client, await client.reserve(), host, noteFailure))
     } catch (error) {
       void client.close({ timeout: 0 })
       // Of TLS and of the file with the authority, not of PostgreSQL.

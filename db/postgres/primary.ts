@@ -2,6 +2,7 @@ import { type Address, type Host, placeOf } from './address.ts'
 import {
   hasNoRoom,
   isOfLogin,
+  lastsMs,
   NoPrimary,
   postgresFault,
   sqlState,
@@ -36,6 +37,7 @@ export class Primary {
   #hosts: readonly Host[]
   #failedAt = Number.NEGATIVE_INFINITY
   #refusal: Refusal | null = null
+  #refused: { readonly error: unknown; readonly at: number } | null = null
   #timeline = ''
   #notedTimeline = ''
   #links: Link[] = []
@@ -69,6 +71,36 @@ export class Primary {
   /** Why the last connection could not be opened; null if one was opened since. */
   get failure(): unknown {
     return this.#refusal?.error ?? null
+  }
+
+  /** Why PostgreSQL did not write when it was met last; null if it has written since, as far as is known. */
+  get refused(): unknown {
+    return this.#refused?.error ?? null
+  }
+
+  readonly #noteRefused = (error: unknown): void => {
+    if (lastsMs(error) !== null) this.#refused = { error, at: performance.now() }
+  }
+
+  /**
+   * Tries whether PostgreSQL writes again, if it did not: with so much as many transactions need, in a session of its own, because one
+   * that is open can keep what was set for its role or database. Nothing of it stays.
+   */
+  async tryToWrite(): Promise<void> {
+    const { link } = await this.connect()
+    const refused = this.#refused
+    try {
+      if (refused === null) return
+      await link
+        .within(longestSettlingMs, async () => await link.sendAll(trialText))
+        .catch((error: unknown) => {
+          if (postgresFault(error) !== 'statement' || lastsMs(error) !== null) throw error // else it may not try this
+        })
+      const isOld = performance.now() - refused.at >= (lastsMs(refused.error) ?? 0)
+      if (this.#refused === refused && isOld) this.#refused = null
+    } finally {
+      link.close()
+    }
   }
 
   /** The server that did not let it in last, or else the one that was the primary last, and its database. */
@@ -151,7 +183,7 @@ export class Primary {
   }
 
   async #connectTo(host: Host, settings: Readonly<Record<string, string>>): Promise<PrimaryLink | null> {
-    const link = await Link.open(this.#address, host, settings)
+    const link = await Link.open(this.#address, host, settings, this.#noteRefused)
     let isSettling = false
     let isLate = false
     const giveUp = setTimeout(() => {
@@ -218,5 +250,9 @@ export class Primary {
  * loses. A connection never outlives a crash, so once is enough.
  */
 export const barrierText = "SELECT pg_logical_emit_message(true, 'app-platform', 'barrier')"
+
+/** A table of 2 MiB, which takes room in no WAL: an update may fit into a page that is there while nothing else can be stored. */
+const trialText = `BEGIN; CREATE UNLOGGED TABLE trial_${crypto.randomUUID().replaceAll('-', '')} AS
+  SELECT repeat('x', 1900) AS filler FROM generate_series(1, 1100); ROLLBACK`
 
 const noPrimary = (reason: unknown = null) => unavailable(5, reason ?? new NoPrimary())

@@ -1,11 +1,12 @@
 import { SQL } from 'bun'
 import { createHash } from 'node:crypto'
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { migratePostgres } from '../../db/postgres/commands.ts'
 import { isInstalled, programAt, whatIsMissing } from './needs.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** `TEST_DATABASE=postgres` runs the tests on PostgreSQL instead of SQLite. */
 export const onPostgres = process.env['TEST_DATABASE'] === 'postgres'
@@ -150,6 +151,34 @@ export const startCluster = ({ port, follows, settings: added = '' }: ClusterOpt
   }
   return cluster
 }
+
+/** Whether this process may mount disks. */
+export const mayMount = process.platform === 'linux' && process.getuid?.() === 0
+
+/** A tablespace of this cluster on a disk of its own, which is small. `end` unmounts it, after the cluster was stopped. */
+export const addSmallDisk = async (cluster: Cluster, name: string) => {
+  const { uid, gid } = statSync(cluster.folder)
+  const folder = temporaryFolder()
+  const options = `size=48m,mode=700,uid=${uid},gid=${gid}`
+  const { exitCode, stderr } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', folder])
+  if (exitCode !== 0) throw new Error(`No disk: ${stderr.toString()}`)
+  await askOnce(cluster.url('postgres'), `CREATE TABLESPACE ${name} LOCATION '${folder}'`)
+  return { folder, end: () => void Bun.spawnSync(['umount', '-l', folder]) }
+}
+
+/** Makes a table there, unless there is one, and fills the disk of this database with it. */
+export const fillDisk = async (url: string): Promise<void> => {
+  await askOnce(url, 'CREATE TABLE IF NOT EXISTS ballast (a text) WITH (autovacuum_enabled = off)')
+  // The last pages that are free are too few for many rows at once.
+  for (const rows of [100_000, 1_000, 100, 10, 1]) {
+    const fill = `INSERT INTO ballast SELECT repeat('x', 1900) FROM generate_series(1, ${rows})`
+    let error: unknown
+    while (error === undefined) error = await askOnce(url, fill).then(noError, asIs)
+    if (!(error instanceof SQL.PostgresError && error.errno === '53100')) throw error
+  }
+}
+const noError = () => undefined
+const asIs = (error: unknown) => error
 
 const isAlive = (pid: number): boolean => {
   try {

@@ -82,8 +82,8 @@ export const createConditionTeller = (server: string, mailer: Pick<Mailer, 'send
           await tell(platform, news)
           untold.shift()
         } catch (error) {
-          if (!(error instanceof PlatformError)) throw error
           await mailNow(platform, news).catch(() => undefined) // the store may not even be read; the log has told it
+          if (!(error instanceof PlatformError)) throw error // such as of a damaged page
           return
         }
       }
