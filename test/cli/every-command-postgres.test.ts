@@ -1,10 +1,20 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startProxy } from '../db/postgres/support.ts'
 import { askPostgres, connectTo } from '../support/beside.ts'
 import { programAt } from '../support/needs.ts'
-import { databaseOf, emptyPostgres, freePort, onPostgres, startCluster } from '../support/postgres.ts'
+import {
+  addSmallDisk,
+  type Cluster,
+  databaseOf,
+  emptyPostgres,
+  fillDisk,
+  freePort,
+  mayMount,
+  onPostgres,
+  startCluster,
+} from '../support/postgres.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { programCommand } from '../support/program.ts'
 import { eventually } from '../support/crash.ts'
@@ -70,6 +80,7 @@ const expectNoMove = async (url: string, sentence: string) => {
   expect((await run(['migrate'], { env })).exitCode).toBe(0)
   expect(await run(['move', '--to', url], { env })).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${sentence}\n` })
   expect((await run(['user', 'list'], { env })).exitCode).toBe(0)
+  return env
 }
 
 test('every command tells a PostgreSQL that is down in the same words', async () => {
@@ -233,44 +244,111 @@ postgresTest('tables that were restored from a dump are refused in the same word
   }
 })
 
-/**
- * A database on a disk of its own, of which nothing is free. Its tables are empty, so every row needs a page that is not there. Its server
- * is its own, too, because none can make a checkpoint meanwhile.
- */
-const withFullDisk = async (work: (url: string) => Promise<void>) => {
-  const cluster = startCluster({ port: freePort() })
-  const { uid, gid } = statSync(cluster.folder)
-  const folder = temporaryFolder()
-  const options = `size=48m,mode=700,uid=${uid},gid=${gid}`
-  try {
-    expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', folder]).exitCode).toBe(0)
-    const admin = cluster.url('postgres')
-    const url = cluster.url('full')
-    await askPostgres(admin, `CREATE TABLESPACE every_full LOCATION '${folder}'`, [])
-    await askPostgres(admin, 'CREATE DATABASE "full" TABLESPACE every_full', [])
-    expect((await runHere(['migrate'], { env: { DATABASE_URL: url } })).exitCode).toBe(0)
-    await askPostgres(url, 'CREATE TABLE ballast (a text) WITH (autovacuum_enabled = off)', [])
-    // The last pages that are free are too few for many rows at once.
-    for (const rows of [100_000, 1_000, 100, 10, 1]) {
-      const fill = `INSERT INTO ballast SELECT repeat('x', 1900) FROM generate_series(1, ${rows})`
-      let filled: unknown = []
-      while (Array.isArray(filled)) filled = await askPostgres(url, fill, []).catch((error: unknown) => error)
-      expect(filled).toMatchObject({ errno: '53100' })
+/** Its tables are empty, so every row needs a page that is not there. Its server is its own, because none can make a checkpoint meanwhile. */
+test.skipIf(!onPostgres || !mayMount)(
+  'a full disk is told in the same words by what changes something, and a move there leaves all as it was',
+  async () => {
+    const cluster = startCluster({ port: freePort() })
+    const disk = await addSmallDisk(cluster, 'every_full')
+    try {
+      for (const name of ['ballast', 'full', 'moved'])
+        await askPostgres(cluster.url('postgres'), `CREATE DATABASE "${name}" TABLESPACE every_full`, [])
+      const [url, target] = [cluster.url('full'), cluster.url('moved')]
+      for (const each of [url, target])
+        expect((await runHere(['migrate'], { env: { DATABASE_URL: each } })).exitCode).toBe(0)
+      await fillDisk(cluster.url('ballast'))
+      const sentence = `PostgreSQL at ${placeOf(url)} has a full disk: make room on the disks of its data_directory and tablespaces, as df -h there shows.`
+      const { told, done } = besideThe(sentence, await runTogether(url))
+      expect(done.toSorted()).toEqual(lists.toSorted())
+      expect(told).toBeGreaterThan(5)
+      await expectAwaited(url, sentence)
+
+      const moving = await expectNoMove(target, sentence.replace(placeOf(url), placeOf(target)))
+      await askPostgres(cluster.url('ballast'), 'DROP TABLE ballast', [])
+      expect(await run(['move', '--to', target], { env: moving })).toMatchObject({ exitCode: 0 })
+    } finally {
+      cluster.stop()
+      disk.end()
     }
-    await work(url)
+  },
+)
+
+/** Puts a line before all others of its `pg_hba.conf`. */
+const admit = async ({ folder, url }: Cluster, line: string) => {
+  const rules = join(folder, 'data/pg_hba.conf')
+  writeFileSync(rules, `${line}\n${readFileSync(rules, 'utf8')}`)
+  await askPostgres(url('postgres'), 'SELECT pg_reload_conf()', [])
+}
+
+test.skipIf(!onPostgres || !mayMount)('what a PostgreSQL lacks or has lost is told with what mends it', async () => {
+  const cluster = startCluster({ port: freePort() })
+  const disk = await addSmallDisk(cluster, 'every_lacking')
+  const ask = async (text: string, name = 'postgres') =>
+    await askPostgres<Record<string, unknown>>(cluster.url(name), text, [])
+  try {
+    const url = cluster.url('apps')
+    await ask('CREATE DATABASE apps TABLESPACE every_lacking')
+    expect((await runHere(['migrate'], { env: { DATABASE_URL: url } })).exitCode).toBe(0)
+    await ask("CREATE ROLE late LOGIN SUPERUSER PASSWORD 'canary' VALID UNTIL '2020-01-01'")
+    for (const role of ['shut', 'plain']) await ask(`CREATE ROLE ${role} LOGIN SUPERUSER`)
+    await admit(cluster, 'host all late 127.0.0.1/32 scram-sha-256')
+    await admit(cluster, 'host all shut 127.0.0.1/32 reject')
+    await admit(cluster, 'hostssl all plain 127.0.0.1/32 trust\nhost all plain 127.0.0.1/32 reject')
+    const expectTold = async (words: string, given = url) => {
+      const ended = await runTogether(given, { commands: some })
+      expect(othersThan(`PostgreSQL at ${placeOf(url)} ${words}`, ended)).toEqual({})
+    }
+    const isReloaded = await eventually(
+      async () => (await runTogether(url.replace('app@', 'shut@'), { commands: some })).get('user list')?.exitCode,
+      (exitCode) => exitCode === 1,
+    )
+    expect(isReloaded).toBe(1)
+    const admits =
+      'admits this user from this machine to no database of this name, or only with TLS: add a line to its pg_hba.conf and run SELECT pg_reload_conf(), or add sslmode=verify-full to DATABASE_URL.'
+    await expectTold(admits, url.replace('app@', 'shut@'))
+    await expectTold(admits, url.replace('app@', 'plain@'))
+    await expectTold(
+      'refuses the user or the password of DATABASE_URL, or the password has expired: its log has the reason. Correct DATABASE_URL, or run ALTER ROLE with PASSWORD and VALID UNTIL.',
+      url.replace('app@', 'late:canary@'),
+    )
+
+    const [first = ''] = readFileSync(join(cluster.folder, 'data/postmaster.pid'), 'utf8').split('\n')
+    const { uid, gid } = statSync(cluster.folder)
+    const asOwner = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
+    /** Of the limit that its new sessions have. */
+    const mayUse = (bytes: string) =>
+      expect(Bun.spawnSync([...asOwner, 'prlimit', `--as=${bytes}:`, `--pid=${first}`]).exitCode).toBe(0)
+    const [, used = '0'] = /^VmSize:\s+(\d+)/m.exec(readFileSync(`/proc/${first}/status`, 'utf8')) ?? []
+    mayUse(String(Number(used) * 1024 + 1_000_000))
+    await expectTold(
+      'has too little memory for this: free memory on its machine, or lower shared_buffers, work_mem or max_connections.',
+    )
+    mayUse('unlimited')
+
+    Bun.spawnSync(['mount', '--bind', disk.folder, disk.folder])
+    Bun.spawnSync(['mount', '-o', 'remount,bind,ro', disk.folder])
+    await expectTold(
+      'cannot read or write its files: its log and dmesg there tell more. Copy what can be read to another disk.',
+    )
+    Bun.spawnSync(['umount', '-l', disk.folder])
+
+    await ask('CHECKPOINT')
+    const [table] = await ask("SELECT pg_relation_filepath('schema_migrations') AS path", 'apps')
+    await cluster.kill()
+    damage(join(cluster.folder, 'data', String(table?.['path'])))
+    await cluster.start()
+    await expectTold(
+      'finds that its own files are damaged: its log names them, and dmesg there may tell why. Restore a backup, as app-platform help postgresql shows.',
+    )
   } finally {
     cluster.stop()
-    Bun.spawnSync(['umount', '-l', folder])
+    disk.end()
   }
-}
-const mayMount = process.platform === 'linux' && process.getuid?.() === 0
-
-test.skipIf(!onPostgres || !mayMount)('a full disk is told in the same words by what changes something', async () => {
-  await withFullDisk(async (url) => {
-    const sentence = `PostgreSQL at ${placeOf(url)} has a full disk: make room on the disks of its data_directory and tablespaces, as df -h there shows.`
-    const { told, done } = besideThe(sentence, await runTogether(url))
-    expect(done.toSorted()).toEqual(lists.toSorted())
-    expect(told).toBeGreaterThan(5)
-    await expectAwaited(url, sentence)
-  })
 })
+
+/** Changes a byte in the first page, as a disk might. */
+const damage = (file: string) => {
+  const page = readFileSync(file)
+  page[8_000] = (page[8_000] ?? 0) ^ 1
+  writeFileSync(file, page)
+}
